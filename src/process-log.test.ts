@@ -65,6 +65,17 @@ it.runIf(existsSync('/dev/full'))('loses lines and nothing else when the disk of
   expect(status).toBe(7)
 })
 
+it('has what libraries write to the console as its own lines', () => {
+  const module = path.join(import.meta.dirname, 'process-log/log-console.ts')
+  const program = `import { logConsole } from ${JSON.stringify(module)}
+    ${programOf('auto', `logConsole(log); console.error('one\\ntwo', new Error('planned fault')); console.warn({ a: 1 })`)}`
+  const written = run(program).trimEnd().split('\n')
+  expect(written.map((line) => JSON.parse(line))).toMatchObject([
+    { level: 'error', text: expect.stringMatching(/^one\ntwo Error: planned fault/) },
+    { level: 'warn', text: '{ a: 1 }' },
+  ])
+})
+
 it('is JSON when standard error is not a terminal', () => {
   expect(JSON.parse(run(programOf('auto', `log.info({ a: 1 }, 'hello')`)))).toMatchObject({
     level: 'info',

@@ -3,8 +3,9 @@ import { JournalError } from './billing/journal/journal-error.ts'
 import cluster from 'node:cluster'
 import { type Config, ConfigError, loadConfig } from './config.ts'
 import { DatabaseStartError, findLostConnection } from './database/index.ts'
-import { collectGarbage, describeError, systemClock } from './kernel/index.ts'
+import { collectGarbage, describeError, describeFileFault, systemClock } from './kernel/index.ts'
 import { createLog } from './process-log.ts'
+import { logConsole } from './process-log/log-console.ts'
 import { openControlStorage, openStorage, type StorageOptions } from './service/storage.ts'
 import { readStartOptions, type StartOptions } from './start-options.ts'
 import { onStopRequest } from './stop-requests.ts'
@@ -25,14 +26,19 @@ interface RunningService {
   runFirstStart(url: string): Promise<void>
 }
 
-/** Errors whose message names the remedy for the operator; they are printed without a stack. */
-const isOperatorError = (error: unknown) =>
+/** Errors whose message names the remedy for the operator. */
+const namesRemedy = (error: unknown) =>
   error instanceof ConfigError ||
   error instanceof DatabaseStartError ||
   error instanceof JournalError ||
-  error instanceof PrintError ||
+  error instanceof PrintError
+
+/** Errors that are printed with a remedy and without a stack. */
+const isOperatorError = (error: unknown) =>
+  namesRemedy(error) ||
   findLostConnection(error) !== undefined ||
-  isAddressError(error)
+  isAddressError(error) ||
+  describeFileFault(error) !== undefined
 
 /** Signals within this time count as one: a terminal and npm both forward Ctrl-C. */
 const sameSignalMs = 1_000
@@ -122,6 +128,8 @@ async function runService(config: Config, log: ReturnType<typeof createLog>, { s
     if (cluster.isWorker) process.send?.({ started: service.describe() })
     else console.log(service.describe())
     await service.runFirstStart(url)
+    // A start that fails is explained in plain text.
+    logConsole(log)
   } catch (error) {
     // A stop closes meanwhile what the start uses; the next start creates what is missing.
     if (stoppingSinceMs === undefined) throw error
@@ -211,6 +219,7 @@ function print(text: string): Promise<void> {
 function isAddressError(error: unknown): error is NodeJS.ErrnoException {
   return (
     error instanceof Error &&
+    'port' in error &&
     ['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL'].includes((error as NodeJS.ErrnoException).code ?? '')
   )
 }
@@ -220,7 +229,12 @@ function explain(error: unknown): string {
   if (lost) {
     return `the database ended a connection during the start (${describeError(lost)}). Start Portico again when the PostgreSQL server is steady`
   }
-  if (!isAddressError(error)) return describeError(error)
+  if (!isAddressError(error)) {
+    const fault = namesRemedy(error) ? undefined : describeFileFault(error)
+    return fault === undefined
+      ? describeError(error)
+      : `${(error as NodeJS.ErrnoException).path ?? 'a file'} cannot be used: ${fault}`
+  }
   const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number }
   if (code === 'EADDRINUSE')
     return `${address}:${port} is in use by another process. Set PORT to a free one, or stop that process.`

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { AppError } from '../kernel/index.ts'
+import { AppError, currentOrganisation } from '../kernel/index.ts'
 import { type App, type Caller, describeRoutes, type Person, type Routes } from './route.ts'
 import { createServer } from './server.ts'
 import { serverOptions } from './testing/server-options.ts'
@@ -61,6 +62,19 @@ const routes: Routes = (server) => {
     }),
     (request) => ({ organisation: request.organisation.id, body: request.body, running }),
   )
+  const { acting: _, ...role } = acting
+  server.get(
+    '/api/organisations/:id/owner',
+    described('owner', 'Owner', { params: z.object({ id: z.string() }) }, role),
+    async () => {
+      await nextTurn()
+      return { owner: currentOrganisation() }
+    },
+  )
+  server.get('/api/owner', described('personsOwner', 'Owner', {}, { role: 'person' }), async () => {
+    await nextTurn()
+    return { owner: currentOrganisation() }
+  })
 }
 
 function openServer(groups: Routes[]): App {
@@ -74,7 +88,7 @@ function openServer(groups: Routes[]): App {
           const name = headers.get('cookie')!.replace('person=', '')
           if (name === 'slow') await new Promise<void>((resolve) => (release = resolve))
           const known = people[name === 'slow' ? 'administrator' : name]
-          return known && ({ isOperator: false, ...known } as Person)
+          return known && ({ id: `person-${name}`, isOperator: false, ...known } as Person)
         },
       },
     },
@@ -169,6 +183,17 @@ describe('a request that acts for an organisation', () => {
     expect(entered).toHaveLength(1)
     await expect.poll(() => running).toBe(0)
   })
+})
+
+test.each([
+  ['administrator', `/api/organisations/${acme.id}/owner`, acme.id],
+  ['operator', `/api/organisations/${acme.id}/owner`, 'person-operator'],
+  ['administrator', '/api/owner', 'person-administrator'],
+  ['token', `/api/organisations/${acme.id}/owner`, ''],
+])('the work of %s at %s takes the turns of "%s"', async (caller, path, owner) => {
+  const headers: Record<string, string> =
+    caller === 'token' ? { authorization: 'Bearer operator' } : { cookie: `person=${caller}` }
+  expect(await (await fetch(url + path, { headers })).json()).toEqual({ owner })
 })
 
 describe('a route with limits', () => {

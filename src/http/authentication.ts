@@ -18,9 +18,8 @@ export interface Authenticators {
  * The organisation of the request's API key. Every endpoint accepts `x-api-key` and `Authorization: Bearer`. A key that is absent,
  * malformed, revoked or unknown, and two different keys, get the same 401.
  */
-export function authenticateOrganisation(request: HasRawHeaders, { organisations }: Authenticators): Caller {
-  const key = readKey(request)
-  const organisation = key === undefined ? undefined : organisations.authenticate(key)
+export function authenticateOrganisation(request: HasRawHeaders, authenticators: Authenticators): Caller {
+  const organisation = findOrganisation(request, authenticators)
   if (!organisation) {
     throw new AppError(
       'invalid_api_key',
@@ -28,6 +27,12 @@ export function authenticateOrganisation(request: HasRawHeaders, { organisations
     )
   }
   return organisation
+}
+
+/** The same; undefined where that throws. */
+export function findOrganisation(request: HasRawHeaders, { organisations }: Authenticators): Caller | undefined {
+  const key = readKey(request)
+  return key === undefined ? undefined : organisations.authenticate(key)
 }
 
 /** True for a valid operator token, false without a credential in the headers. Throws for any other credential. */

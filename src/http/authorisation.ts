@@ -19,7 +19,7 @@ export async function authenticateRole(
     request.person = await authenticators.people.authenticate(new Headers({ cookie: request.headers.cookie }))
     if (request.person) assertSameSite(request, publicUrl)
   }
-  if (auth.role === 'visitor') return
+  if (auth.role === 'visitor') return refuseOtherPages(request, publicUrl)
   if (!request.person)
     throw new AppError('not_signed_in', 'Sign in, or send the operator token as `Authorization: Bearer <token>`.')
   if (auth.role === 'operator' && !request.person.isOperator) throw forbidden('an operator')
@@ -54,6 +54,7 @@ function assertRole(request: FastifyRequest, auth: OrganisationAuthentication, o
   const role = organisationId === undefined ? undefined : request.person?.memberships.get(organisationId)
   if (role === undefined) throw auth.missing(request)
   if (auth.role === 'administrator' && role !== 'administrator') throw forbidden('an administrator of the organisation')
+  request.authorisedFor = organisationId
 }
 
 /** Whether the request has every right in this organisation. */
@@ -74,20 +75,40 @@ export function visibleOrganisations(
  * Rejects a change that another site sends with the person's cookie. Browsers state the origin of every request that is neither GET
  * nor HEAD; a request without this statement is rejected too.
  */
-export function assertSameSite(request: FastifyRequest, publicUrl: string | undefined): void {
+export function assertSameSite(request: SiteRequest, publicUrl: string | undefined): void {
   if (safeMethods.has(request.method)) return
-  const { origin, host, 'sec-fetch-site': site } = request.headers
-  const isOwn = origin !== undefined && URL.canParse(origin) && isOwnOrigin(new URL(origin), host, publicUrl)
-  if (origin === undefined ? site === 'same-origin' : isOwn && (site === undefined || site === 'same-origin')) return
+  const { origin, 'sec-fetch-site': site } = request.headers
+  const isOwn = site === undefined || site === 'same-origin'
+  if (origin === undefined ? site === 'same-origin' : isOwn && ownOrigins(request, publicUrl).includes(origin)) return
   throw new AppError(
     'cross_site_request',
     'The request does not come from this site. Send it from a page of this server, or use the operator token.',
   )
 }
 
-function isOwnOrigin(origin: URL, host: string | undefined, publicUrl: string | undefined): boolean {
-  return origin.host === host || (publicUrl !== undefined && origin.origin === new URL(publicUrl).origin)
+/** As `assertSameSite` for routes without a credential, such as those of links with a token: programs need not state an origin. */
+export function refuseOtherPages(request: SiteRequest, publicUrl: string | undefined): void {
+  if (request.headers.origin !== undefined) assertSameSite(request, publicUrl)
 }
+
+type SiteRequest = Pick<FastifyRequest, 'method' | 'headers' | 'host' | 'protocol'>
+
+/** The origins of this server's pages, as browsers write them in `Origin`. */
+function ownOrigins({ headers, host, protocol }: SiteRequest, publicUrl: string | undefined): (string | undefined)[] {
+  const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin
+  // The public address has one scheme: a page of its host with the other one may come from an attacker in the network.
+  if (publicOrigin !== undefined && originOf(publicOrigin.split(':', 1)[0]!, host) === publicOrigin)
+    return [publicOrigin]
+  return [
+    publicOrigin,
+    originOf(protocol === 'https' ? 'https' : 'http', host),
+    // A proxy that ends TLS may not be in `server.trustProxy`. Then the browser itself must state that the page is of this server.
+    ...(headers['sec-fetch-site'] === 'same-origin' ? [originOf('https', host)] : []),
+  ]
+}
+
+/** Without the port that is usual for the scheme. Undefined if `host` is not valid. */
+const originOf = (scheme: string, host: string) => URL.parse(`${scheme}://${host}`)?.origin
 
 export function forbidden(who: string): AppError {
   return new AppError('forbidden_role', `This needs the role of ${who}.`)

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import { connectionArrived } from '../kernel/index.ts'
 
 /** Part of the limit from which idle connections are closed to make room for new ones. */
 const crowded = 0.9
@@ -15,6 +16,7 @@ export function limitConnections(server: Server, maximumConnections: number, ref
   server.maxConnections = maximumConnections
   server.on('connection', (socket) => {
     open++
+    connectionArrived()
     socket.once('close', () => open--)
     if (open < maximumConnections * crowded || performance.now() - closedAtMs < shortestPauseMs) return
     closedAtMs = performance.now()

@@ -1,20 +1,25 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { answerCall, type Call } from './call.ts'
 import type { App } from './route.ts'
 import { createServer } from './server.ts'
 import { serverOptions } from './testing/server-options.ts'
-import { createOrganisationId } from '../kernel/index.ts'
+import { createOrganisationId, currentOrganisation } from '../kernel/index.ts'
 import { makeOrganisation } from '../organisations/index.ts'
 
 /** Which requests are answered without Fastify. test/acceptance/direct-calls.test.ts compares the responses of both ways. */
 
 let app: App
 let url: string
+const organisation = makeOrganisation(createOrganisationId(), { name: 'Direct' }, 0)
 let isStopping = false
 let running = 0
 
 beforeAll(async () => {
-  const handle = (way: string) => async (call: Call) => call.sendJson(JSON.stringify({ way, body: call.body }))
+  const handle = (way: string) => async (call: Call) => {
+    await nextTurn()
+    call.sendJson(JSON.stringify({ way, body: call.body, owner: currentOrganisation() }))
+  }
   const body = {
     module: import.meta.url,
     exportName: 'none',
@@ -26,7 +31,6 @@ beforeAll(async () => {
       return { push: ({ length }: Buffer) => void (arrived += length), finish: () => ({ arrived }) }
     },
   }
-  const organisation = makeOrganisation(createOrganisationId(), { name: 'Direct' }, 0)
   const usual = serverOptions()
   app = createServer({
     ...usual,
@@ -71,16 +75,19 @@ async function wayOf(
     body,
     ...(typeof body !== 'string' && { duplex: 'half' }),
   } as RequestInit)
-  const answer = (await response.json()) as { way?: string; body?: unknown }
-  return { way: answer.way ?? response.status, body: answer.body }
+  const answer = (await response.json()) as { way?: string; body?: unknown; owner?: string }
+  return { way: answer.way ?? response.status, body: answer.body, owner: answer.owner }
 }
 
 describe('a request', () => {
   it('of the usual form is answered directly, with its body', async () => {
-    expect(await wayOf()).toEqual({ way: 'direct', body: { a: 1 } })
+    expect(await wayOf()).toMatchObject({ way: 'direct', body: { a: 1 } })
     expect((await wayOf({ headers: { 'content-type': 'application/json; charset=utf-8' } })).way).toBe('direct')
     expect((await wayOf({ body: `"${'x'.repeat(65_534)}"` })).way).toBe('direct')
-    expect(await wayOf({ body: `"${'x'.repeat(900_000)}"` })).toEqual({ way: 'direct', body: { arrived: 900_002 } })
+    expect(await wayOf({ body: `"${'x'.repeat(900_000)}"` })).toMatchObject({
+      way: 'direct',
+      body: { arrived: 900_002 },
+    })
   })
 
   it('of another form is answered by Fastify', async () => {
@@ -95,6 +102,16 @@ describe('a request', () => {
     })
     expect((await wayOf({ body: chunks })).way).toBe('ordinary')
     expect((await wayOf({ headers: { authorization: 'Bearer unknown' } })).way).toBe(401)
+  })
+
+  it('is handled for its organisation, whichever way and in whichever turn its body is read', async () => {
+    const bodies = ['{"a":1}', `"${'x'.repeat(65_534)}"`, `"${'x'.repeat(900_000)}"`]
+    for (const query of ['', '?']) {
+      for (const body of bodies) {
+        const { way, owner } = await wayOf({ query, body })
+        expect({ way, owner }).toEqual({ way: query === '' ? 'direct' : 'ordinary', owner: organisation.id })
+      }
+    }
   })
 
   it('is answered by Fastify during a stop', async () => {

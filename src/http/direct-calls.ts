@@ -4,19 +4,22 @@ import {
   type BodyReader,
   createRequestId,
   type Log,
+  loopTurn,
   type RequestId,
   type RequestSpan,
+  runForOrganisation,
   type Telemetry,
 } from '../kernel/index.ts'
 import type { Admission } from './admission.ts'
 import { ArrivingBody } from './arriving-body.ts'
-import { type Authenticators, authenticateOrganisation } from './authentication.ts'
 import type { BodyAccount, BodyBudget } from './body-budget.ts'
 import { type Call, jsonType } from './call.ts'
 import { discardBody } from './discard-body.ts'
 import { errorHeaders, rateLimitHeaders, renderErrorBody, statusOf, toAppError } from './error-renderer.ts'
 import { type EventStream, startEventStreamOn } from './event-stream.ts'
+import { sendContinue } from './expect-continue.ts'
 import type { Metrics } from './metrics.ts'
+import { isHost } from './readable-request.ts'
 import type { Bodies } from './read-bodies.ts'
 import { logFailure, logRequest } from './request-log.ts'
 import type { Caller, DirectRoute, RequestLimiter } from './route.ts'
@@ -31,7 +34,6 @@ import { traceparentOf } from './trace-requests.ts'
  */
 
 export interface DirectDependencies {
-  authenticators: Authenticators
   limiter: RequestLimiter
   admission?: Admission | undefined
   metrics: Metrics
@@ -59,16 +61,15 @@ export type DirectCalls = ReturnType<typeof createDirectCalls>
 
 export function createDirectCalls(dependencies: DirectDependencies) {
   const targets = new Map<string, Target>()
-  const { authenticators, maximumJsonBytes, isStopping, isRefusing } = dependencies
+  const { maximumJsonBytes, isStopping, isRefusing } = dependencies
 
-  /** Undefined: without a valid key, or without access. The route in Fastify answers it. */
-  function callerOf(request: IncomingMessage, { assertAccess }: Target): Caller | undefined {
+  /** Without access the route in Fastify answers. */
+  function hasAccess(organisation: Caller, { assertAccess }: Target): boolean {
     try {
-      const organisation = authenticateOrganisation({ raw: request }, authenticators)
       assertAccess(organisation)
-      return organisation
+      return true
     } catch {
-      return undefined
+      return false
     }
   }
 
@@ -76,15 +77,14 @@ export function createDirectCalls(dependencies: DirectDependencies) {
     add(target: Target): void {
       targets.set(target.url, target)
     },
-    /** False: nothing was done. */
-    take(request: IncomingMessage, response: ServerResponse): boolean {
-      if (request.method !== 'POST' || isStopping() || isRefusing()) return false
+    /** False: nothing was done. `organisation`: of the request's key. */
+    take(request: IncomingMessage, response: ServerResponse, organisation: Caller | undefined): boolean {
+      if (!organisation || request.method !== 'POST' || isStopping() || isRefusing()) return false
       const target = targets.get(request.url!)
       if (!target || request.httpVersion !== '1.1') return false
       const declaredBytes = usualBodyBytes(request.rawHeaders)
       if (declaredBytes === 0 || declaredBytes > maximumJsonBytes) return false
-      const organisation = callerOf(request, target)
-      if (!organisation) return false
+      if (!hasAccess(organisation, target)) return false
       new DirectCall(dependencies, target, organisation, request, response).begin(declaredBytes)
       return true
     },
@@ -111,7 +111,7 @@ function usualBodyBytes(rawHeaders: readonly string[]): number {
     const special = specialNames.get(name.length)
     if (special === undefined || name.toLowerCase() !== special) continue
     const value = rawHeaders[index + 1]!
-    if (special === 'host' && !hasHost) hasHost = true
+    if (special === 'host' && !hasHost && isHost(value)) hasHost = true
     else if (special === 'content-type' && !isJson && usualTypes.has(value)) isJson = true
     else if (special === 'content-length' && bytes === 0 && /^\d{1,9}$/.test(value)) bytes = Number(value)
     else return 0
@@ -183,9 +183,10 @@ class DirectCall implements Call {
     } catch (error) {
       return this.#failBody(error)
     }
+    sendContinue(this.#request, this.#response)
     slowBodies.watch(this.#request, (error) => this.#failBody(error))
     this.#request.on('data', (chunk: Buffer) => this.#take(chunk))
-    this.#request.once('end', () => this.#answer())
+    this.#request.once('end', () => this.#arrived())
   }
 
   header(name: string, value: string): void {
@@ -222,6 +223,12 @@ class DirectCall implements Call {
   }
 
   /** The body has arrived. */
+  #arrived() {
+    const turn = loopTurn(this.organisation.id)
+    if (turn) void turn.then(() => this.#answer())
+    else this.#answer()
+  }
+
   #answer() {
     if (this.#isRefused) return
     this.#dependencies.slowBodies.unwatch(this.#request)
@@ -251,7 +258,8 @@ class DirectCall implements Call {
   #handle(body: unknown) {
     this.body = body
     const { handle } = this.#target
-    const handling = this.#span ? this.#span.run(() => handle(this)) : handle(this)
+    const handleForIt = () => runForOrganisation(this.organisation.id, () => handle(this))
+    const handling = this.#span ? this.#span.run(handleForIt) : handleForIt()
     handling.catch((error: unknown) => this.#fail(error))
   }
 
@@ -316,7 +324,6 @@ class DirectCall implements Call {
         requestId,
         method: 'POST',
         route: url,
-        url,
         status,
         durationMs,
         organisationId: organisation.id,

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { waitsForContinue } from './expect-continue.ts'
 
 /** Longest time for the rest of a rejected request's body, so that its client receives the response instead of a reset. */
 const discardMs = 30_000
@@ -9,7 +10,8 @@ const discardMs = 30_000
  * `closes`: the response would close the connection, which is then closed after the rest. False: there is no rest.
  */
 export function discardBody(request: IncomingMessage, response: ServerResponse, closes: boolean): boolean {
-  if (request.complete || request.destroyed) return false
+  // Without the status 100 there will be no body, and Node.js closes the connection.
+  if (request.complete || request.destroyed || waitsForContinue(request)) return false
   const { socket } = request
   const closeAfterwards = !response.shouldKeepAlive || closes
   response.shouldKeepAlive = true

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { DatabaseError } from '../database/index.ts'
-import { AppError, type ErrorCode } from '../kernel/index.ts'
+import { AppError, type ErrorCode, withDeadline } from '../kernel/index.ts'
 import { errorClasses, errorHeaders, renderErrorBody, toAppError } from './error-renderer.ts'
 
 const page = readFileSync(path.join(import.meta.dirname, '../../docs/errors.md'), 'utf8')
@@ -33,6 +33,13 @@ describe('the error renderer', () => {
       expect(toAppError(new DatabaseError(code, 'x')).code, code).toBe('overloaded')
     }
     expect(toAppError(new DatabaseError('23505', 'duplicate key')).code).toBe('internal_error')
+  })
+
+  it('returns 503 with retry-after where a statement is not answered in time', async () => {
+    const late = await withDeadline(0, () => new Promise<never>(() => {})).catch((error: unknown) => error)
+    for (const error of [late, new Error('no lease could be opened', { cause: late })]) {
+      expect(toAppError(error)).toMatchObject({ code: 'overloaded', retryAfterSeconds: 1 })
+    }
   })
 
   it('has the code in the body, except for invalid_request, whose type is sufficient', () => {

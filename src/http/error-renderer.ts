@@ -1,6 +1,6 @@
 import type { FastifyError } from 'fastify'
 import type { ErrorBody } from '../contract/errors.ts'
-import { AppError, type ErrorCode, type RateLimitState, describeError } from '../kernel/index.ts'
+import { AppError, type ErrorCode, type RateLimitState, describeError, unavailableError } from '../kernel/index.ts'
 
 interface ErrorClass {
   status: number
@@ -88,7 +88,7 @@ export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
   return (
     fromFastify(error) ??
-    fromDatabase(error) ??
+    unavailableError(error) ??
     new AppError('internal_error', 'Something went wrong on our side.', {
       internal: describeError(error),
       cause: error,
@@ -96,22 +96,8 @@ export function toAppError(error: unknown): AppError {
   )
 }
 
-/** A lost or overloaded database is 503: the same request may succeed in a moment. See DatabaseError.isUnavailable. */
-function fromDatabase(error: unknown): AppError | undefined {
-  for (let current = error; current instanceof Error; current = current.cause) {
-    if ((current as { isUnavailable?: unknown }).isUnavailable === true) {
-      return new AppError('overloaded', 'The database does not answer at the moment. Try again shortly.', {
-        internal: describeError(error),
-        cause: error,
-        retryAfterSeconds: 1,
-      })
-    }
-  }
-  return undefined
-}
-
 function fromFastify(error: unknown): AppError | undefined {
-  const { code, statusCode, message } = (error ?? {}) as Partial<FastifyError>
+  const { code, statusCode, status, message } = (error ?? {}) as Partial<FastifyError> & { status?: number }
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
     return new AppError('request_too_large', 'The request body is larger than this server accepts.')
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
@@ -123,5 +109,17 @@ function fromFastify(error: unknown): AppError | undefined {
     return new AppError('invalid_request', 'The body is not valid JSON.')
   }
   if (statusCode === 400) return new AppError('invalid_request', message ?? 'The request is not valid.')
+  // Only errors of @fastify/static have both. Its messages name no remedy.
+  if (statusCode === status && statusCode !== undefined && statusCode < 500) return fromStaticFiles(statusCode)
   return undefined
+}
+
+function fromStaticFiles(status: number): AppError {
+  if (status === 416) return new AppError('range_not_satisfiable', 'The file does not have this range.')
+  if (status === 412)
+    return new AppError(
+      'invalid_request',
+      'The file is not the one of the headers `if-match` or `if-unmodified-since`.',
+    )
+  return new AppError('not_found', 'There is no such file.')
 }

@@ -116,6 +116,12 @@ function createBillingMetrics(registers: Registry[]) {
       help: 'Provider cost above what a budget could bear, carried by the operator.',
       registers,
     }),
+    statedCosts: new Counter({
+      name: 'portico_stated_costs_total',
+      help: 'Calls whose provider stated a cost, compared with tokens times prices: equal (within 1 %), above or below.',
+      labelNames: ['deployment', 'result'],
+      registers,
+    }),
     removedEntries: new Counter({
       name: 'portico_ledger_entries_removed_total',
       help: 'Old ledger entries that this instance removed, because of ledger.keepEntriesDays.',

@@ -10,13 +10,10 @@ const tags = ['Operations']
 
 /** Probes for orchestrators, without a key, and the OpenAPI document. */
 export function operationsRoutes({
-  isReady,
-  findProblems,
+  checkReadiness,
 }: {
-  /** True while the databases answer and the service is not stopping. */
-  isReady: () => Promise<boolean>
-  /** What does not work although requests can be handled. Must not reject. */
-  findProblems: () => Promise<string[]>
+  /** `problems`: what does not work although requests can be handled. Must not reject. */
+  checkReadiness: () => Promise<{ isReady: boolean; problems: string[] }>
 }): Routes {
   return (app) => {
     app.get(
@@ -39,8 +36,8 @@ export function operationsRoutes({
         },
       },
       async (_request, reply) => {
-        const [ready, problems] = await Promise.all([isReady(), findProblems()])
-        if (ready) return { status: 'ok', ...(problems.length > 0 && { problems }) }
+        const { isReady, problems } = await checkReadiness()
+        if (isReady) return { status: 'ok', ...(problems.length > 0 && { problems }) }
         return reply.code(503).header('retry-after', '1').send({ status: 'unavailable' })
       },
     )

@@ -6,6 +6,7 @@ import {
   assertStorableTexts,
   type BodyFormat,
   type BodyReader,
+  loopTurn,
   readBody,
   readJson,
 } from '../kernel/index.ts'
@@ -61,6 +62,7 @@ export function createBodies({
     async parseJson(request: FastifyRequest, payload: Readable): Promise<unknown> {
       const { config, schema } = request.routeOptions
       const arrived = await receive(request, payload, config.body, { budget, slowBodies })
+      await loopTurn(ownerOf(request))
       const body = arrived.finish()
       if (body !== undefined) return body
       const bytes = await arrived.join()
@@ -76,6 +78,7 @@ export function createBodies({
       const { body: reader } = request.routeOptions.config
       assertReadsCsv(reader)
       const arrived = await receive(request, payload, undefined, { budget, slowBodies })
+      await loopTurn(ownerOf(request))
       return readFor(request, await arrived.join(), reader, 'csv')
     },
   }

@@ -1,15 +1,12 @@
-import type { AppError, Log } from '../kernel/index.ts'
+import { AppError, describeError, type Log } from '../kernel/index.ts'
 import { statusOf } from './error-renderer.ts'
-
-/** Longest path in the log, in characters. */
-const maximumLoggedPath = 200
 
 export interface AnsweredRequest {
   requestId: string
   method: string
   route: string
-  /** As the client sent it. */
-  url: string
+  /** Of a request without a route, as `UnknownRoutes.loggable` makes it. */
+  path?: string | undefined
   status: number
   durationMs: number
   organisationId: string | undefined
@@ -20,17 +17,25 @@ export interface AnsweredRequest {
   traceId?: string | undefined
 }
 
-/** The line of each answered request. For unknown paths with the path, without the query, which may contain a secret. */
-export function logRequest(log: Log, { url, error, durationMs, ...request }: AnsweredRequest): void {
-  const path = error?.code === 'not_found' || error?.code === 'unknown_endpoint' ? url.split('?')[0]! : undefined
+/** The line of each answered request. It has nothing of its address that a client chooses: tokens of links are parts of paths. */
+export function logRequest(log: Log, { error, durationMs, ...request }: AnsweredRequest): void {
   log.info(
     {
       ...request,
       durationMs: Math.round(durationMs * 10) / 10,
-      ...(error && { code: error.code, param: error.param ?? undefined, path: path?.slice(0, maximumLoggedPath) }),
+      ...(error && { code: error.code, param: error.param ?? undefined }),
+      ...(error?.code === 'overloaded' && { reason: reasonOf(error) }),
     },
     'request',
   )
+}
+
+/** What is overloaded, full or away. The messages of these errors are fixed texts; others may quote the request, and are not logged. */
+function reasonOf(error: AppError): string | undefined {
+  if (error.internal !== undefined || error.code !== 'overloaded') return error.internal
+  const { cause } = error
+  const inner = cause instanceof AppError ? reasonOf(cause) : cause === undefined ? undefined : describeError(cause)
+  return inner ?? error.message
 }
 
 /** The line of an error that an operator should know. */
@@ -39,7 +44,7 @@ export function logFailure(log: Log, requestId: string, error: AppError): void {
   if (status < 500 && error.internal === undefined) return
   const stack = error.code === 'internal_error' && error.cause instanceof Error ? error.cause.stack : undefined
   log[status >= 500 ? 'error' : 'warn'](
-    { requestId, code: error.code, param: error.param, internal: error.internal, stack },
+    { requestId, code: error.code, param: error.param, internal: reasonOf(error), stack },
     // Not error.message, which is for the client and may quote the request.
     'a request failed',
   )

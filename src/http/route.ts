@@ -97,6 +97,8 @@ declare module 'fastify' {
     organisation: Caller
     /** The signed-in person; undefined on requests with the operator token and on routes without a role. */
     person: Person | undefined
+    /** The organisation whose role gave the person access. Undefined for operators. */
+    authorisedFor: string | undefined
     /** Throws if the caller may no longer make the request. Set on routes with a role. */
     checkAccess: () => Promise<void>
     /** The id in `x-request-id`, the log and the usage record. */

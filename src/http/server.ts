@@ -4,10 +4,18 @@ import type { Readable } from 'node:stream'
 import fastify, { type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify'
 import type { z } from 'zod'
 import { readValue } from '../contract/validation.ts'
-import { AppError, createRequestId, type Log, type Role, runForOrganisation, type Telemetry } from '../kernel/index.ts'
+import {
+  AppError,
+  createRequestId,
+  type Log,
+  loopTurn,
+  type Role,
+  runForOrganisation,
+  type Telemetry,
+} from '../kernel/index.ts'
 import type { Admission } from './admission.ts'
-import { type Authenticators, authenticateOrganisation } from './authentication.ts'
-import { authenticateRole, authoriseOrganisation, findActingOrganisation } from './authorisation.ts'
+import { type Authenticators, authenticateOrganisation, findOrganisation } from './authentication.ts'
+import { authenticateRole, authoriseOrganisation, findActingOrganisation, refuseOtherPages } from './authorisation.ts'
 import { type BodyBudget, createBodyBudget } from './body-budget.ts'
 import { createBodyThread } from './body-thread.ts'
 import { limitConnections } from './connection-limit.ts'
@@ -16,6 +24,7 @@ import { discardBody } from './discard-body.ts'
 import { errorHeaders, rateLimitHeaders, renderErrorBody, statusOf, toAppError } from './error-renderer.ts'
 import { type Bodies, createBodies } from './read-bodies.ts'
 import type { Metrics } from './metrics.ts'
+import { deferContinue, sendContinue } from './expect-continue.ts'
 import { describeApi } from './openapi.ts'
 import { answerOddRequests, answerParserError } from './parser-errors.ts'
 import { assertReadable } from './readable-request.ts'
@@ -85,6 +94,8 @@ const defaultRequestTimeoutMs = 600_000
 const keepAliveTimeoutMs = 75_000
 /** Largest JSON body that is parsed in place: several times the longest instructions or list of models. */
 const maximumPlainJsonBytes = 1024 * 1024
+/** What orchestrators ask must not wait for the work of organisations. */
+const probes: ReadonlySet<string> = new Set(['/livez', '/readyz'])
 /** Above Node's limit of 16 KiB for address and headers, so that no path parameter is too long for the router. */
 const maximumPathParameterLength = 64 * 1024
 
@@ -113,6 +124,7 @@ export function createServer(options: ServerOptions): App {
     },
   }).withTypeProvider() as unknown as App
   answerOddRequests(app.server, options.log)
+  deferContinue(app.server)
   app.server.headersTimeout = slowHeadersMs
   observeLoad(app, options, maximumConnections)
   app.setValidatorCompiler(({ schema, httpPart, method }) => createValidator(schema as z.ZodType, httpPart, method))
@@ -136,8 +148,11 @@ export function createServer(options: ServerOptions): App {
     Math.max(options.maximumJsonBytesInFlight, 2 * options.maximumJsonBytes),
   )
   const bodies = addBodies(app, budget, slowBodies)
-  if (servesGateway(options.role ?? 'all'))
-    answerDirectly(app, createDirectCalls({ ...options, budget, slowBodies, bodies, inFlight, ended }))
+  const direct = servesGateway(options.role ?? 'all')
+    ? createDirectCalls({ ...options, budget, slowBodies, bodies, inFlight, ended })
+    : undefined
+  if (direct) addDirectRoutes(app, direct)
+  answerInTurns(app, options.authenticators, direct)
   describeApi(app, options)
   // Inside a plugin, so that the OpenAPI plugin above has loaded and sees every route.
   void app.register(async (scope) => {
@@ -170,6 +185,7 @@ function decorate(app: App, options: ServerOptions) {
   app.decorate('stalledClientMs', options.stalledClientMs)
   app.decorateRequest('organisation', null as never)
   app.decorateRequest('person', undefined)
+  app.decorateRequest('authorisedFor', undefined)
   app.decorateRequest('checkAccess', null as never)
   app.decorateRequest('requestId', null as never)
   app.decorateRequest('clientSignal', null as never)
@@ -191,8 +207,10 @@ function runForItsOrganisation(route: RouteOptions) {
   route.handler = function (request, reply) {
     const handle = () => handler.call(this, request, reply)
     // Null on routes without one; the type omits that.
-    const { id } = (request.organisation as Caller | null) ?? {}
-    return id === undefined ? handle() : runForOrganisation(id, handle)
+    const organisation = request.organisation as Caller | null
+    // What a person sees of several organisations takes the person's own turns.
+    const owner = organisation?.id ?? request.authorisedFor ?? request.person?.id
+    return owner === undefined ? handle() : runForOrganisation(owner, handle)
   }
 }
 
@@ -223,14 +241,29 @@ const isActing = (auth: RouteAuthentication): auth is OrganisationAuthentication
   typeof auth === 'object' && 'organisation' in auth && auth.acting === true
 
 /** Requests of the usual form to routes with `direct` do not reach Fastify. */
-function answerDirectly(app: App, direct: DirectCalls) {
+function addDirectRoutes(app: App, direct: DirectCalls) {
   app.addHook('onRoute', ({ url, config }) => {
     if (config?.direct && config.body) direct.add({ url, body: config.body, ...config.direct })
   })
+}
+
+/** Requests that arrive at once begin in turns of their organisations; those without a valid key, and those of people, take turns as one. */
+function answerInTurns(app: App, authenticators: Authenticators, direct: DirectCalls | undefined) {
   const ordinary = app.server.listeners('request') as RequestListener[]
   app.server.removeAllListeners('request')
   app.server.on('request', (request, response) => {
-    if (!direct.take(request, response)) for (const listener of ordinary) listener(request, response)
+    const answer = (organisation: Caller | undefined) => {
+      // The client may have left meanwhile; then no event would end the request.
+      if (request.socket.destroyed || direct?.take(request, response, organisation)) return
+      for (const listener of ordinary) listener(request, response)
+    }
+    if (probes.has(request.url!)) return answer(undefined)
+    const find = () => findOrganisation({ raw: request }, authenticators)
+    const organisation = find()
+    const turn = loopTurn(organisation?.id ?? '')
+    // The key may have been revoked meanwhile.
+    if (turn) void turn.then(() => answer(find()))
+    else answer(organisation)
   })
 }
 
@@ -329,13 +362,23 @@ function addHooks(
     if (request.is404) unknownRoutes.refuse(request, reply)
     // After the credential: see addRole.
     if (typeof auth !== 'object') assertReadable(request)
+    if (auth === 'none') refuseOtherPages(request, options.publicUrl)
     done()
   })
-  addResponseHooks(app, options)
+  // After the credential and the limits, before the body.
+  app.addHook('preParsing', (request, reply, _payload, next) => {
+    sendContinue(request.raw, reply.raw)
+    next()
+  })
+  addResponseHooks(app, options, unknownRoutes)
 }
 
 /** What every response gets, and its line in the log. */
-function addResponseHooks(app: App, { metrics, isStopping, stalledClientMs, log }: ServerOptions): void {
+function addResponseHooks(
+  app: App,
+  { metrics, isStopping, stalledClientMs, log }: ServerOptions,
+  unknownRoutes: UnknownRoutes,
+): void {
   app.addHook('onSend', (_request, reply, _payload, done) => {
     // The stop may have begun after the request.
     if (isStopping()) reply.header('connection', 'close')
@@ -344,13 +387,14 @@ function addResponseHooks(app: App, { metrics, isStopping, stalledClientMs, log 
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {
-    const route = request.routeOptions.url ?? 'none'
+    const { url } = request.routeOptions
+    const route = url ?? 'none'
     metrics.http.answered(request.method, route, reply.statusCode, reply.elapsedTime)
     logRequest(log, {
       requestId: request.id,
       method: request.method,
       route,
-      url: request.url,
+      path: url === undefined ? unknownRoutes.loggable(request.url) : undefined,
       status: reply.statusCode,
       durationMs: reply.elapsedTime,
       organisationId: request.organisation?.id,

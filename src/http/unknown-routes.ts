@@ -6,6 +6,9 @@ import type { Caller } from './route.ts'
 /** Longest part of a path that an error quotes. */
 const shownPathLength = 200
 
+/** Longest path in the log, in characters. */
+const maximumLoggedPath = 200
+
 export type UnknownRoutes = ReturnType<typeof createUnknownRoutes>
 
 /**
@@ -14,10 +17,24 @@ export type UnknownRoutes = ReturnType<typeof createUnknownRoutes>
  */
 export function createUnknownRoutes(authenticators: Authenticators, assertGatewayAccess: (caller: Caller) => void) {
   const known: { methods: Set<string>; pattern: RegExp }[] = []
+  /** The parts of all routes that no client chooses. */
+  const words = new Set([''])
   return {
     /** Registers a route, so that its path with another method is a 405. */
     add(method: string | string[], url: string): void {
       known.push({ methods: new Set([method].flat()), pattern: toPattern(url) })
+      for (const part of url.split('/')) if (!/^[:*]/.test(part)) words.add(part)
+    },
+    /**
+     * The path of a request without a route, for the log: `*` for each part that is not in a route. Parts can be tokens of links, in any
+     * spelling and at any place, so only known words are shown.
+     */
+    loggable(url: string): string {
+      const path = url.slice(0, maximumLoggedPath).split(/[?#]/, 1)[0]!
+      return path
+        .split('/')
+        .map((part) => (words.has(part) ? part : '*'))
+        .join('/')
     },
     /** Throws the error for a request without a route. */
     refuse(request: FastifyRequest, reply: FastifyReply): never {
@@ -28,7 +45,8 @@ export function createUnknownRoutes(authenticators: Authenticators, assertGatewa
       }
       const allowed = new Set(known.flatMap(({ methods, pattern }) => (pattern.test(path) ? [...methods] : [])))
       const method = request.method.slice(0, 20)
-      if (allowed.size > 0) {
+      // A file that does not exist has the method of its route.
+      if (allowed.size > 0 && !allowed.has(method)) {
         const list = [...allowed].sort().join(', ')
         reply.header('allow', list)
         throw new AppError('method_not_allowed', `${method} is not allowed here; allowed: ${list}.`)

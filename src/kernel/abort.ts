@@ -27,10 +27,15 @@ export function raceSignal<T>(promise: Promise<T>, signal: AbortSignal | undefin
   })
 }
 
+/** What was awaited does not answer in time. A request that fails by it is answered with 503, as by a database that is not available. */
+class DeadlineError extends Error {
+  readonly isUnavailable = true
+}
+
 /** Gives `work` a signal that aborts after `ms`, and rejects then even if the work ignores the signal. Uses real time. */
 export async function withDeadline<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const deadline = new AbortController()
-  const timer = setTimeout(() => deadline.abort(new Error(`no answer within ${ms} ms`)), ms)
+  const timer = setTimeout(() => deadline.abort(new DeadlineError(`no answer within ${ms} ms`)), ms)
   try {
     return await raceSignal(work(deadline.signal), deadline.signal)
   } finally {

@@ -95,3 +95,17 @@ export function describeError(error: unknown): string {
   if (error instanceof AppError) return error.internal === undefined ? error.code : `${error.code}: ${error.internal}`
   return error instanceof Error ? error.message : String(error)
 }
+
+/** A lost or overloaded database is 503: the same request may succeed in a moment. Undefined for other errors. See DatabaseError.isUnavailable. */
+export function unavailableError(error: unknown): AppError | undefined {
+  for (let current = error; current instanceof Error; current = current.cause) {
+    if ((current as { isUnavailable?: unknown }).isUnavailable === true) {
+      return new AppError('overloaded', 'The database does not answer at the moment. Try again shortly.', {
+        internal: describeError(error),
+        cause: error,
+        retryAfterSeconds: 1,
+      })
+    }
+  }
+  return undefined
+}

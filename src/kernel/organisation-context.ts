@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 const current = new AsyncLocalStorage<string | undefined>()
 
-/** Runs work of one organisation. What is shared by all code, such as the connections to a database, is shared fairly by this. */
+/** Runs work of one organisation, or of one person where it concerns several. What is shared by all code, such as the connections to a database, is shared fairly by this. */
 export function runForOrganisation<T>(organisationId: string, work: () => T): T {
   return current.run(organisationId, work)
 }

@@ -21,6 +21,8 @@ export interface StatedUsage {
   raw: Record<string, unknown> | null
   /** Base cost in attoUsd (1e-18 US dollars); preferred over tokens times our prices. */
   costAttoUsd: bigint | null
+  /** Absent: the host is not known to state US dollars, so an implausible cost is not billed. */
+  costIsDocumented?: true
   /** Tokens that the provider bills, if they differ from the counts (Cohere's `billed_units`). */
   billedUnits: { inputTokens: number; outputTokens: number } | null
 }

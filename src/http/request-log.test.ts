@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest'
+import { AppError, type LogFields, silentLog } from '../kernel/index.ts'
+import { logFailure, logRequest } from './request-log.ts'
+
+const overloaded = (options: { internal?: string; cause?: unknown }) =>
+  new AppError('overloaded', 'The service cannot account for new requests.', options)
+
+it.each([
+  [
+    'its internal text',
+    overloaded({ internal: 'the blob folder is full (ENOSPC)' }),
+    'the blob folder is full (ENOSPC)',
+  ],
+  ['its cause', overloaded({ cause: new Error('ENOSPC: no space left on device') }), 'ENOSPC: no space left on device'],
+  [
+    'the cause of its cause',
+    overloaded({ cause: overloaded({ internal: 'the process lacks memory' }) }),
+    'the process lacks memory',
+  ],
+  ['its own text', overloaded({}), 'The service cannot account for new requests.'],
+])('the lines of an overloaded request name what is overloaded: %s', (_from, error, reason) => {
+  const lines: LogFields[] = []
+  const write = (fields: LogFields) => void lines.push(fields)
+  const log = { ...silentLog, info: write, error: write }
+  const request = { requestId: 'r', method: 'POST', route: '/x', url: '/x', durationMs: 1, organisationId: 'o' }
+  logRequest(log, { ...request, status: 503, error })
+  logFailure(log, 'r', error)
+  expect(lines).toMatchObject([
+    { code: 'overloaded', reason },
+    { code: 'overloaded', internal: reason },
+  ])
+})
+
+it('the line of a request never has the message of an error that may quote the request', () => {
+  const lines: LogFields[] = []
+  const log = { ...silentLog, info: (fields: LogFields) => void lines.push(fields) }
+  const error = new AppError('invalid_request', 'messages.0: secret prompt', { cause: new Error('secret prompt') })
+  const request = { requestId: 'r', method: 'POST', route: '/x', url: '/x', durationMs: 1, organisationId: 'o' }
+  logRequest(log, { ...request, status: 400, error })
+  logFailure(log, 'r', error)
+  expect(JSON.stringify(lines)).not.toContain('secret prompt')
+  expect(lines).toHaveLength(1)
+})
