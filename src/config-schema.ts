@@ -361,6 +361,10 @@ export const configFileSchema = z.strictObject({
         .describe(
           'Extraction processes, at least two: one is reserved for small documents. 0: this instance processes no documents.',
         ),
+      // 100 MiB of English text make 95,000.
+      maximumChunks: integer(2_000, 1_000_000)
+        .default(100_000)
+        .describe('Most chunks of one document. A file of more fails with `too_complex` before it is embedded.'),
     })
     .prefault({}),
   ledger: z

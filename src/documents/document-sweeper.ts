@@ -31,7 +31,7 @@ export function createDocumentSweeper({
   let closed = false
 
   const mayBeUploading = (modifiedAt: Date) =>
-    soleOwner ? modifiedAt.getTime() >= startedAt : clock.now() - modifiedAt.getTime() < orphanAgeMs
+    clock.now() - modifiedAt.getTime() < orphanAgeMs && !(soleOwner && modifiedAt.getTime() < startedAt)
 
   async function removeOrphans(): Promise<number> {
     let removed = 0

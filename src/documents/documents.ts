@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { OnDuplicate } from '../contract/documents.ts'
-import { AppError, type Log, type SpaceId, createDocumentId, describeError, isUuid } from '../kernel/index.ts'
+import { AppError, type SpaceId, createDocumentId, isUuid } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
 import type { ChangeAuthor } from './change-author.ts'
@@ -9,6 +9,7 @@ import { readMetadata } from './document-metadata.ts'
 import { cleanName } from './document-name.ts'
 import type { Document, DocumentFormat, DocumentStatus, NewDocument } from './document.ts'
 import type { DocumentStore, InsertOutcome } from './documents.store.ts'
+import type { UnusedBlobs } from './unused-blobs.ts'
 import { type ReceivedUpload, receiveUpload, type UploadRequest } from './receive-upload.ts'
 
 export interface DocumentsDependencies {
@@ -23,7 +24,7 @@ export interface DocumentsDependencies {
     declaredType: string
   }) => { supported: true; format: DocumentFormat; mimeType: string } | { supported: false; reason: string }
   maximumUploadBytes: number
-  log: Log
+  unusedBlobs: Pick<UnusedBlobs, 'remove' | 'removeLater'>
 }
 
 export interface UploadResult {
@@ -97,17 +98,23 @@ async function upload(
   organisation: Organisation,
   { spaceId, request, uploadKey, onDuplicate = 'keep', author, signal }: NewUpload,
 ): Promise<UploadResult> {
-  const { store, blobs, maximumUploadBytes } = dependencies
+  const { store, blobs, maximumUploadBytes, unusedBlobs } = dependencies
   assertSpace(dependencies, organisation, spaceId)
   assertUploadKey(uploadKey)
   const id = createDocumentId()
   const blobKey = `${organisation.id}/${spaceId}/${id}`
-  const received = await receiveUpload(request, {
-    maximumBytes: maximumUploadBytes,
-    signal,
-    storeFile: (source) => blobs.put(blobKey, source, signal),
-  })
+  let isStored = false
+  /** A row may name the blob. */
+  let mayBeNamed = false
   try {
+    const received = await receiveUpload(request, {
+      maximumBytes: maximumUploadBytes,
+      signal,
+      storeFile(source) {
+        isStored = true
+        return blobs.put(blobKey, source, signal)
+      },
+    })
     const document: NewDocument = {
       id,
       organisationId: organisation.id,
@@ -120,18 +127,24 @@ async function upload(
       fingerprint: fingerprintOf(received, onDuplicate),
     }
     const duplicateOf = await store.findSameContent(organisation.id, spaceId, received.sha256, id)
+    mayBeNamed = true
     const outcome = await store.insert(document, onDuplicate, author)
+    mayBeNamed = outcome.kind === 'inserted' || outcome.kind === 'replaced'
     const result = toUploadResult(document, outcome)
     if (result.repeated || result.skipped) {
-      await removeUnusedBlob(dependencies, blobKey)
+      await unusedBlobs.remove(blobKey)
       return result
     }
     // The Space may have been deleted during the upload, too late for its removal to include the new row.
-    if (!dependencies.hasSpace(organisation, spaceId)) await store.remove(organisation.id, result.id)
+    if (!dependencies.hasSpace(organisation, spaceId)) {
+      await store.remove(organisation.id, result.id)
+      mayBeNamed = false
+    }
     assertSpace(dependencies, organisation, spaceId)
     return { ...result, duplicateOf }
   } catch (error) {
-    await removeUnusedBlob(dependencies, blobKey)
+    if (mayBeNamed) unusedBlobs.removeLater(blobKey)
+    else if (isStored) await unusedBlobs.remove(blobKey)
     throw error
   }
 }
@@ -177,16 +190,6 @@ function assertUploadKey(uploadKey: string | undefined): void {
   throw new AppError('invalid_request', `Idempotency-Key: 1 to ${maximumUploadKeyLength} characters.`, {
     param: 'idempotency-key',
   })
-}
-
-/** Keeps the blob when a row names it: a commit may have succeeded although its answer was lost. */
-async function removeUnusedBlob({ store, blobs, log }: DocumentsDependencies, blobKey: string): Promise<void> {
-  try {
-    const [orphan] = await store.findOrphanBlobs([blobKey])
-    if (orphan !== undefined) await blobs.delete(orphan)
-  } catch (error) {
-    log.warn({ error: describeError(error) }, 'the blob of a rejected upload was not removed; the sweeper removes it')
-  }
 }
 
 /** The checked name, metadata and type of an upload. `name` also names a file part without a file name. */

@@ -152,15 +152,18 @@ describe('the sweep', () => {
     expect(await store.findStuck()).toEqual([])
   })
 
-  it('of a sole owner removes at the start everything that an earlier process left, and nothing newer', async () => {
+  it('of a sole owner removes at the start everything that an earlier process left, and later what is older than any upload', async () => {
     const clock = createFakeClock(Date.now() + 60_000)
     const left = await putOrphan(0)
     const one = sweeper(true, clock)
     expect((await one.sweep()).removedBlobs).toBe(1)
     const uploading = await putOrphan(-120_000)
     expect((await one.sweep()).removedBlobs).toBe(0)
-    await one.close()
     expect([await blobs.exists(left), await blobs.exists(uploading)]).toEqual([false, true])
+    // Older than any upload.
+    await clock.advance(twoHoursMs)
+    expect((await one.sweep()).removedBlobs).toBe(1)
+    await one.close()
   })
 
   it('removes upload keys after a day, which are also ignored from then on', async () => {

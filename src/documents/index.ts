@@ -17,6 +17,7 @@ export { createOperationWorker, documentOperationJob } from './document-operatio
 export { createDocumentStore, type DocumentStore } from './documents.store.ts'
 export { lostBlobAgeMs, removeLostBlobs } from './lost-blobs.ts'
 export { createDocuments, type Documents } from './documents.ts'
+export { createUnusedBlobs } from './unused-blobs.ts'
 export { createDocumentSweeper } from './document-sweeper.ts'
 export { processDocumentJob, processSmallDocumentJob } from './processing-job.ts'
 export { type ProcessingRow, renameDocumentJob } from './processing.store.ts'

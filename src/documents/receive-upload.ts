@@ -1,9 +1,10 @@
+import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Busboy } from '@fastify/busboy'
 import { maximumMetadataBytes } from '../contract/documents.ts'
-import { AppError } from '../kernel/index.ts'
-import { watchPartCharset } from './part-charset.ts'
+import { AppError, currentOrganisation, loopTurn, raceSignal } from '../kernel/index.ts'
+import { createPartCharset } from './part-charset.ts'
 import { WatchedFile } from './watched-file.ts'
 
 /** A multipart body with its headers: a client's request, or an upload by the service itself. */
@@ -53,9 +54,9 @@ export async function receiveUpload(
   const fail = (error: unknown) => failure.abort(error)
   const parser = createParser(contentType, request.headers['content-length'], maximumBytes)
   const parts = collectParts(parser, { maximumBytes, storeFile, fail, failure: failure.signal })
-  const finished = untilParsed(parser, request, [signal, failure.signal])
-  const declaredCharset = watchPartCharset(request, contentType, 'file')
-  request.pipe(parser)
+  const finished = untilParsed(parser, request, fail, [signal, failure.signal])
+  const declared = createPartCharset(contentType, 'file')
+  feed(request, parser, { declared, parts, fail, failure: failure.signal })
   try {
     await finished
     await parts.metadata
@@ -67,13 +68,12 @@ export async function receiveUpload(
       ...stored,
       fileName: file.fileName,
       declaredType: file.declaredType,
-      declaredCharset: declaredCharset(),
+      declaredCharset: declared.charset(),
       name: fields.get('name'),
       metadataText: fields.get('metadata'),
     }
   } catch (error) {
     fail(error)
-    request.unpipe(parser)
     await parts.file?.stored.catch(() => {})
     throw error
   }
@@ -130,21 +130,66 @@ function collectParts(parser: InstanceType<typeof Busboy>, collecting: Collectin
   return parts
 }
 
+/** Bytes that are parsed in one step until the file begins: a part has at least 30 bytes, and 10 µs of work. */
+const stepBytes = 8 * 1024
+
+/**
+ * Passes the body to the parsers in steps that take turns with those of other organisations. Stops at a failure, so that what follows a
+ * limit is not parsed; the rest of the body is discarded.
+ */
+function feed(
+  request: UploadRequest,
+  parser: InstanceType<typeof Busboy>,
+  { declared, parts, fail, failure }: Feeding,
+): void {
+  // The events of the request run for no organisation.
+  const owner = currentOrganisation()
+  const pass = async (chunk: Buffer) => {
+    for (let at = 0; at < chunk.length;) {
+      await loopTurn(owner)
+      if (failure.aborted) return
+      const step = chunk.subarray(at, parts.file ? chunk.length : at + stepBytes)
+      at += step.length
+      declared.push(step)
+      if (!parser.write(step)) await raceSignal(once(parser, 'drain'), failure)
+    }
+  }
+  // The end may come while the last chunk is passed on.
+  let passing = Promise.resolve()
+  const onData = (chunk: Buffer) => {
+    request.pause()
+    passing = pass(chunk)
+    passing.then(() => request.resume(), fail)
+  }
+  request.on('data', onData)
+  request.once('end', () => {
+    passing.then(
+      () => void (failure.aborted || parser.end()),
+      () => {},
+    )
+  })
+  failure.addEventListener('abort', () => request.off('data', onData), { once: true })
+}
+
+interface Feeding extends Pick<Collecting, 'fail' | 'failure'> {
+  declared: ReturnType<typeof createPartCharset>
+  parts: Parts
+}
+
 /** Resolves when the parser has read the whole body; rejects when the body is damaged, the client disconnects or a signal aborts. */
 function untilParsed(
   parser: InstanceType<typeof Busboy>,
   request: UploadRequest,
+  fail: Collecting['fail'],
   signals: readonly AbortSignal[],
 ): Promise<void> {
   return new Promise<void>((resolve, reject) => {
     parser.once('finish', resolve)
     // `on`, since a damaged body may fail more than once.
-    parser.on('error', () =>
-      reject(new AppError('invalid_request', 'The multipart body is damaged or ends too early.')),
-    )
+    parser.on('error', () => fail(new AppError('invalid_request', 'The multipart body is damaged or ends too early.')))
     for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const) {
       parser.once(limit, () =>
-        reject(new AppError('invalid_request', `The multipart body has too many parts (${limit}).`)),
+        fail(new AppError('invalid_request', `The multipart body has too many parts (${limit}).`)),
       )
     }
     request.once('error', reject)

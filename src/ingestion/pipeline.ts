@@ -19,7 +19,8 @@ import {
 import { declaredEncodingOf } from './declared-encoding.ts'
 import { ExtractionError, type ExtractionWarning } from './extraction.ts'
 import { ExtractorCrashError } from './isolation/extraction-run.ts'
-import type { ExtractorPool } from './isolation/extractor-pool.ts'
+import { createSlice, openRun } from './interrupted-runs.ts'
+import type { ExtractionRequest, ExtractorPool } from './isolation/extractor-pool.ts'
 
 export interface PipelineDependencies {
   database: Database
@@ -49,20 +50,17 @@ export function createPipeline(dependencies: PipelineDependencies) {
   const { documents, database, index, clock, log, observer } = dependencies
 
   async function process(job: Job, lane: Lane = 'any'): Promise<void | JobMove> {
-    const document = await documents.loadForProcessing(String(job.payload.documentId))
-    if (!document || document.status !== 'processing') return
-    const run = await database.transaction((transaction) =>
-      index.beginRun(transaction, {
-        organisationId: document.organisationId,
-        spaceId: document.spaceId,
-        documentId: document.id,
-      }),
-    )
-    if (!run) return
+    const loaded = await documents.loadForProcessing(String(job.payload.documentId))
+    if (!loaded || loaded.status !== 'processing') return
+    const opened = await openRun(dependencies, loaded, job)
+    if (!opened) return
+    const { run, staged, saved } = opened
+    const document = { ...loaded, name: saved.documentName }
     try {
       const result = await dependencies.blobs.withFile(document.blobKey, job.signal, (filePath) =>
-        indexFile(dependencies, { document, run, filePath, lane, signal: job.signal }),
+        indexFile(dependencies, { document, run, staged, filePath, lane, job }),
       )
+      if (result === 'interrupted') return { moveTo: job.kind, payload: { interrupted: saved } }
       const ready = await database.transaction(async (transaction) => {
         if (!(await documents.lockProcessing(transaction, document.id))) return false
         const chunkCount = await index.publish(transaction, run)
@@ -134,30 +132,45 @@ interface FileRun {
   lane: Lane
   document: ProcessingRow
   run: IndexRun
+  /** Chunks that an interrupted run has left. */
+  staged: number
   filePath: string
-  signal: AbortSignal
+  job: Job
 }
 
-/** Reads the file chunk by chunk into the index, invisible until it is published. */
-async function indexFile(dependencies: PipelineDependencies, { document, run, filePath, lane, signal }: FileRun) {
-  const { embedder, index } = dependencies
+/**
+ * Reads the file chunk by chunk into the index, invisible until it is published. Ends early if it has run for a while and documents of other
+ * organisations wait for its worker.
+ */
+async function indexFile(dependencies: PipelineDependencies, { document, run, staged, filePath, lane, job }: FileRun) {
+  const { embedder, index, extractors, clock } = dependencies
+  const { signal } = job
   const progress = createProgress(dependencies, document.id)
   let isReadingPages = false
-  const extraction = dependencies.extractors.extract({
+  const request = {
     filePath,
     format: document.format as DocumentFormat,
     sizeBytes: Number(document.sizeBytes),
     limits: lane === 'small' ? smallLimits : undefined,
     declaredEncoding: declaredEncodingOf(document),
     signal,
+  }
+  const isContinued = staged > 0
+  if (isContinued) progress.report({ stage: 'indexing', partsDone: staged, partsTotal: null })
+  else progress.report({ stage: 'extracting', partsDone: null, partsTotal: null })
+  if (lane === 'any' && !isContinued && request.format !== 'pdf') await assertChunks(extractors, request)
+  const slice = createSlice(clock)
+  const extraction = extractors.extract({
+    ...request,
+    fromChunk: staged,
     onProgress: (pagesDone, pagesTotal) => {
-      // Progress counts pages until all are read, then chunks.
+      // Progress counts pages until all are read, then chunks; pages that are read again are not counted again.
+      if (isContinued) return
       isReadingPages = pagesTotal !== null && pagesDone < pagesTotal
       progress.report({ stage: 'extracting', partsDone: pagesDone, partsTotal: pagesTotal })
     },
   })
-  progress.report({ stage: 'extracting', partsDone: null, partsTotal: null })
-  let written = 0
+  let written = staged
   for await (const batch of extraction.chunks) {
     const vectors = await embedder.embed({
       texts: batch.map((chunk) => composeEmbeddingText({ ...chunk, documentName: document.name })),
@@ -176,6 +189,10 @@ async function indexFile(dependencies: PipelineDependencies, { document, run, fi
     })
     written += batch.length
     if (!isReadingPages) progress.report({ stage: 'indexing', partsDone: written, partsTotal: null })
+    if (slice.isOver() && (await job.othersWait())) {
+      await progress.done()
+      return 'interrupted'
+    }
   }
   const { pages, warnings } = await extraction.summary
   await progress.done()
@@ -185,6 +202,14 @@ async function indexFile(dependencies: PipelineDependencies, { document, run, fi
       'No text was found in the file. If it is a scan, run text recognition over it and upload the result.',
     )
   return { warnings, pageCount: document.format === 'pdf' ? pages : null }
+}
+
+/**
+ * Reads the file without embedding it, so that one of too many chunks fails within seconds and costs nothing. Pages of a pdf have few chunks, and
+ * take longer to read.
+ */
+async function assertChunks({ extract }: ExtractorPool, request: ExtractionRequest): Promise<void> {
+  for await (const _ of extract({ ...request, fromChunk: Infinity }).chunks);
 }
 
 /** The codes that a document ends with for good; undefined where another try may help. */

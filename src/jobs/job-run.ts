@@ -37,7 +37,8 @@ export async function runJob(
   const { kind, key, attempt } = row
   // With telemetry, the queue has added the span that enqueued the job.
   const { traceparent, ...payload } = row.payload
-  const job: Job = { kind, key, payload, attempt, signal }
+  const othersWait = () => store.othersWait(kind, row.organisationId)
+  const job: Job = { kind, key, payload, attempt, signal, othersWait }
   let failure: unknown
   if (attempt > options.maximumAttempts) {
     failure = new Error(`the process ended during each of ${options.maximumAttempts} attempts`)
@@ -47,7 +48,7 @@ export async function runJob(
       const work = () => runForOrganisation(row.organisationId, () => handler(job))
       const start = { kind, attempt, traceparent: typeof traceparent === 'string' ? traceparent : undefined }
       const move = await (telemetry ? telemetry.job(start, work) : work())
-      if (move) await store.move(row.id, move.moveTo)
+      if (move) await store.move(row.id, move)
       else await store.remove(row.id)
       return
     } catch (error) {

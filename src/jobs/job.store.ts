@@ -1,5 +1,5 @@
 import type { Database, Queryable, SqlValue } from '../database/index.ts'
-import type { NewJob } from './port.ts'
+import type { JobMove, NewJob } from './port.ts'
 
 /** SQL of the job table. Times that decide when a job is due come from the caller's clock, leases from the database's. */
 
@@ -143,13 +143,23 @@ export class JobStore {
     return (await this.database.execute(`delete from job where id = $1 and taken_by = $2`, [id, this.takenBy])) > 0
   }
 
-  /** Gives the job another kind, ready and with no attempts; a job that was cancelled meanwhile is deleted. */
-  async move(id: bigint, kind: string): Promise<void> {
+  /** See `Job.othersWait`. Looks at one row on each side of the organisation, however many wait. */
+  async othersWait(kind: string, organisationId: string): Promise<boolean> {
+    const [row] = await this.database.query<{ wait: boolean }>(
+      `select exists (select from job where kind = $1 and state = 'ready' and organisation_id > $2)
+         or exists (select from job where kind = $1 and state = 'ready' and organisation_id < $2) as wait`,
+      [kind, organisationId],
+    )
+    return row!.wait
+  }
+
+  /** Makes the job ready again, of this kind and with no attempts; a job that was cancelled meanwhile is deleted. */
+  async move(id: bigint, { moveTo: kind, payload = {} }: JobMove): Promise<void> {
     await this.database.execute(`delete from job where id = $1 and taken_by = $2 and cancelled`, [id, this.takenBy])
     await this.database.execute(
-      `update job set kind = $3, state = 'ready', attempt = 0, taken_by = null, lease_until = null
+      `update job set kind = $3, payload = payload || $4::jsonb, state = 'ready', attempt = 0, taken_by = null, lease_until = null
        where id = $1 and taken_by = $2`,
-      [id, this.takenBy, kind],
+      [id, this.takenBy, kind, JSON.stringify(payload)],
     )
     await this.database.query(`select pg_notify($1, $2)`, [jobsChannel, kind])
   }

@@ -33,13 +33,20 @@ export interface Job {
   attempt: number
   /** Fires on cancel, on shutdown and when the lease is lost. */
   signal: AbortSignal
+  /** True while a job of the same kind of another organisation is ready and waits for a place. */
+  othersWait(): Promise<boolean>
 }
 
 export type JobHandler = (job: Job) => Promise<void | JobMove>
 
-/** Result of a handler that passes its job to the workers of another kind. It waits there as a new job with the same key. */
+/**
+ * Result of a handler that passes its job to the workers of another kind, or of the same kind after those of other organisations. It waits there
+ * as a new job with the same key.
+ */
 export interface JobMove {
   moveTo: string
+  /** Replaces these fields of the payload. */
+  payload?: Record<string, unknown>
 }
 
 export interface WorkOptions {

@@ -42,14 +42,16 @@ export async function createFolderBlobStore(
     localFolders: [root],
     async put(key, source, signal) {
       const file = fileOf(key)
-      const temporary = path.join(incoming, createUuid())
+      let written = path.join(incoming, createUuid())
       try {
-        await pipeline(source, createFile(temporary), { signal })
+        await pipeline(source, createFile(written), { signal })
         await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
-        await rename(temporary, file)
+        await rename(written, file)
+        written = file
         await syncFolder(path.dirname(file))
       } catch (error) {
-        await rm(temporary, { force: true })
+        // The first error counts. What a read-only folder keeps, the next start removes.
+        await rm(written, { force: true }).catch(() => {})
         throw toStorageError(error)
       }
     },

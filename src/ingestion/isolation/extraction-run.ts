@@ -30,7 +30,7 @@ export async function* runExtraction(
   log: Log,
 ): AsyncGenerator<Chunk[], Finished> {
   const inbox = createInbox(child, request)
-  const deadline = createDeadline(limits.timeLimitMs, () => child.kill())
+  const deadline = createDeadline(longestRunMs(limits), () => child.kill())
   const onAbort = () => {
     inbox.fail(request.signal.reason as Error)
     child.kill()
@@ -39,7 +39,10 @@ export async function* runExtraction(
   try {
     request.signal.throwIfAborted()
     const { filePath, format, sizeBytes, declaredEncoding } = request
-    child.send({ type: 'extract', filePath, format, sizeBytes, declaredEncoding, limits, credits: batchCredits })
+    // Infinity is not JSON.
+    const fromChunk = Math.min(request.fromChunk ?? 0, Number.MAX_SAFE_INTEGER)
+    const file = { filePath, format, sizeBytes, declaredEncoding }
+    child.send({ type: 'extract', ...file, limits, fromChunk, credits: batchCredits })
     for (;;) {
       // While batches wait here unread, the child may be blocked, so its time does not count.
       if (inbox.size() < batchCredits) deadline.run()
@@ -100,6 +103,9 @@ function createInbox(child: ExtractorChild, request: ExtractionRequest) {
   }
 }
 
+/** A child that has not used its processor time in ten times as long hangs: a folder does not answer, or the machine is far too busy. */
+const longestRunMs = ({ timeLimitMs }: ExtractionLimits) => Math.max(600_000, 10 * timeLimitMs)
+
 /** A clock that can be paused: it runs only while the child has work to do. */
 function createDeadline(limitMs: number, onOver: () => void) {
   let leftMs = limitMs
@@ -133,11 +139,12 @@ function failedError(message: FromChild & { type: 'failed' }, log: Log): Extract
 
 function exitError(exit: ChildExit, isLate: boolean, limits: ExtractionLimits, log: Log): Error {
   const { code, signal, errorOutput } = exit
-  if (isLate)
+  if (exit.outOfTime)
     return new ExtractionError(
       'processing_timeout',
-      `Reading the file took longer than ${Math.ceil(limits.timeLimitMs / 1000)} seconds and was stopped. Split it into smaller files, or save it again in the program that made it.`,
+      `Reading the file took more than ${Math.ceil(limits.timeLimitMs / 1000)} seconds of processor time and was stopped. Split it into smaller files, or save it again in the program that made it.`,
     )
+  if (isLate) return new ExtractorCrashError('an extraction process hung')
   log.warn({ code, signal, errorOutput: errorOutput.slice(-2000) }, 'an extraction process ended while it read a file')
   if (exit.outOfMemory)
     return new ExtractionError(

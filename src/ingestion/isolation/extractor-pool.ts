@@ -24,6 +24,8 @@ export interface ExtractionRequest {
   sizeBytes: number
   /** Bounds below those of the file's size. */
   limits?: Partial<ExtractionLimits> | undefined
+  /** Number of the first chunk that is wanted; those before it are read again but not returned. Default: 0. */
+  fromChunk?: number | undefined
   /** The charset that the upload stated; text formats only. */
   declaredEncoding?: string | undefined
   /** Ends the extraction at once. */

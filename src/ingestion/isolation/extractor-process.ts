@@ -4,7 +4,6 @@ import { chunkBlocks } from '../chunking/chunk-blocks.ts'
 import { type Chunk, ExtractionError } from '../extraction.ts'
 import { createFileExtractor } from '../extractors/extract-file.ts'
 import { createWarningList } from '../warning-list.ts'
-import type { ExtractionLimits } from './limits.ts'
 import type { ChunkingSettings, FromChild, Progress, ToChild } from './protocol.ts'
 import { startWatchdog } from './start-watchdog.ts'
 
@@ -43,8 +42,10 @@ void watchdog.online.then(() => {
 async function run(job: ToChild & { type: 'extract' }) {
   credits = job.credits
   watchdog.setMemoryLimit(job.limits.memoryLimitBytes)
+  watchdog.setTimeLimit(job.limits.timeLimitMs)
   send(await extract(job))
   watchdog.setMemoryLimit(Infinity)
+  watchdog.setTimeLimit(Infinity)
 }
 
 async function extract(job: ToChild & { type: 'extract' }): Promise<FromChild> {
@@ -63,7 +64,7 @@ async function extract(job: ToChild & { type: 'extract' }): Promise<FromChild> {
   }
   try {
     const blocks = extractor.extract(format, { filePath, sizeBytes, declaredEncoding, limits, report })
-    const batches = inBatches(chunkBlocks(blocks, { ...chunkSizes, countTokens: await countTokens }), limits)
+    const batches = inBatches(chunkBlocks(blocks, { ...chunkSizes, countTokens: await countTokens }), job)
     for await (const chunks of batches) {
       if (credits === 0) await new Promise<void>((resolve) => (creditArrived = resolve))
       credits -= 1
@@ -84,7 +85,10 @@ async function extract(job: ToChild & { type: 'extract' }): Promise<FromChild> {
 const batchChunks = 64
 const batchCharacters = 128 * 1024
 
-async function* inBatches(chunks: AsyncIterable<Chunk>, { maximumChunks }: ExtractionLimits): AsyncGenerator<Chunk[]> {
+async function* inBatches(
+  chunks: AsyncIterable<Chunk>,
+  { limits: { maximumChunks }, fromChunk }: ToChild & { type: 'extract' },
+): AsyncGenerator<Chunk[]> {
   let batch: Chunk[] = []
   let characters = 0
   let count = 0
@@ -94,6 +98,7 @@ async function* inBatches(chunks: AsyncIterable<Chunk>, { maximumChunks }: Extra
         'too_complex',
         `The file makes more than ${maximumChunks} passages for search. Split it into smaller files.`,
       )
+    if (count <= fromChunk) continue
     batch.push(chunk)
     characters += chunk.text.length + (chunk.tableHeader?.length ?? 0)
     if (batch.length < batchChunks && characters < batchCharacters) continue

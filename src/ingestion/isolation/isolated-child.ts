@@ -4,7 +4,7 @@ import { Socket } from 'node:net'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { childHeapMebibytes } from './limits.ts'
-import { lifelineDescriptor, memoryMark } from './protocol.ts'
+import { lifelineDescriptor, memoryMark, timeMark } from './protocol.ts'
 
 /** How a child process ended. */
 export interface ChildExit {
@@ -12,6 +12,8 @@ export interface ChildExit {
   signal: NodeJS.Signals | null
   /** True when its own watchdog or the JavaScript engine ended it for the memory it took. */
   outOfMemory: boolean
+  /** True when its own watchdog ended it for its processor time. */
+  outOfTime: boolean
   /** The end of what it wrote to its error output. */
   errorOutput: string
 }
@@ -89,12 +91,13 @@ function wrap<ToChild extends object, FromChild extends { type: string }>(
   const exited = new Promise<ChildExit>((resolve) => {
     child.on('error', (error) => {
       errorOutput += String(error)
-      if (child.pid === undefined) resolve({ code: null, signal: null, outOfMemory: false, errorOutput })
+      if (child.pid === undefined)
+        resolve({ code: null, signal: null, outOfMemory: false, outOfTime: false, errorOutput })
     })
     child.on('close', (code, signal) => {
       const outOfMemory =
         lifelineOutput.includes(memoryMark) || /out of memory|allocation failed|FatalOOM/i.test(errorOutput)
-      resolve({ code, signal, outOfMemory, errorOutput })
+      resolve({ code, signal, outOfMemory, outOfTime: lifelineOutput.includes(timeMark), errorOutput })
     })
   })
   let listener: { onMessage(message: FromChild): void; onExit(exit: ChildExit): void } | undefined
@@ -150,7 +153,10 @@ function programFolders(): string[] {
   const imported = fileURLToPath(import.meta.resolve('@hyzyla/pdfium'))
   const marker = `${path.sep}node_modules${path.sep}`
   const packages = imported.slice(0, imported.lastIndexOf(marker) + marker.length - 1)
-  return [path.join(root, 'src'), path.join(root, 'package.json'), packages].map((folder) => realpathSync(folder))
+  // The folder next to the sources may be a link to the packages.
+  const linked = path.join(root, 'node_modules')
+  const folders = [path.join(root, 'src'), path.join(root, 'package.json'), packages]
+  return [...folders, ...(existsSync(linked) ? [linked] : [])].flatMap(withTarget)
 }
 
 /** The folder as it is named, and where its links lead: Node.js checks the path that the program uses. */

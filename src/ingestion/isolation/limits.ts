@@ -3,10 +3,11 @@ import type { DocumentFormat } from '../extraction.ts'
 
 /** What one extraction may use. All grow with the size of the input, as normal work does. */
 export interface ExtractionLimits extends OutputLimits {
-  /** Time in which the child has work to do; waiting for a slow consumer does not count. */
+  /** Processor time of the child process. */
   timeLimitMs: number
   /** Resident memory of the child process. */
   memoryLimitBytes: number
+  /** Default of the setting `ingestion.maximumChunks`. */
   maximumChunks: number
 }
 
@@ -31,8 +32,7 @@ export function defaultLimits(format: DocumentFormat, sizeBytes: number): Extrac
         ? Math.min(200_000_000, 20_000_000 + 20 * sizeBytes)
         : Math.max(1_000_000, sizeBytes * 2),
     maximumBlocks: 1_000_000 + Math.ceil(sizeBytes / 4),
-    // A chunk of ordinary text has 500 to 1,500 characters; tables of many columns make several times as many.
-    maximumChunks: 50_000 + Math.ceil(sizeBytes / 100),
+    maximumChunks: 100_000,
     maximumUnpackedBytes: Math.min(512 * mebibyte, 64 * mebibyte + 60 * sizeBytes),
   }
 }

@@ -20,6 +20,8 @@ export type ToChild =
       sizeBytes: number
       declaredEncoding?: string | undefined
       limits: ExtractionLimits
+      /** Chunks before this one are counted and not sent. */
+      fromChunk: number
       credits: number
     }
   /** The consumer has taken a batch: the child may send another one. */
@@ -54,3 +56,4 @@ export const batchCredits = 4
 /** The child's file descriptor of the pipe that ties its life to the pool's process; on it the watchdog writes why it kills. */
 export const lifelineDescriptor = 4
 export const memoryMark = 'memory'
+export const timeMark = 'time'

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { expectLinear } from '../../../test/harness/timing.ts'
 import { createHashingEmbedder } from '../../retrieval/index.ts'
 import type { Chunk, ExtractedBlock } from '../extraction.ts'
 import { cellsOf, tableRow, tableRowText } from '../extractors/table-row.ts'
@@ -202,22 +203,12 @@ test.each([
   ['columns', (size: number) => countries(size, 20), 3_000],
   ['rows', (size: number) => countries(40, size), 1_500],
 ])('takes time linear in %s', { timeout: 120_000 }, async (_, tableOf, size) => {
-  const timeOf = async (table: Table) => {
-    const blocks = blocksOf(table)
+  const chunk = async (count: number) => {
+    const blocks = blocksOf(tableOf(count))
     async function* batches() {
       for (let from = 0; from < blocks.length; from += 10) yield blocks.slice(from, from + 10)
     }
-    const times: number[] = []
-    for (let run = 0; run < 2; run += 1) {
-      // Of the processor: the tests of other files run at the same time.
-      const start = process.cpuUsage()
-      for await (const _chunk of chunkBlocks(batches(), options));
-      times.push(process.cpuUsage(start).user)
-    }
-    return Math.min(...times)
+    for await (const _chunk of chunkBlocks(batches(), options));
   }
-  const once = await timeOf(tableOf(size))
-  const fourfold = await timeOf(tableOf(size * 4))
-  // Quadratic would be 16 times as long.
-  expect(fourfold / once).toBeLessThan(9)
+  await expectLinear(chunk, size)
 })

@@ -1,13 +1,15 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
+import { createFakeClock } from '../../test/harness/fake-clock.ts'
 import { type BlobStore, createDocumentStore, type DocumentStore } from '../documents/index.ts'
 import type { Job } from '../jobs/index.ts'
 import { createJobQueue } from '../jobs/index.ts'
 import {
   AppError,
+  type Clock,
   createDocumentId,
   createOrganisationId,
   createSpaceId,
@@ -65,23 +67,33 @@ async function* paragraphs(count: number, then?: () => void | Promise<void>): As
   await then?.()
 }
 
-async function* batchesOf(blocks: AsyncIterable<ExtractedBlock[]>): AsyncGenerator<Chunk[]> {
+async function* batchesOf(blocks: AsyncIterable<ExtractedBlock[]>, fromChunk: number): AsyncGenerator<Chunk[]> {
   const chunking = { ...chunkingFor(embedder), countTokens: embedder.countTokens }
-  for await (const chunk of chunkBlocks(blocks, chunking)) yield [chunk]
+  for await (const chunk of chunkBlocks(blocks, chunking)) if (chunk.index >= fromChunk) yield [chunk]
 }
 
 function pipelineOf({
   blocks = () => paragraphs(5),
+  counted = () => paragraphs(0),
   warnings = [],
   embed = embedder.embed,
+  embedderId = embedder.id,
+  clock = systemClock,
 }: {
   blocks?: () => AsyncIterable<ExtractedBlock[]>
+  counted?: () => AsyncIterable<ExtractedBlock[]>
   warnings?: ExtractionWarning[]
   embed?: Embedder['embed']
+  embedderId?: string
+  clock?: Clock
 }) {
   const summary = Promise.resolve({ pages: null, warnings })
   const extractors = {
-    extract: () => ({ chunks: batchesOf(blocks()), summary }),
+    // The pass that only counts has no chunks.
+    extract: ({ fromChunk = 0 }) => ({
+      chunks: batchesOf(fromChunk === Infinity ? counted() : blocks(), fromChunk),
+      summary,
+    }),
   } as Partial<ExtractorPool> as ExtractorPool
   const processed: string[] = []
   const pipeline = createPipeline({
@@ -90,8 +102,8 @@ function pipelineOf({
     blobs,
     extractors,
     index,
-    embedder: { ...embedder, embed },
-    clock: systemClock,
+    embedder: { ...embedder, id: embedderId, embed },
+    clock,
     log: silentLog,
     observer: { processed: (status, code) => processed.push(`${status} ${code}`) },
   })
@@ -118,7 +130,8 @@ async function insert(): Promise<DocumentId> {
 }
 
 function jobOf(documentId: string, attempt = 1, signal = new AbortController().signal): Job {
-  return { kind: 'process-document', key: documentId, payload: { documentId }, attempt, signal }
+  const othersWait = async () => false
+  return { kind: 'process-document', key: documentId, payload: { documentId }, attempt, signal, othersWait }
 }
 
 const load = (id: string) => documents.load(organisationId, id)
@@ -221,6 +234,79 @@ it('an interrupted run leaves nothing searchable, and the next one starts from t
   expect(await load(id)).toMatchObject({ status: 'ready' })
 })
 
+describe('a document of many chunks while another organisation waits', () => {
+  const blocks = () => paragraphs(40)
+  const contentsOf = (id: string) =>
+    databases.corpus.query<{ index: number; content: string; name: string }>(
+      `select chunk_index as index, content, document_name as name from chunks where document_id = $1 order by chunk_index`,
+      [id],
+    )
+  /** Each chunk takes four seconds to embed. */
+  function slowPipeline(embedderId?: string) {
+    const clock = createFakeClock()
+    const embedded: string[] = []
+    const embed: Embedder['embed'] = async (request) => {
+      embedded.push(...request.texts)
+      await clock.advance(4_000)
+      return embedder.embed(request)
+    }
+    return { embedded, ...pipelineOf({ blocks, embed, clock, ...(embedderId && { embedderId }) }) }
+  }
+  const contended = (id: string, payload = {}): Job => ({
+    ...jobOf(id),
+    payload: { documentId: id, ...payload },
+    othersWait: async () => true,
+  })
+
+  it('is interrupted and continued until it has the same chunks, each embedded once', async () => {
+    const [whole, sliced] = [await insert(), await insert()]
+    await pipelineOf({ blocks }).process(jobOf(whole))
+    const { process, processed, embedded } = slowPipeline()
+    let slices = 0
+    let payload: Record<string, unknown> | undefined = {}
+    for (; payload; slices++) {
+      const move = await process(contended(sliced, payload))
+      expect(move?.moveTo ?? 'process-document').toBe('process-document')
+      payload = move?.payload
+      if (slices === 0) await documents.update(organisationId, sliced, { name: 'renamed.txt', metadata: undefined })
+    }
+    expect(slices).toBeGreaterThan(3)
+    expect(await contentsOf(sliced)).toEqual(await contentsOf(whole))
+    expect(embedded).toHaveLength((await contentsOf(whole)).length)
+    expect(processed).toEqual(['ready none'])
+    // The chunks have one name, and the job that gives them the new one exists.
+    const [renames] = await databases.corpus.query(
+      `select 1 from job where kind = 'rename-document' and payload->>'documentId' = $1`,
+      [sliced],
+    )
+    expect(renames).toBeDefined()
+  })
+
+  it('is not interrupted while nobody waits', async () => {
+    const id = await insert()
+    expect(await slowPipeline().process(jobOf(id))).toBeUndefined()
+    expect(await load(id)).toMatchObject({ status: 'ready' })
+  })
+
+  it('begins again where its chunks would be others now, or where its run has ended', async () => {
+    const id = await insert()
+    const move = await slowPipeline().process(contended(id))
+    const staged = await chunksOf(id)
+    expect(staged).toBeGreaterThan(0)
+    const other = await pipelineOf({ embedderId: 'another embedder', blocks })
+      .process(contended(id, move!.payload))
+      .then(
+        () => '',
+        (error: unknown) => String(error),
+      )
+    // The index has no table for its vectors; the earlier chunks are gone.
+    expect([other.includes('another embedder'), await chunksOf(id)]).toEqual([true, 0])
+    await pipelineOf({ blocks }).process({ ...jobOf(id), payload: { documentId: id, ...move!.payload } })
+    expect((await contentsOf(id)).map(({ index }) => index)).toEqual((await contentsOf(id)).map((_, at) => at))
+    expect(await load(id)).toMatchObject({ status: 'ready' })
+  })
+})
+
 it('a fault of the file fails it at once, another error is thrown for a retry', async () => {
   const bad = await insert()
   const fault = new ExtractionError('encrypted_pdf', 'Remove the password and upload it again.')
@@ -237,6 +323,19 @@ it('a fault of the file fails it at once, another error is thrown for a retry', 
   expect(await load(ours)).toMatchObject({ status: 'processing' })
   await pipeline.giveUp(jobOf(ours, 12), away)
   expect(await load(ours)).toMatchObject({ status: 'failed', error: { code: 'embedding_failed' } })
+})
+
+it('a file of too many chunks fails before any of them is embedded', async () => {
+  const id = await insert()
+  const tooMany = new ExtractionError('too_complex', 'The file makes more than 9 passages for search. Split it.')
+  const texts: string[] = []
+  const embed: Embedder['embed'] = (request) => {
+    texts.push(...request.texts)
+    return embedder.embed(request)
+  }
+  await pipelineOf({ embed, counted: () => paragraphs(0, () => Promise.reject(tooMany)) }).process(jobOf(id))
+  expect(await load(id)).toMatchObject({ status: 'failed', error: { code: 'too_complex', message: tooMany.message } })
+  expect(texts).toEqual([])
 })
 
 it('exhausted credits fail it with their error code', async () => {

@@ -6,7 +6,6 @@ import path from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { timePromise } from '../../../test/harness/timing.ts'
 import { createFakeClock } from '../../../test/harness/fake-clock.ts'
 import { type Clock, collectGarbage, silentLog } from '../../kernel/index.ts'
 import type { Chunk, DocumentFormat } from '../extraction.ts'
@@ -126,6 +125,34 @@ describe('reading', () => {
     expect(all).toHaveLength(20_000)
   })
 
+  test('time in which the child gets no processor does not count against the file', async () => {
+    const timeLimitMs = 1_000
+    startPool({ timeLimitMs })
+    await pool.warm()
+    const [pid] = pool.processIds()
+    process.kill(pid!, 'SIGSTOP')
+    const reading = read('starved.txt', 'A short text.')
+    reading.catch(() => {})
+    const startedMs = performance.now()
+    await expect.poll(() => performance.now() - startedMs, { timeout: 10_000 }).toBeGreaterThan(timeLimitMs + 200)
+    process.kill(pid!, 'SIGCONT')
+    expect((await reading).text).toBe('A short text.')
+  })
+
+  test('an extraction can continue at any chunk, and counts those before it', async () => {
+    startPool({ maximumChunks: 20_000 })
+    const file = await put('continued.txt', lines(20_000))
+    const chunksFrom = async (fromChunk: number) =>
+      (await Array.fromAsync(pool.extract({ ...file, fromChunk }).chunks)).flat()
+    const all = await chunksFrom(0)
+    for (const from of [1, 100, 19_999, 20_000]) expect(await chunksFrom(from)).toEqual(all.slice(from))
+    const limited = pool.extract({ ...file, fromChunk: Infinity, limits: { maximumChunks: 19_999 } })
+    await expect(Array.fromAsync(limited.chunks)).rejects.toMatchObject({
+      code: 'too_complex',
+      message: expect.stringContaining('19999') as unknown,
+    })
+  })
+
   test('a child receives nothing of the service’s environment', async () => {
     process.env.PORTICO_TEST_SECRET = 'a secret'
     startPool()
@@ -146,9 +173,10 @@ describe('reading', () => {
 })
 
 describe('failures and ends', () => {
-  test('a file that takes too long fails, and the next one is read', timePromise, async () => {
-    startPool({ timeLimitMs: 60 })
-    await expect(read('long.md', `${lines(40_000)}`)).rejects.toMatchObject({ code: 'processing_timeout' })
+  test('a file that takes too long fails, and the next one is read', async () => {
+    // Processor time: far above what the next file takes, far below this one.
+    startPool({ timeLimitMs: 500 })
+    await expect(read('long.md', `${lines(400_000)}`)).rejects.toMatchObject({ code: 'processing_timeout' })
     expect((await read('after.txt', 'Well again.')).text).toBe('Well again.')
   })
 
@@ -410,7 +438,7 @@ describe('hostile files end with a code and affect nothing else', () => {
   }, 30_000)
 })
 
-test('files that wait while a readable folder is away are read when it is back', timePromise, async () => {
+test('files that wait while a readable folder is away are read when it is back', async () => {
   const file = await put('away.txt', 'One paragraph.')
   const reader = startPool()
   await rename(folder, `${folder}-away`)
