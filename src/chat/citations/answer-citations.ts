@@ -22,10 +22,18 @@ export interface AnswerCitations {
   end(): string
   cited(): Citation[]
   counts(): CitationCounts
+  /** Comparisons of a statement with a text so far. */
+  comparisons(): number
 }
 
-/** UTF-16 units that are checked before the event loop gets a turn: a few milliseconds, about 30 ms where every word has a marker. */
-const unitsPerTurn = 2_000
+/**
+ * UTF-16 units that are checked before the event loop gets a turn, a few milliseconds, and comparisons of statements with passages, about
+ * 10 ms: every word may have a marker, and the search for a better passage compares up to 200.
+ */
+export const unitsPerTurn = 2_000
+export const comparisonsPerTurn = 1_000
+/** UTF-16 units between two checks of the number of comparisons: room for seven markers. */
+const unitsPerPiece = 50
 
 /** `inline` off: all markers are removed, and nothing is checked. */
 export function createAnswerCitations({ inline }: { inline: boolean }): AnswerCitations {
@@ -57,15 +65,21 @@ export function createAnswerCitations({ inline }: { inline: boolean }): AnswerCi
           await nextTurn()
           signal.throwIfAborted()
         }
-        const end = endOfPiece(text, at + unitsPerTurn)
-        const decided = rewriter.push(text.slice(at, end))
+        const lastUnit = Math.min(text.length, at + unitsPerTurn)
+        const lastComparison = check.comparisons() + comparisonsPerTurn
+        let decided = ''
+        while (at < lastUnit && check.comparisons() < lastComparison) {
+          const end = endOfPiece(text, at + unitsPerPiece)
+          decided += rewriter.push(text.slice(at, end))
+          at = end
+        }
         if (decided !== '') yield decided
-        at = end
       }
     },
     end: rewriter.end,
     cited: rewriter.cited,
     counts: check.counts,
+    comparisons: check.comparisons,
   }
 }
 

@@ -50,7 +50,10 @@ export function judgeBracket(bracket: Bracket): Verdict {
   if (stop > 0 && (close === -1 || stop < close)) {
     return openingBrackets.includes(window[stop]!) ? judgeNested(bracket, window, whole) : onlyBracket
   }
-  if (close === -1) return whole || !canBeMarker(window.slice(1)) ? onlyBracket : undecided
+  if (close === -1) {
+    const mayClose = canBeMarker(window.slice(1)) || arrayPattern.test(window)
+    return whole || !mayClose ? onlyBracket : undecided
+  }
   const content = readMarker(window.slice(1, close))
   if (!content) return onlyBracket
   const length = close + 1

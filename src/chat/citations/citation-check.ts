@@ -32,6 +32,8 @@ export interface CitationCheck {
   /** Reads new passages in short turns of the event loop, until `signal` aborts. Others are read when they are compared. Never rejects. */
   read(signal: AbortSignal): Promise<void>
   counts(): CitationCounts
+  /** Comparisons of a statement with a text so far: most of the time of an answer. */
+  comparisons(): number
 }
 
 /** Most passages that are compared to move a marker, and most rows for which that is tried: they bound the time of an answer. */
@@ -50,7 +52,7 @@ export function createCitationCheck(
   const evidence: Evidence[] = []
   const computed: Evidence[] = []
   const counts: CitationCounts = { supported: 0, moved: 0, dropped: 0, unchecked: 0 }
-  let moves = 0
+  const work = { moves: 0, comparisons: 0 }
   /** The passages of the last row, for a row that follows without a new statement. */
   let lastKept: readonly number[] = []
 
@@ -63,6 +65,7 @@ export function createCitationCheck(
     for (let at = computed.length; at < toolResults.length; at++) {
       computed.push(readEvidence({ title: '', text: toolResults[at]! }))
     }
+    work.comparisons += 1 + computed.length
     for (const result of computed) {
       const { figures } = compareClaims(claims, result)
       comparison.figures = comparison.figures.map((found, index) => found || figures[index]!)
@@ -72,8 +75,8 @@ export function createCitationCheck(
 
   /** The passage that supports the claims best; of equal ones the first. */
   function findBetter(statements: readonly Claims[], tried: readonly number[]): number | null {
-    if (moves >= maximumMoves) return null
-    moves++
+    if (work.moves >= maximumMoves) return null
+    work.moves++
     let best: { number: number; overlap: number } | null = null
     for (let number = 1; number <= Math.min(passages.length, maximumCandidates); number++) {
       if (tried.includes(number)) continue
@@ -118,6 +121,7 @@ export function createCitationCheck(
       }
     },
     counts: () => ({ ...counts }),
+    comparisons: () => work.comparisons,
   }
 }
 

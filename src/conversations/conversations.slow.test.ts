@@ -247,8 +247,9 @@ describe('answers of a Space', () => {
     for (let turn = 0; turn < conversationLimits.turnsPerConversation + 5; turn++) {
       texts.push(`question ${turn}`, 'A')
       answer(texts)
-      await service.flush()
+      if (turn % 20 === 0) await service.flush()
     }
+    await service.flush()
     const { items } = await list()
     expect(items).toMatchObject([{ turns: 200, opening: 'question 5' }])
     expect((await view(items[0]!.id))!.next).toBe(55)
@@ -256,8 +257,9 @@ describe('answers of a Space', () => {
     for (let turn = 0; turn < 40; turn++) {
       large.push(`${turn} ${'x'.repeat(66_000)}`, 'y'.repeat(70_000))
       answer(large)
-      await service.flush()
+      if (turn % 4 === 0) await service.flush()
     }
+    await service.flush()
     await expectSums()
     const { items: newest } = await list({ search: '39 xx' })
     // A turn has somewhat more than 131,072 bytes.

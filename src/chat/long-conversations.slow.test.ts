@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { longestTurnMs } from '../../test/harness/timing.ts'
+import { countTurns, workPerTurn } from '../../test/harness/timing.ts'
 import type { ChatRequest } from '../contract/chat.ts'
 import { maximumCharactersPerMessage, maximumMessages } from '../contract/gateway.ts'
 import { silentLog } from '../kernel/index.ts'
@@ -78,15 +78,32 @@ const units = {
 }
 const filled = (unit: string, length: number) => unit.repeat(Math.ceil(length / unit.length)).slice(0, length)
 
-/** For anything that a client sends. */
-const longestMs = 100
-/** A collection of garbage can fall into one of them; what blocks does so each time. */
-const attempts = 3
+/** The same texts, and the characters of them that were read so far. */
+function countReads(texts: readonly string[]) {
+  let characters = 0
+  const read = (text: string) => {
+    characters += text.length
+    return text
+  }
+  return {
+    texts: new Proxy(texts, {
+      get(target, key, receiver) {
+        const value: unknown = Reflect.get(target, key, receiver)
+        return typeof value === 'string' ? read(value) : value
+      },
+    }),
+    characters: () => characters,
+  }
+}
 
-async function expectShortTurns(act: () => Promise<unknown>, what?: string) {
-  let longest = Number.POSITIVE_INFINITY
-  for (let attempt = 0; attempt < attempts && longest >= longestMs; attempt++) longest = await longestTurnMs(act)
-  expect(longest, what).toBeLessThan(longestMs)
+/** Fails unless the event loop gets a turn before each message that is kept is counted, and before its markers are removed. */
+async function expectTurns(messages: Messages, fields: Partial<AnswerModel> = {}, turnsPerMessage = 2) {
+  let kept = 0
+  const turns = await countTurns(async () => {
+    kept = (await prepare(messages, fields)).earlier.length
+  })
+  expect(turns).toBeGreaterThanOrEqual(turnsPerMessage * kept)
+  return kept
 }
 
 describe(`the event loop runs while ${maximumMessages} messages are nothing but`, () => {
@@ -94,32 +111,27 @@ describe(`the event loop runs while ${maximumMessages} messages are nothing but`
     // The last is just below a size from which one text is read in parts.
     for (const length of [maximumCharactersPerMessage, 30, 19_999]) {
       const messages = conversation(Array.from({ length: maximumMessages - 1 }, () => filled(unit, length)))
-      await expectShortTurns(async () => {
-        const { earlier } = await prepare(messages)
-        expect(earlier.length).toBeLessThan(maximumMessages - 1)
-      }, `trimming, ${length} characters`)
-      await expectShortTurns(async () => {
-        const { text, context } = await composeQuery(messages, new AbortController().signal)
-        expect(text).toBe('And the roses?')
-        expect(context.every((part) => part.text.length <= 8_000)).toBe(true)
-      }, `the query, ${length} characters`)
-      const contents = messages.map(({ content }) => content)
-      await expectShortTurns(() => readAddresses(contents), `addresses, ${length} characters`)
+      expect(await expectTurns(messages)).toBeLessThan(maximumMessages - 1)
+      const { text, context } = await composeQuery(messages, new AbortController().signal)
+      expect(text).toBe('And the roses?')
+      // At most four questions and an answer: without turns.
+      expect(context.length).toBeLessThanOrEqual(5)
+      expect(context.every((part) => part.text.length <= 8_000)).toBe(true)
+      const { texts, characters } = countReads(messages.map(({ content }) => content))
+      expect(await workPerTurn(() => readAddresses(texts), characters)).toBeLessThanOrEqual(length)
     }
   })
 
   test('words, and the model has room for all of them', { timeout: 120_000 }, async () => {
     // The largest body has 33 million characters.
     const contents = Array.from({ length: 165 }, () => filled(units.words, maximumCharactersPerMessage))
-    await expectShortTurns(async () => {
-      const { earlier } = await prepare(conversation(contents), { contextTokens: 100_000_000 })
-      expect(earlier).toHaveLength(contents.length)
-    })
+    // Also while it is found that all of them fit.
+    expect(await expectTurns(conversation(contents), { contextTokens: 100_000_000 }, 3)).toBe(contents.length)
   })
 
   test('answers with markers, and the model has room for them', { timeout: 120_000 }, async () => {
     const contents = Array.from({ length: 60 }, () => filled(units['citation markers'], 19_999))
-    await expectShortTurns(() => prepare(conversation(contents), { contextTokens: 10_000_000 }))
+    expect(await expectTurns(conversation(contents), { contextTokens: 10_000_000 }, 3)).toBe(contents.length)
   })
 })
 
