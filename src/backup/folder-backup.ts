@@ -75,7 +75,7 @@ async function addTree(writer: ArchiveWriter, root: string, name: string): Promi
   }
 }
 
-/** Spare files of the journal may be half written; a start makes others. */
+/** Not the spare files of the journal, which may be half written; a start makes others. */
 function isKept(name: string): boolean {
-  return !name.startsWith(`${journalFolder}/`) || name.endsWith('.segment')
+  return !name.startsWith(`${journalFolder}/`) || backupArchive.isPath(name)
 }

@@ -19,9 +19,11 @@ export const blobFolder = 'blobs'
 /** Folders that a restore creates. */
 export const restoredFolders = [blobFolder, journalFolder, 'database'] as const
 
+/** Segments, and the mark of their end. */
+const journalFiles = String.raw`(?:\d{16}\.segment|end\.mark)`
 const part = String.raw`[A-Za-z0-9_-][A-Za-z0-9_.-]{0,200}`
 const paths = new RegExp(
-  String.raw`^(?:database/(?:control|corpus)(?:/${part}){0,12}|ledger-journal(?:/\d{16}\.segment)?|blobs(?:/[A-Za-z0-9_-]{1,200}){0,8})$`,
+  String.raw`^(?:database/(?:control|corpus)(?:/${part}){0,12}|ledger-journal(?:/${journalFiles})?|blobs(?:/[A-Za-z0-9_-]{1,200}){0,8})$`,
 )
 
 /** The archive is not a complete backup that this version can restore, or it cannot be written; the message says why. */

@@ -14,12 +14,8 @@ const pauseAgainMs = 200
 /** Longest time in which both databases cannot be paused together. */
 const pauseDeadlineMs = 5 * 60_000
 
-/** A segment of the journal: its first `bytes` are durable and never change. */
-interface JournalCopy {
-  name: string
-  bytes: number
-  descriptor: number
-}
+/** A segment of the journal: its first `bytes` are durable and never change. Or a small file as of now. */
+type JournalCopy = { name: string; bytes: number; descriptor: number } | { name: string; contents: Uint8Array }
 
 export interface LiveBackupDependencies {
   control: Pick<Database, 'startCopy'>
@@ -132,11 +128,13 @@ async function write(writer: ArchiveWriter, backup: RunningBackup, dependencies:
       for (const file of log) await addRequired(writer, `${name}/${file}`, path.join(copy.folder, file))
     }
     if (moment.journal.length > 0) writer.addFolder(journalFolder)
-    for (const { name, bytes, descriptor } of moment.journal) {
-      await writer.addDescriptor(`${journalFolder}/${name}`, descriptor, bytes)
+    for (const copy of moment.journal) {
+      const name = `${journalFolder}/${copy.name}`
+      if ('contents' in copy) await writer.addBytes(name, copy.contents)
+      else await writer.addDescriptor(name, copy.descriptor, copy.bytes)
     }
   } finally {
-    for (const { descriptor } of moment.journal) closeSync(descriptor)
+    for (const copy of moment.journal) if ('descriptor' in copy) closeSync(copy.descriptor)
   }
   if (dependencies.blobs.external === null) await addBlobs(writer, backup.signal, dependencies.blobs)
   return writer.finish({ consistentAt: moment.at.toISOString() })

@@ -96,6 +96,14 @@ describe('the files of the console', () => {
     expect((await app.inject('/console/assets/..%2f..%2fsecret.txt')).statusCode).toBeGreaterThanOrEqual(400)
   })
 
+  it.each(['/console/..%5c..%5csecret.txt', '/console/%5C', '/console/assets/..%5c..%5c..%5csecret.txt'])(
+    'refuses an address with a backslash: %s',
+    async (url) => {
+      const { statusCode } = await app.inject(url)
+      expect([403, 404]).toContain(statusCode)
+    },
+  )
+
   it('names the command where the console has not been built', async () => {
     const answer = await unbuilt.inject('/console/sign-in')
     expect(answer.statusCode).toBe(503)

@@ -30,7 +30,11 @@ export function staticRoutes({ folder }: { folder: string }): Routes {
       for (const name of ['color-scheme.js', 'icon.svg'])
         scope.get(`/console/${name}`, options, (_request, reply) => sendFile(reply, name, 3_600))
       for (const url of ['/console', '/console/*'])
-        (scope as unknown as App).get(url, options, (_request, reply) => sendPage(reply))
+        (scope as unknown as App).get(url, options, (request, reply) => {
+          const { '*': place = '' } = request.params as { '*'?: string }
+          // No page has such an address; some proxies and browsers read the character as a slash.
+          return place.includes('\\') ? reply.callNotFound() : sendPage(reply)
+        })
     })
   }
 }

@@ -34,6 +34,7 @@ export const adminActions = [
   'golden_settings.updated',
   'invitation.created',
   'invitation.removed',
+  'ledger.repaired',
   'ledger_journal.released',
   'member.added',
   'member.removed',

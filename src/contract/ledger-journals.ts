@@ -1,7 +1,11 @@
 import { z } from 'zod'
 import { isoTime } from './operator.ts'
 
-/** Local journals of the ledger in front of a server. */
+/** The ledger for operators: repair, and local journals in front of a server. */
+
+export const ledgerRepairSchema = z
+  .object({ closedHolds: z.int().describe('Holds of dead instances, or of none, that it has closed.') })
+  .meta({ id: 'LedgerRepair' })
 
 export const ledgerJournalSchema = z
   .object({
@@ -24,4 +28,5 @@ export const ledgerJournalsSchema = z.object({ items: z.array(ledgerJournalSchem
 
 export const ledgerJournalParamsSchema = z.object({ journalId: z.uuid() })
 
+export type LedgerRepairBody = z.output<typeof ledgerRepairSchema>
 export type LedgerJournalBody = z.output<typeof ledgerJournalSchema>

@@ -1,3 +1,5 @@
+import { inspect } from 'node:util'
+
 /** The error of a statement. `message` is for the log only: it may name columns and values. */
 export class DatabaseError extends Error {
   /** SQLSTATE, five characters: 57014 for a statement past its deadline, 08006 for a lost connection. */
@@ -11,7 +13,7 @@ export class DatabaseError extends Error {
 
   /** True where the database could not run the statement at the moment; the same statement may succeed later. */
   get isUnavailable(): boolean {
-    return unavailableStates.test(this.code)
+    return unavailableStates.test(this.code) || fileFault.test(this.message)
   }
 }
 
@@ -19,6 +21,11 @@ export class DatabaseError extends Error {
 // server, 53 out of resources (connections, memory, disk), 55P03 lock not granted in time, 57014 statement past its limit,
 // 57P shutdown and start, 58030 input/output error.
 const unavailableStates = /^(?:08|25P03|25006|40|53|55P03|57014|57P|58030)/
+
+// A file that the server cannot use has the SQLSTATE of its errno: 42501 on a read-only disk, 58P01 where the disk is gone, XX000
+// (errcode_for_file_access in PostgreSQL's elog.c).
+const fileFault =
+  /^could not (?:access|create|extend|fsync|open|read|rename|seek|stat|truncate|write)\b.* (?:file|directory) /
 
 /** The database cannot be opened. `message` is for the operator: it names the folder or database and the remedy. */
 export class DatabaseStartError extends Error {
@@ -70,9 +77,36 @@ export function findLostConnection(error: unknown): Error | undefined {
 // An uncaught error inside PGlite carries up to 20 KB of minified source in its text.
 const maximumMessageCharacters = 300
 
+// Of WASI, in which PGlite's file system reports errors of files: `{ name: 'ErrnoError', errno: 51 }`.
+const fileErrors: Readonly<Record<number, string>> = {
+  2: 'EACCES',
+  19: 'EDQUOT',
+  22: 'EFBIG',
+  29: 'EIO',
+  33: 'EMFILE',
+  41: 'ENFILE',
+  43: 'ENODEV',
+  44: 'ENOENT',
+  51: 'ENOSPC',
+  54: 'ENOTDIR',
+  60: 'ENXIO',
+  63: 'EPERM',
+  69: 'EROFS',
+  72: 'ESTALE',
+}
+
+const describeValue = (value: unknown) =>
+  typeof value === 'object' ? inspect(value, { depth: 0, breakLength: Infinity }) : String(value)
+
 /** The first line of an error's text, cut to 300 characters. */
 export function shortMessage(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error)
+  const { errno, name, message } = (error ?? {}) as { errno?: unknown; name?: unknown; message?: unknown }
+  const isFileError = name === 'ErrnoError' && typeof errno === 'number'
+  const text = isFileError
+    ? `a file could not be read or written (${fileErrors[errno] ?? `errno ${errno}`})`
+    : typeof message === 'string'
+      ? message
+      : describeValue(error)
   const line = text.split('\n', 1)[0]!.trim()
   return line.length > maximumMessageCharacters ? `${line.slice(0, maximumMessageCharacters)}…` : line
 }

@@ -386,6 +386,7 @@ create table ledger_instances (
   role text,
   name text,
   file_store text,
+  write_attempt bigint default 0 not null,
   constraint ledger_instances_pkey PRIMARY KEY (instance_id)
 );
 
@@ -594,6 +595,7 @@ create table people_invitations (
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
   accepted_at timestamp with time zone,
+  invited_by_person uuid,
   constraint people_invitations_pkey PRIMARY KEY (id),
   constraint people_invitations_check CHECK (((organisation_id IS NULL) = (role = 'operator'::text))),
   constraint people_invitations_email_check CHECK (((email = lower(email)) AND (email <> ''::text))),
@@ -622,6 +624,7 @@ create table people_password_resets (
   removes_second_factor boolean not null,
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
+  created_by_person uuid,
   constraint people_password_resets_pkey PRIMARY KEY (person_id),
   constraint people_password_resets_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE CASCADE,
   constraint people_password_resets_token_hash_key UNIQUE (token_hash)

@@ -3,7 +3,7 @@ import { auditIndex, type IndexAudit } from './corpus/audit.store.ts'
 import { type ChunkBatch, type IndexRun, searchableText } from './corpus/chunks.ts'
 import { createEmbeddingVersions, type EmbeddingVersions } from './corpus/embedding-versions.store.ts'
 import { countDocumentRows, type DocumentRows } from './corpus/document-rows.store.ts'
-import { beginRun, deleteDocument, insertChunks, publishRun } from './corpus/index-writer.store.ts'
+import { beginRun, countStaged, deleteDocument, insertChunks, publishRun } from './corpus/index-writer.store.ts'
 import { loadOutdatedDocuments, renameStep, updateTermsStep } from './corpus/terms.store.ts'
 import type { ErasedDocuments, SearchEngine, StagingOptions } from './engine.ts'
 import { analyseInSlices } from './lexical/analyse-text.ts'
@@ -16,6 +16,8 @@ import { analyseInSlices } from './lexical/analyse-text.ts'
 export interface IndexWriter {
   /** Starts a run and removes what an earlier one left. Null: the document is gone, or searchable already. */
   beginRun(transaction: Queryable, document: Omit<IndexRun, 'runId'>): Promise<IndexRun | null>
+  /** Chunks that an interrupted run has staged; null if it has ended. */
+  countStaged(run: IndexRun): Promise<number | null>
   /**
    * Adds chunks in several short transactions, so that searches on the embedded engine's one connection wait little. Resolves
    * when the next batch may be staged. Throws IndexRunEndedError when the document is gone or a newer run has started.
@@ -53,6 +55,7 @@ export function createSearchIndex({ database, engine }: { database: Database; en
     database,
     embeddingVersions: reporting(createEmbeddingVersions(database), engine),
     beginRun,
+    countStaged: (run) => countStaged(database, run),
     async stageChunks(batch) {
       if (batch.chunks.length !== batch.vectors.length) {
         throw new Error(`${batch.chunks.length} chunks came with ${batch.vectors.length} vectors`)

@@ -4,6 +4,7 @@ import {
   createDocumentSweeper,
   createDocuments,
   createDocumentWatch,
+  createUnusedBlobs,
   createViewerStore,
 } from '../documents/index.ts'
 import { detectFormat } from '../ingestion/index.ts'
@@ -25,13 +26,15 @@ export function openDocuments(dependencies: DocumentsDependencies) {
     onStop(() => sweeper.close())
   }
   const { maximumUploadBytes } = config.settings.documents
+  const unusedBlobs = createUnusedBlobs({ store: documentStore, blobs, clock, log })
+  onStop(() => unusedBlobs.close())
   const documents = createDocuments({
     store: documentStore,
     blobs,
     hasSpace: (organisation, spaceId) => spaces.get(spaceId)?.organisationId === organisation.id,
     detectFormat,
     maximumUploadBytes,
-    log,
+    unusedBlobs,
   })
   const chunks = createChunkReader(corpus)
   return {

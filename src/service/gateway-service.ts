@@ -78,7 +78,9 @@ async function openParts(context: PartContext, storage: ControlStorage, isStoppi
     routes: [
       gatewayRoutes({ completions, catalogue, clock, log }),
       otherEndpointRoutes,
-      operationsRoutes(createReadiness({ databases: [control], ledger, role: facts.role, isStopping, log })),
+      operationsRoutes({
+        checkReadiness: createReadiness({ databases: [control], ledger, role: facts.role, isStopping, clock, log }),
+      }),
     ],
     metrics,
     telemetry,

@@ -33,7 +33,7 @@ export async function openGateway(dependencies: GatewayDependencies) {
     database: control,
     clock,
     log,
-    observer: observeLedger(metrics, log),
+    observer: observeLedger(metrics, log, clock),
     keepEntriesDays: config.settings.ledger.keepEntriesDays,
     journal: journalOptions(control, config),
     facts: dependencies.facts,

@@ -92,6 +92,7 @@ function openPipeline({
   const extractors = createExtractorPool({
     size: extractorProcesses(config.settings.ingestion.workers),
     chunking: chunkingFor(embedder),
+    limits: { maximumChunks: config.settings.ingestion.maximumChunks },
     readableFolders: blobs.localFolders,
     clock,
     log,

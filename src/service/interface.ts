@@ -7,7 +7,7 @@ import { openServer, type ServerDependencies } from './server.ts'
 
 interface InterfaceDependencies
   extends
-    Omit<RouteDependencies, 'readiness' | 'publicUrl'>,
+    Omit<RouteDependencies, 'checkReadiness' | 'publicUrl'>,
     Pick<ServerDependencies, 'config' | 'limiter' | 'telemetry' | 'isStopping'> {
   control: Database
   corpus: Database
@@ -17,7 +17,7 @@ interface InterfaceDependencies
 /** The server with all routes, the answer of /readyz, and the gauges of Prometheus. */
 export function openInterface(parts: InterfaceDependencies) {
   const { config, control, corpus, accounts: people } = parts
-  const readiness = createReadiness({ databases: [control, corpus], ...parts })
-  const routes = createRoutes({ ...parts, readiness, publicUrl: config.settings.server.publicUrl })
+  const checkReadiness = createReadiness({ databases: [control, corpus], ...parts })
+  const routes = createRoutes({ ...parts, checkReadiness, publicUrl: config.settings.server.publicUrl })
   return openServer({ ...parts, callers: { ...parts, people }, routes, readGauges: createScrape(parts) })
 }

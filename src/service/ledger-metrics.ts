@@ -1,12 +1,13 @@
-import type { LedgerObserver } from '../billing/index.ts'
+import { createCostCheck, type LedgerObserver } from '../billing/index.ts'
 import type { Metrics } from '../http/index.ts'
-import type { Log } from '../kernel/index.ts'
+import type { Clock, Log } from '../kernel/index.ts'
 
 /** Floats are exact enough for plots. */
 export const picoUsdPerUsd = 1e12
 
-/** Counts usage and cost for plots, as floats; the ledger is exact. */
-export function observeLedger(metrics: Metrics, log: Log): LedgerObserver {
+/** Counts usage and cost for plots, as floats; the ledger is exact. Compares stated costs. */
+export function observeLedger(metrics: Metrics, log: Log, clock: Clock): LedgerObserver {
+  const costs = createCostCheck({ clock, log })
   const waiting = new Set<string>()
   return {
     settled({ surface, usage, billedPicoUsd, writtenOffPicoUsd }) {
@@ -15,6 +16,9 @@ export function observeLedger(metrics: Metrics, log: Log): LedgerObserver {
       metrics.completionTokens.inc({ surface, class: 'completion' }, usage.completionTokens)
       metrics.billedUsd.inc({ surface }, Number(billedPicoUsd) / picoUsdPerUsd)
       if (writtenOffPicoUsd > 0n) metrics.writtenOffUsd.inc(Number(writtenOffPicoUsd) / picoUsdPerUsd)
+    },
+    costStated(receipt, compared) {
+      metrics.statedCosts.inc({ deployment: receipt.deploymentId ?? '', result: costs.check(receipt, compared) })
     },
     waiting(instanceId, journalId) {
       if (waiting.has(journalId)) return

@@ -1,25 +1,53 @@
 import type { LedgerService } from '../billing/index.ts'
 import type { Database } from '../database/index.ts'
-import { describeError, type Log, type Role, runsJobs } from '../kernel/index.ts'
+import { type Clock, describeError, type Log, type Role, runsJobs, withDeadline } from '../kernel/index.ts'
 
-/** Longest wait for a database before /readyz reports that it does not answer. */
-const readyTimeoutMs = 2_000
+/** Longest wait for a database. On a server /readyz is 503 then. An embedded one is named slow early enough for probes that wait for 2 s. */
+const defaultWaitMs = { postgres: 2_000, embedded: 1_000 }
+/** An embedded database without an answer for so long is not slow but gone: full disks and faults of its thread show in no other way. */
+const goneAfterMs = 20_000
+/** The time between two checks counts for so much at most: the process may have been stopped. */
+const longestGapMs = 5_000
 /** Probes within this time share a list of instances. */
 const listAgeMs = 1_000
 
 interface ReadinessDependencies {
-  databases: readonly Database[]
-  ledger: Pick<LedgerService, 'isAccepting' | 'loadLiveInstances'>
+  databases: readonly Pick<Database, 'name' | 'engine' | 'query'>[]
+  ledger: Pick<LedgerService, 'reasonToRefuse' | 'loadLiveInstances'>
   role: Role
   isStopping: () => boolean
+  clock: Pick<Clock, 'monotonicMs'>
   log: Log
+  /** For tests. */
+  waitMs?: Record<Database['engine'], number>
 }
 
 /** What /readyz answers. */
-export function createReadiness({ databases, ledger, role, isStopping, log }: ReadinessDependencies) {
-  let problems: { atMs: number; list: Promise<string[]> } | undefined
+export interface Readiness {
+  isReady: boolean
+  /** What does not work although requests are handled. */
+  problems: string[]
+}
 
-  async function load(): Promise<string[]> {
+/**
+ * Returns the check of /readyz. It is ready while the ledger accepts calls, no database fails, and the service is not stopping. Of a server a late answer is a
+ * failure, because another instance may have a better connection. An embedded database that is slow has no replacement: its process still answers
+ * everything that does not wait for the database.
+ */
+export function createReadiness({
+  databases,
+  ledger,
+  role,
+  isStopping,
+  clock,
+  log,
+  waitMs = defaultWaitMs,
+}: ReadinessDependencies) {
+  let workers: { atMs: number; problems: Promise<string[]> } | undefined
+  let noted: string | undefined
+  const checks = databases.map((database) => createDatabaseCheck(database, waitMs[database.engine], clock))
+
+  async function loadWorkers(): Promise<string[]> {
     try {
       const live = await ledger.loadLiveInstances()
       return live.some((instance) => runsJobs(instance.role ?? 'all')) ? [] : [noWorker]
@@ -30,32 +58,81 @@ export function createReadiness({ databases, ledger, role, isStopping, log }: Re
     }
   }
 
-  return {
-    /** True while the databases answer, the ledger accepts calls and the service is not stopping. */
-    isReady: async () => !isStopping() && ledger.isAccepting() && (await areAnswering(databases)),
+  function findWorkers(): Promise<string[]> {
+    // Nothing is queued by the gateway, and a worker is alive.
+    if (role !== 'api') return Promise.resolve([])
+    if (workers === undefined || performance.now() - workers.atMs > listAgeMs)
+      workers = { atMs: performance.now(), problems: loadWorkers() }
+    return workers.problems
+  }
 
-    /** That no process works on uploads, which the load balancer must not treat as a failure of this one. Never rejects. */
-    async findProblems(): Promise<string[]> {
-      // Nothing is queued by the gateway, and a worker is alive.
-      if (role !== 'api') return []
-      if (problems === undefined || performance.now() - problems.atMs > listAgeMs)
-        problems = { atMs: performance.now(), list: load() }
-      return problems.list
-    },
+  /** Never rejects. */
+  return async function check(): Promise<Readiness> {
+    const [workerProblems, ...states] = await Promise.all([
+      findWorkers(),
+      ...checks.map((checkDatabase) => checkDatabase()),
+    ])
+    const refusal = ledger.reasonToRefuse()
+    const reasons = [
+      ...(refusal ? [`the ledger refuses calls (${refusal})`] : []),
+      ...states.flatMap(({ failure }) => failure ?? []),
+    ].join('; ')
+    if (!isStopping() && reasons !== (noted ?? '')) {
+      noted = reasons
+      if (reasons === '') log.info({}, '/readyz is 200 again')
+      else log.warn({ reasons }, '/readyz is 503')
+    }
+    return {
+      isReady: !isStopping() && reasons === '',
+      problems: [...workerProblems, ...states.flatMap(({ problem }) => problem ?? [])],
+    }
   }
 }
 
 const noWorker =
   'No process with the role worker or all is alive: uploads, deletions and runs of golden questions wait until one starts.'
 
-async function areAnswering(databases: readonly Database[]): Promise<boolean> {
-  const answers = databases.map((database) =>
-    database.query(
-      'select 1',
-      [],
-      // On a server the wait for a connection counts; the one connection of the embedded engine may be busy with its own work.
-      database.engine === 'postgres' ? { signal: AbortSignal.timeout(readyTimeoutMs) } : { timeoutMs: readyTimeoutMs },
-    ),
-  )
-  return (await Promise.allSettled(answers)).every((answer) => answer.status === 'fulfilled')
+interface DatabaseState {
+  failure?: string
+  problem?: string
+}
+
+/** One statement at a time is on the way. It gets no deadline on the embedded engine, which would end the thread of a database that is merely slow. */
+function createDatabaseCheck(
+  { name, engine, query }: ReadinessDependencies['databases'][number],
+  waitMs: number,
+  { monotonicMs }: ReadinessDependencies['clock'],
+) {
+  let running: Promise<DatabaseState> | undefined
+  let checkedMs = 0
+  /** Until it answers without a failure. */
+  let silentMs = 0
+
+  function begin() {
+    checkedMs = monotonicMs()
+    const options = engine === 'postgres' ? { signal: AbortSignal.timeout(waitMs) } : {}
+    const answer = query('select 1', [], options).then(
+      () => {
+        silentMs = 0
+        return {}
+      },
+      (error: unknown) => ({ failure: `the ${name} database: ${describeError(error)}` }),
+    )
+    return answer.finally(() => (running = undefined))
+  }
+
+  return async function check(): Promise<DatabaseState> {
+    const answer = (running ??= begin())
+    try {
+      return await withDeadline(waitMs, () => answer)
+    } catch (error) {
+      const nowMs = monotonicMs()
+      silentMs += Math.min(nowMs - checkedMs, longestGapMs)
+      checkedMs = nowMs
+      if (engine === 'embedded' && silentMs < goneAfterMs) {
+        return { problem: `The ${name} database has not answered in time: requests that need it wait.` }
+      }
+      return { failure: `the ${name} database: ${describeError(error)}` }
+    }
+  }
 }

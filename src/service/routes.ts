@@ -57,6 +57,7 @@ import { modelSwitchRoutes, organisationRoutes, type Organisations } from '../or
 import type { SearchIndex } from '../retrieval/index.ts'
 import { spaceArchiveRoutes, type SpaceArchiveRoutesDependencies } from '../space-archives/index.ts'
 import { spaceRoutes, type Spaces } from '../spaces/index.ts'
+import type { Readiness } from './readiness.ts'
 
 export interface RouteDependencies {
   role: Role
@@ -92,7 +93,7 @@ export interface RouteDependencies {
   organisationLists: OrganisationLists
   backups: BackupRoutesDependencies
   metrics: Metrics
-  readiness: { isReady: () => Promise<boolean>; findProblems: () => Promise<string[]> }
+  checkReadiness: () => Promise<Readiness>
   publicUrl: string | undefined
   clock: Clock
   log: Log
@@ -107,8 +108,8 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
     dependencies
   const { ledger, completions, documents, documentStore, blobs, index, answers, spaces, insights, chunks } =
     dependencies
-  const { metrics, readiness, publicUrl, clock, log } = dependencies
-  if (dependencies.role === 'worker') return [operationsRoutes(readiness)]
+  const { metrics, checkReadiness, publicUrl, clock, log } = dependencies
+  if (dependencies.role === 'worker') return [operationsRoutes({ checkReadiness })]
   const getSpace = (id: string) => spaces.get(id)
   return [
     documentRoutes({ documents, clock }),
@@ -153,7 +154,7 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
       spaceName: (id) => spaces.get(id)?.name,
       clock,
     }),
-    operationsRoutes(readiness),
+    operationsRoutes({ checkReadiness }),
     staticRoutes({ folder: consoleFolder }),
     ...operatorPages(dependencies),
     backupRoutes(dependencies.backups),

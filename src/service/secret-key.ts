@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Config } from '../config.ts'
+import { assertWritable } from '../kernel/index.ts'
 
 /**
  * The configured secret key. Otherwise a key that is generated at the first start and stored in the data folder, readable by this user
@@ -11,8 +12,8 @@ import type { Config } from '../config.ts'
 export async function openSecretKey({ settings, secrets }: Config): Promise<string> {
   if (secrets.secretKey !== undefined) return secrets.secretKey
   const file = path.join(settings.dataFolder, 'secret.key')
-  await mkdir(settings.dataFolder, { recursive: true, mode: 0o700 })
   if (!existsSync(file)) {
+    assertWritable(settings.dataFolder)
     const unfinished = `${file}.${randomUUID()}`
     await writeFile(unfinished, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600, flush: true })
     // Unlike a rename, a link never replaces the file of a faster process. Some file systems, such as exFAT, have no links.

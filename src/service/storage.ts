@@ -27,6 +27,8 @@ export interface StorageOptions {
   config: Config
   log: Log
   clock: Clock
+  /** Tests pass open databases. */
+  databases?: Databases | undefined
 }
 
 /** The secret key and both databases with all migrations. */
@@ -34,16 +36,18 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { config, clock } = options
   const { settings, secrets } = config
   const { log, ...rest } = await openSecrets(options)
-  const databases = await openDatabases({
-    dataFolder: settings.dataFolder,
-    databaseUrl: secrets.databaseUrl,
-    databaseDirectUrl: secrets.databaseDirectUrl,
-    corpusDatabaseUrl: secrets.corpusDatabaseUrl,
-    corpusDatabaseDirectUrl: secrets.corpusDatabaseDirectUrl,
-    limits: settings.database,
-    clock,
-    log,
-  })
+  const databases =
+    options.databases ??
+    (await openDatabases({
+      dataFolder: settings.dataFolder,
+      databaseUrl: secrets.databaseUrl,
+      databaseDirectUrl: secrets.databaseDirectUrl,
+      corpusDatabaseUrl: secrets.corpusDatabaseUrl,
+      corpusDatabaseDirectUrl: secrets.corpusDatabaseDirectUrl,
+      limits: settings.database,
+      clock,
+      log,
+    }))
   performance.mark('databases opened')
   return { databases, log, ...rest }
 }

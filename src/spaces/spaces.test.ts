@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { timePromise } from '../../test/harness/timing.ts'
 import { openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
 import { createFakeClock } from '../../test/harness/fake-clock.ts'
 import { createChangeFeed, recordChange } from '../database/index.ts'
@@ -212,17 +211,16 @@ describe('publishing', () => {
     expect(both[0].endpointId).toBe(both[1].endpointId)
   })
 
-  test('another instance stops answering within a second after unpublishing', timePromise, async () => {
+  test('another instance stops answering when it has read that a Space is unpublished', async () => {
     await using here = await startInstance()
     await using there = await startInstance()
     const { id } = await createSpace(here)
     const { endpointId } = await here.spaces.publish(id, actor)
     await there.changeFeed.caughtUp()
     expect(there.spaces.getEndpoint(endpointId!)).toBeDefined()
-    const startedAtMs = systemClock.monotonicMs()
     await here.spaces.unpublish(id, actor)
-    await expect.poll(() => there.spaces.getEndpoint(endpointId!), { interval: 5, timeout: 5_000 }).toBeUndefined()
-    expect(systemClock.monotonicMs() - startedAtMs).toBeLessThan(1_000)
+    await there.changeFeed.caughtUp()
+    expect(there.spaces.getEndpoint(endpointId!)).toBeUndefined()
   })
 })
 

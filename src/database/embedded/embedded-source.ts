@@ -28,6 +28,7 @@ export interface EmbeddedSourceOptions {
 }
 
 const listenTimeoutMs = 10_000
+const stoppedMs = 1_000
 
 /**
  * The one connection of an embedded database: statements and transactions take turns on it. A statement past its deadline
@@ -118,11 +119,11 @@ function createEmbeddedSession({ connection, onReleased, name, log }: EmbeddedSe
       const result = inTurn(async () => {
         if (broken || connection.isLost()) throw connectionLost('the transaction was rolled back')
         let late = false
-        const timer = setTimeout(() => {
+        const stopTimer = startDeadline(timeoutMs, () => {
           late = true
           log.error({ database: name, timeoutMs }, 'a statement ran past its deadline: its database is being reopened')
           endWorker()
-        }, timeoutMs)
+        })
         try {
           return settings
             ? await runWithLocalSettings(connection.client, setConfig(settings, true), statement, parameters)
@@ -130,7 +131,7 @@ function createEmbeddedSession({ connection, onReleased, name, log }: EmbeddedSe
         } catch (error) {
           throw late ? pastDeadline(timeoutMs) : error
         } finally {
-          clearTimeout(timer)
+          stopTimer()
         }
       })
       running = result.catch(() => {})
@@ -142,4 +143,18 @@ function createEmbeddedSession({ connection, onReleased, name, log }: EmbeddedSe
       void running.then(onReleased)
     },
   }
+}
+
+/**
+ * Calls `onPassed` after so much time in which this process ran. A timer that is late by a second shows that it was stopped (SIGSTOP, a suspended
+ * machine), and the worker with it: the statement may have run for a moment only, and its answer may be here unread.
+ */
+function startDeadline(timeoutMs: number, onPassed: () => void): () => void {
+  let timer: NodeJS.Timeout
+  function start() {
+    const dueMs = performance.now() + timeoutMs
+    timer = setTimeout(() => (performance.now() - dueMs > stoppedMs ? start() : onPassed()), timeoutMs)
+  }
+  start()
+  return () => clearTimeout(timer)
 }

@@ -1,22 +1,26 @@
-import fs from 'node:fs'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { DatabaseStartError } from '../database-error.ts'
+import { assertWritable, describeFileFault, describeLackOfRoom } from '../../kernel/index.ts'
+import { DatabaseStartError, shortMessage } from '../database-error.ts'
 
 /**
  * Locks the folder for this process. PGlite has no lock, and two processes in one folder corrupt it silently (measured: in 3 of 3
  * cases). SQLite uses a file lock of the kernel, which ends with the process, also after kill -9. Returns the function that unlocks.
- * Throws DatabaseStartError where another process holds the lock.
+ * Throws DatabaseStartError where another process holds the lock, and where the folder cannot be written.
  */
 export function lockFolder(folder: string, name = 'data folder'): () => void {
-  fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const lock = new DatabaseSync(path.join(folder, 'lock'))
+  const file = path.join(folder, 'lock')
+  let lock: DatabaseSync | undefined
   try {
+    assertWritable(folder)
+    lock = new DatabaseSync(file)
     lock.exec('pragma busy_timeout = 0; pragma journal_mode = delete; begin exclusive')
   } catch (error) {
-    lock.close()
+    lock?.close()
     throw new DatabaseStartError(
-      `the ${name} ${folder} is in use by another Portico process: stop that process, or choose another ${name}`,
+      isBusy(error)
+        ? `the ${name} ${folder} is in use by another Portico process: stop that process, or choose another ${name}`
+        : `the ${name} ${folder} cannot be used: ${describeFileFault(error) ?? describeLackOfRoom(folder) ?? shortMessage(error)}`,
       { cause: error },
     )
   }
@@ -24,3 +28,8 @@ export function lockFolder(folder: string, name = 'data folder'): () => void {
     if (lock.isOpen) lock.close()
   }
 }
+
+/** SQLITE_BUSY, the only error of SQLite that means another holder (sqlite.org/rescode.html). */
+const sqliteBusy = 5
+
+const isBusy = (error: unknown) => (error as { errcode?: unknown }).errcode === sqliteBusy

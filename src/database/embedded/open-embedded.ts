@@ -1,4 +1,5 @@
-import type { Clock, Log } from '../../kernel/index.ts'
+import path from 'node:path'
+import { type Clock, describeFileFault, describeLackOfRoom, type Log } from '../../kernel/index.ts'
 import { createDatabase } from '../create-database.ts'
 import { DatabaseStartError, shortMessage } from '../database-error.ts'
 import { loadFeatures } from '../features.ts'
@@ -35,8 +36,16 @@ export async function initialiseIfMissing(folder: string, template?: string): Pr
     else await initialiseFolder({ folder, sharedBuffersMegabytes })
     return true
   } catch (error) {
-    throw new DatabaseStartError(`no database could be created in ${folder}: ${shortMessage(error)}`, { cause: error })
+    throw new DatabaseStartError(`no database could be created in ${folder}: ${reasonOf(error, folder)}`, {
+      cause: error,
+    })
   }
+}
+
+/** A start that lacks room fails in PostgreSQL, of whose end PGlite reports no reason. */
+function reasonOf(error: unknown, folder: string): string {
+  const fault = describeFileFault(error) ?? describeLackOfRoom(path.dirname(folder))
+  return fault ?? shortMessage(error)
 }
 
 /** Opens one embedded database and runs its migrations. */
@@ -47,7 +56,7 @@ export async function openEmbedded({ name, folder, clock, log, migrationsFolder 
     sharedBuffersMegabytes,
     log,
   }).catch((error: unknown) => {
-    throw new DatabaseStartError(`the embedded database in ${folder} could not be opened: ${shortMessage(error)}`, {
+    throw new DatabaseStartError(`the embedded database in ${folder} could not be opened: ${reasonOf(error, folder)}`, {
       cause: error,
     })
   })

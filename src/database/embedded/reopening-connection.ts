@@ -13,18 +13,22 @@ export interface ReopeningConnectionOptions {
   /** Called when a connection was opened, including the first one; earlier notifications may have been missed. */
   onOpened(): void
   log: Log
+  /** Tests pass one that fails. */
+  connect?: typeof connectWorker
 }
 
 /** The connection to the worker of one embedded database. It is reopened after a loss. */
 export function createReopeningConnection(options: ReopeningConnectionOptions) {
-  const { name, folder, sharedBuffersMegabytes, subscriptions, onOpened, log } = options
+  const { name, folder, sharedBuffersMegabytes, subscriptions, onOpened, log, connect = connectWorker } = options
   let connection: WorkerConnection | undefined
   let opening: Promise<WorkerConnection> | undefined
   let isUnsynced = false
   let closed = false
 
   async function open(): Promise<WorkerConnection> {
-    const opened = await connectWorker({ folder, sharedBuffersMegabytes })
+    const opened = await connect({ folder, sharedBuffersMegabytes }).catch((error: unknown) => {
+      throw new DatabaseError(sqlState.ioError, `the ${name} database could not be opened: ${shortMessage(error)}`)
+    })
     opened.client.on('notification', subscriptions.deliver)
     for (const channel of subscriptions.channels()) {
       await runOnClient(opened.client, `listen ${quoteName(channel)}`, [])

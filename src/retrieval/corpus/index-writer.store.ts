@@ -43,6 +43,15 @@ export async function beginRun(
   return { runId, organisationId, spaceId, documentId }
 }
 
+/** See IndexWriter. */
+export async function countStaged(database: Queryable, { documentId, runId }: IndexRun): Promise<number | null> {
+  const [row] = await database.query<{ chunks: number }>(
+    'select chunk_count as chunks from indexed_documents where document_id = $1 and run_id = $2 and not searchable',
+    [documentId, runId],
+  )
+  return row?.chunks ?? null
+}
+
 /** Inserts the batch in one transaction under these settings. Throws IndexRunEndedError when the run has ended. */
 export function insertChunks(
   database: Database,

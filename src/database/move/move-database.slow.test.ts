@@ -19,7 +19,7 @@ import {
 import { type Databases, openDatabases } from '../index.ts'
 import { checkTarget, endMove, moveDatabase } from './move-database.ts'
 
-/** Needs a server; test/acceptance/move-to-postgres.test.ts moves the data of a service. */
+/** Needs a server; test/proofs/move-to-postgres.proof.test.ts moves the data of a service. */
 
 const options = { clock: systemClock, log: silentLog, allowUnfinishedMove: true }
 const vector = Float32Array.from({ length: 384 }, (_, index) => Math.sin(index) * 10 ** ((index % 60) - 30))

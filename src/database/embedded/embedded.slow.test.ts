@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { PGlite } from '@electric-sql/pglite'
 import { pg_textsearch as textSearch } from '@electric-sql/pglite-pg_textsearch'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -49,6 +50,16 @@ test('a statement past its deadline loses no commit and rolls back the open tran
   })
   await expect(late).rejects.toMatchObject({ code: '57014' })
   expect(await control.query('select id from kept')).toEqual([{ id: 1 }])
+})
+
+test('time in which the process is stopped does not count for the deadline of a statement', async () => {
+  const { control } = databases
+  const [before] = await control.query('select pg_postmaster_start_time() as at')
+  const running = control.query('select pg_sleep(0.5)', [], { timeoutMs: 400 })
+  await nextTurn()
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000)
+  await running
+  expect(await control.query('select pg_postmaster_start_time() as at')).toEqual([before])
 })
 
 test('a prepared statement is planned once for each connection, also in transactions, after errors and after a lost worker', async () => {
