@@ -11,7 +11,6 @@ import { startUpstream, type Upstream } from '../upstream/upstream.ts'
 import {
   countRequests,
   expectAccessible,
-  expectNoSidewaysScroll,
   hasBrowser,
   skipReason,
   startConsole,
@@ -237,25 +236,6 @@ describe.skipIf(!hasBrowser)(`receipts${skipReason}`, () => {
       await page.getByRole('heading', { name: heading }).waitFor()
     }
     expect(page.url()).toContain(requestId)
-    expect(stage.problems).toEqual([])
-  })
-
-  it('are in German, dark and narrow like the other pages', async () => {
-    const { page: narrow } = await stage.openAs(
-      { email: 'otto@example.org', organisationId: id, role: 'administrator' },
-      { locale: 'de-DE', colorScheme: 'dark', viewport: { width: 390, height: 844 } },
-    )
-    const requestId = (await callWith(key)).headers.get('x-request-id')!
-    for (const [name, heading] of [
-      ['developer-tools', 'Zugang zum Gateway'],
-      ['playground', 'Playground'],
-      [`receipts/${requestId}`, 'Kosten'],
-    ] as const) {
-      await narrow.goto(address(name))
-      await narrow.getByRole('heading', { name: heading }).waitFor()
-      await expectNoSidewaysScroll(narrow)
-      await expectAccessible(narrow)
-    }
     expect(stage.problems).toEqual([])
   })
 })

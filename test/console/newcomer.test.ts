@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildTextPdf } from '../../src/ingestion/testing/build-documents.ts'
 import { testPassword } from '../harness/people.ts'
+import { expectStatus } from '../harness/portico.ts'
 import { makeTemporaryFolder } from '../harness/temporary-folder.ts'
 import { hasBrowser, skipReason, startConsole, type TestConsole, type Window } from './harness/console.ts'
 
@@ -134,17 +135,16 @@ describe.skipIf(!hasBrowser)(`a newcomer${skipReason}`, () => {
   })
 
   it('sees the cost, the answer and the cited document on the page Usage', async () => {
+    // Sums and insights are written in batches, some seconds after the answer.
+    const [organisation] = /organisations\/[^/]+/.exec(page.url())!
+    const usage = () => stage.portico.operator('GET', `/api/console/${organisation}/usage`)
+    await expect.poll(async () => expectStatus(await usage(), 200).topDocuments.length).toBe(1)
     await open('Usage')
     await heading('Usage')
-    // Sums and insights are written in batches, some seconds after the answer.
-    const cited = page.getByRole('table', { name: 'Most cited documents' }).getByRole('link', { name: 'handbook.pdf' })
-    await expect
-      .poll(async () => {
-        await page.reload()
-        await heading('Usage')
-        return cited.count()
-      })
-      .toBe(1)
+    await page
+      .getByRole('table', { name: 'Most cited documents' })
+      .getByRole('link', { name: 'handbook.pdf' })
+      .waitFor()
     expect(stage.problems).toEqual([])
   })
 })

@@ -4,7 +4,6 @@ import { expectStatus, uploadForm, waitForDocument } from '../harness/portico.ts
 import {
   countRequests,
   expectAccessible,
-  expectNoSidewaysScroll,
   hasBrowser,
   skipReason,
   startConsole,
@@ -156,28 +155,6 @@ describe.skipIf(!hasBrowser)(`people who are no operators${skipReason}`, () => {
     await page.getByRole('button', { name: /Organisation created/ }).waitFor()
     await page.getByRole('button', { name: /API key made/ }).click()
     await page.getByText('lastFour').waitFor()
-    await expectAccessible(page)
-    expect(stage.problems).toEqual([])
-  })
-})
-
-describe.skipIf(!hasBrowser)(`the pages of operators on a narrow screen in German${skipReason}`, () => {
-  it('have no sideways scroll and no serious finding, in dark colours', async () => {
-    const { id } = await stage.portico.createOrganisation({ name: 'Übersee-Handelsgesellschaft' })
-    const { page } = await stage.openAs(
-      { email: 'betrieb@example.org' },
-      { locale: 'de-DE', colorScheme: 'dark', viewport: { width: 390, height: 844 } },
-    )
-    const titles = { organisations: 'Organisationen', audit: 'Protokoll', system: 'System' }
-    for (const [name, title] of Object.entries(titles)) {
-      await page.goto(path(name))
-      await page.getByRole('heading', { name: title, level: 1 }).waitFor()
-      await expectNoSidewaysScroll(page)
-      await expectAccessible(page)
-    }
-    await page.goto(path(`organisations/${id}`))
-    await page.getByRole('heading', { name: 'Allgemein' }).waitFor()
-    await expectNoSidewaysScroll(page)
     await expectAccessible(page)
     expect(stage.problems).toEqual([])
   })

@@ -8,7 +8,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildTextPdf } from '../../src/ingestion/testing/build-documents.ts'
 import { expectStatus, type TestOrganisation, type TestSpace, uploadForm, waitForDocument } from '../harness/portico.ts'
 import {
-  countRequests,
   expectAccessible,
   expectNoSidewaysScroll,
   hasBrowser,
@@ -117,16 +116,6 @@ describe.skipIf(!hasBrowser)(`Spaces${skipReason}`, () => {
     expect((await stage.portico.operator('GET', `/api/spaces/${space.id}`)).status).toBe(404)
     expect(stage.problems).toEqual([])
   })
-
-  it('load each page with one request for its data', async () => {
-    await stage.portico.createSpace(organisation, { name: 'One more' })
-    // The last page may still be loading.
-    await page.goto('about:blank')
-    const list = await countRequests(page, () => page.goto(`${base}/spaces`))
-    expect(list.filter((address) => address !== '/api/me')).toEqual([
-      `/api/console/organisations/${organisation.id}/spaces`,
-    ])
-  })
 })
 
 describe.skipIf(!hasBrowser)(`the chat of a Space${skipReason}`, () => {
@@ -214,13 +203,6 @@ describe.skipIf(!hasBrowser)(`the chat of a Space${skipReason}`, () => {
     const options = { locale: 'de-DE', colorScheme: 'dark', viewport: { width: 390, height: 844 } } as const
     const member = { email: 'm@example.com', organisationId: organisation.id, role: 'member' } as const
     const { page: narrow } = await stage.openAs(member, options)
-    await narrow.goto(`${base}/spaces`)
-    await narrow.getByRole('button', { name: 'Space anlegen' }).waitFor()
-    await expectNoSidewaysScroll(narrow)
-    await narrow.goto(`${base}/spaces/${space.id}/settings`)
-    await narrow.getByText('Anweisungen und Modell').waitFor()
-    await expectNoSidewaysScroll(narrow)
-    await expectAccessible(narrow)
     await narrow.goto(`${base}/spaces/${space.id}/chat`)
     await narrow.getByRole('textbox', { name: 'Frage' }).fill('Was kostet eine Karte?')
     await narrow.getByRole('button', { name: 'Senden' }).click()

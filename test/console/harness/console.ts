@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import path from 'node:path'
-import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { expect } from 'vitest'
-import { createPerson, signIn, testPassword } from '../../harness/people.ts'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { expect, onTestFinished, TestRunner } from 'vitest'
+import { createPerson, testPassword } from '../../harness/people.ts'
 import { startPortico, type StartOptions, type TestPortico } from '../../harness/portico.ts'
 
 const executablePath = '/usr/bin/chromium'
@@ -33,9 +32,12 @@ export interface TestConsole {
   portico: TestPortico
   /** The address of the console. */
   url: string
-  /** Opens a window that shares nothing with the others. */
+  /** Opens a window that shares nothing with the others. It closes at the end of the test, or of the file if no test opened it. */
   openWindow(options?: BrowserContextOptions): Promise<Window>
-  /** Creates an account and opens a window in which it is signed in. Without an organisation it is an operator. */
+  /**
+   * Opens a window in which a person is signed in. The first window of an e-mail address creates the account. Without an organisation it is an
+   * operator.
+   */
   openAs(
     person: { email: string; organisationId?: string; role?: 'administrator' | 'member' },
     options?: BrowserContextOptions,
@@ -45,21 +47,18 @@ export interface TestConsole {
   stop(): Promise<void>
 }
 
-/** Starts the service and one browser. Every window has a 1280 × 800 page, unless its options state another size. */
+let browser: Promise<Browser> | undefined
+
+/** The browser of all files that this worker process runs: a start takes two seconds of processor time. Playwright ends it with the process. */
+const sharedBrowser = () => (browser ??= chromium.launch({ executablePath, headless: true, args: flags }))
+
+/** Starts the service. Every window has a 1280 × 800 page, unless its options state another size. */
 export async function startConsole(options: StartOptions = {}): Promise<TestConsole> {
-  const portico = await startPortico({
-    ...options,
-    testFile: path.relative(process.cwd(), expect.getState().testPath!),
-  })
-  const browser = await chromium.launch({ executablePath, headless: true, args: flags })
+  const [portico, { newContext, closeContexts }] = await Promise.all([startPortico(options), openContexts()])
   const problems: string[] = []
-  const openWindow = async (contextOptions: BrowserContextOptions = {}): Promise<Window> => {
-    // Shares no cookie, storage or cache with the other windows, and starts much faster than another browser.
-    const context = await browser.newContext({
-      locale: 'en-GB',
-      viewport: { width: 1280, height: 800 },
-      ...contextOptions,
-    })
+  const cookies = new Map<string, string>()
+  const openWindow = async (contextOptions?: BrowserContextOptions): Promise<Window> => {
+    const context = await newContext(contextOptions)
     const page = await context.newPage()
     page.setDefaultTimeout(30_000)
     watchProblems(page, portico.url, problems)
@@ -70,24 +69,45 @@ export async function startConsole(options: StartOptions = {}): Promise<TestCons
     url: `${portico.url}/console`,
     openWindow,
     async openAs(person, contextOptions) {
-      // A test that is repeated finds the account of its first attempt.
-      const account = await createPerson(portico, person).catch(() => signIn(portico.url, person.email))
+      const { email } = person
+      if (!cookies.has(email)) cookies.set(email, (await createPerson(portico, person)).cookie())
       const window = await openWindow(contextOptions)
-      const cookies = account.cookie().split('; ')
       await window.context.addCookies(
-        cookies.map((pair) => ({
-          name: pair.slice(0, pair.indexOf('=')),
-          value: pair.slice(pair.indexOf('=') + 1),
-          url: portico.url,
-        })),
+        cookies
+          .get(email)!
+          .split('; ')
+          .map((pair) => ({
+            name: pair.slice(0, pair.indexOf('=')),
+            value: pair.slice(pair.indexOf('=') + 1),
+            url: portico.url,
+          })),
       )
       return window
     },
     problems,
     async stop() {
-      await browser.close()
+      await closeContexts()
       await portico.stop()
     },
+  }
+}
+
+/** Contexts of the shared browser share no cookie, storage or cache. Open pages would take processor time from the tests that follow. */
+async function openContexts() {
+  const shared = await sharedBrowser()
+  const contexts = new Set<BrowserContext>()
+  return {
+    async newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+      const context = await shared.newContext({
+        locale: 'en-GB',
+        viewport: { width: 1280, height: 800 },
+        ...options,
+      })
+      contexts.add(context)
+      if (TestRunner.getCurrentTest()) onTestFinished(() => context.close())
+      return context
+    },
+    closeContexts: () => Promise.all([...contexts].map((context) => context.close())),
   }
 }
 
@@ -132,7 +152,7 @@ async function findSerious(page: Page): Promise<string[]> {
         .map(({ finished }) => finished),
     ).then(() => undefined),
   )
-  await page.evaluate(axeSource)
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource)
   const { violations } = (await page.evaluate('axe.run()')) as AxeResult
   const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
   return serious.map(

@@ -11,7 +11,7 @@ import { NewPassword } from './new-password.tsx'
 import { Problem, useProblemText } from './problem.tsx'
 import { invitationQuery } from './routes.tsx'
 import { SingleSignOnButton } from './single-sign-on-button.tsx'
-import { AnchorLink, ButtonLink } from '../../ui/link.tsx'
+import { AnchorLink } from '../../ui/link.tsx'
 
 export function InvitationPage() {
   const { t } = useTranslation('accounts')
@@ -48,17 +48,11 @@ interface AcceptanceProps {
 function Acceptance({ token, invitation, onProblem }: AcceptanceProps) {
   const { t } = useTranslation('accounts')
   const { data: me, isPending } = useVisitor()
-  const { email, accountExists, singleSignOn, passwordSignIn } = invitation
+  const { email, singleSignOn, passwordSignIn } = invitation
   if (isPending) return null
   if (me?.person?.email === email) return <AcceptButton token={token} onProblem={onProblem} />
   if (me?.person) return <SignOutFirst email={me.person.email} invited={email} />
   const returnTo = `/invitations/${token}`
-  if (accountExists)
-    return (
-      <ButtonLink to={'/sign-in'} search={{ returnTo }}>
-        {t('invitation.signIn', { email })}
-      </ButtonLink>
-    )
   return (
     <>
       {singleSignOn && (
@@ -70,7 +64,17 @@ function Acceptance({ token, invitation, onProblem }: AcceptanceProps) {
         />
       )}
       {singleSignOn && passwordSignIn && <Divider label={t('signIn.or')} />}
-      {passwordSignIn && <NewAccount token={token} email={email} onProblem={onProblem} />}
+      {passwordSignIn && (
+        <>
+          <NewAccount token={token} email={email} onProblem={onProblem} />
+          <Text size="sm">
+            {t('invitation.haveAccount')}{' '}
+            <AnchorLink to={'/sign-in'} search={{ returnTo }}>
+              {t('invitation.signIn', { email })}
+            </AnchorLink>
+          </Text>
+        </>
+      )}
     </>
   )
 }

@@ -1,4 +1,4 @@
-import { Button, Select, Stack, Text } from '@mantine/core'
+import { Button, Select } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconUserPlus } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
@@ -7,7 +7,7 @@ import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { MemberBody } from '@contract/people.ts'
 import { deleteJson, patchJson } from '../../api/client.ts'
-import { sessionQuery, useSession } from '../../app/session.ts'
+import { sessionQuery } from '../../app/session.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { type DataColumn, DataTable, PageSteps } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
@@ -16,6 +16,7 @@ import { Page } from '../../ui/page.tsx'
 import { Section } from '../../ui/section.tsx'
 import { InvitationsTable } from './invitations-table.tsx'
 import { InviteDialog } from './invite-dialog.tsx'
+import { PersonCell } from './person-cell.tsx'
 import { membersQuery } from './routes.tsx'
 import { removeColumn, timeColumn } from './row-columns.tsx'
 
@@ -76,7 +77,6 @@ interface MembersTableProps {
 
 function MembersTable({ organisationId, members, onChanged }: MembersTableProps) {
   const { t } = useTranslation('accounts')
-  const { person } = useSession()
   const { setRole, remove } = useMemberChanges(organisationId, onChanged)
   const columns = useMemo((): DataColumn<MemberBody>[] => {
     const roles = (['administrator', 'member'] as const).map((value) => ({ value, label: t(`role.${value}`) }))
@@ -91,7 +91,7 @@ function MembersTable({ organisationId, members, onChanged }: MembersTableProps)
       {
         accessorKey: 'name',
         header: t('person'),
-        cell: ({ row }) => <PersonCell {...row.original} isSelf={row.original.personId === person?.id} />,
+        cell: ({ row }) => <PersonCell {...row.original} id={row.original.personId} />,
       },
       {
         accessorKey: 'role',
@@ -115,7 +115,7 @@ function MembersTable({ organisationId, members, onChanged }: MembersTableProps)
         onRemove: confirmRemoval,
       }),
     ]
-  }, [t, person?.id, setRole, remove])
+  }, [t, setRole, remove])
   return <DataTable label={t('members.title')} columns={columns} rows={members} rowId={({ personId }) => personId} />
 }
 
@@ -134,18 +134,4 @@ function useMemberChanges(organisationId: string, onChanged: () => void) {
     onSuccess: () => notifySuccess(t('members.removed')),
   })
   return { setRole, remove }
-}
-
-function PersonCell({ name, email, isSelf }: { name: string; email: string; isSelf: boolean }) {
-  const { t } = useTranslation('accounts')
-  return (
-    <Stack gap={0}>
-      <Text size="sm" fw={500}>
-        {name} {isSelf && `(${t('you')})`}
-      </Text>
-      <Text size="xs" c="dimmed">
-        {email}
-      </Text>
-    </Stack>
-  )
 }

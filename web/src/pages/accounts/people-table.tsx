@@ -1,16 +1,16 @@
-import { ActionIcon, Badge, Group, Menu, Stack, Text } from '@mantine/core'
+import { ActionIcon, Group, Menu, Text } from '@mantine/core'
 import { IconDots } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { PersonBody } from '@contract/people.ts'
 import { deleteJson, patchJson } from '../../api/client.ts'
-import { useSession } from '../../app/session.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Dialog } from './dialog.tsx'
 import { PasswordLink } from './password-link.tsx'
+import { PersonCell } from './person-cell.tsx'
 import { timeColumn } from './row-columns.tsx'
 
 interface PeopleTableProps {
@@ -52,7 +52,7 @@ function useColumns({ hasPasswords, onChanged, onReset }: Actions): DataColumn<P
   const { t } = useTranslation('accounts')
   return useMemo(
     () => [
-      { accessorKey: 'email', header: t('person'), cell: ({ row }) => <PersonCell person={row.original} /> },
+      { accessorKey: 'email', header: t('person'), cell: ({ row }) => <PersonCell {...row.original} /> },
       {
         id: 'signIn',
         accessorFn: (person) => signInOf(person),
@@ -82,28 +82,10 @@ function signInOf({ hasPassword, usesSingleSignOn }: PersonBody) {
   return hasPassword && usesSingleSignOn ? 'both' : usesSingleSignOn ? 'singleSignOn' : 'password'
 }
 
-function PersonCell({ person }: { person: PersonBody }) {
-  const { t } = useTranslation('accounts')
-  const { person: self } = useSession()
-  return (
-    <Stack gap={0}>
-      <Group gap="xs">
-        <Text size="sm" fw={500}>
-          {person.name} {person.id === self?.id && `(${t('you')})`}
-        </Text>
-        {person.isOperator && <Badge variant="default">{t('role.operator')}</Badge>}
-      </Group>
-      <Text size="xs" c="dimmed">
-        {person.email}
-      </Text>
-    </Stack>
-  )
-}
-
 function PersonMenu({ person, hasPasswords, onChanged, onReset }: Actions & { person: PersonBody }) {
   const { t } = useTranslation('accounts')
   const { setOperator, remove } = usePersonChanges(person, onChanged)
-  const { email, isOperator } = person
+  const { email, emailVerified, isOperator } = person
   const confirmRemoval = () =>
     openConfirm({
       title: t('people.remove'),
@@ -111,12 +93,21 @@ function PersonMenu({ person, hasPasswords, onChanged, onReset }: Actions & { pe
       confirm: t('people.remove'),
       onConfirm: remove,
     })
+  const promote = () =>
+    emailVerified
+      ? setOperator({ isOperator: true })
+      : openConfirm({
+          title: t('people.promote'),
+          text: t('people.promoteText', { email }),
+          confirm: t('people.promote'),
+          onConfirm: () => setOperator({ isOperator: true, acceptUnverifiedEmail: true }),
+        })
   const confirmDemotion = () =>
     openConfirm({
       title: t('people.demote'),
       text: t('people.demoteText', { email }),
       confirm: t('people.demote'),
-      onConfirm: () => setOperator(false),
+      onConfirm: () => setOperator({ isOperator: false }),
     })
   return (
     <Group justify="flex-end">
@@ -130,7 +121,7 @@ function PersonMenu({ person, hasPasswords, onChanged, onReset }: Actions & { pe
           {isOperator ? (
             <Menu.Item onClick={confirmDemotion}>{t('people.demote')}</Menu.Item>
           ) : (
-            <Menu.Item onClick={() => setOperator(true)}>{t('people.promote')}</Menu.Item>
+            <Menu.Item onClick={promote}>{t('people.promote')}</Menu.Item>
           )}
           {hasPasswords && <Menu.Item onClick={() => onReset(person)}>{t('people.resetLink')}</Menu.Item>}
           <Menu.Divider />
@@ -148,7 +139,7 @@ function usePersonChanges({ id }: PersonBody, onChanged: () => void) {
   const options = { onError: notifyError, onSettled: onChanged }
   const { mutate: setOperator } = useMutation({
     ...options,
-    mutationFn: (isOperator: boolean) => patchJson(`/api/people/${id}`, { isOperator }),
+    mutationFn: (given: { isOperator: boolean; acceptUnverifiedEmail?: true }) => patchJson(`/api/people/${id}`, given),
     onSuccess: () => notifySuccess(t('saved')),
   })
   const { mutate: remove } = useMutation({

@@ -30,6 +30,7 @@ const known: Record<AdminAction, true> = {
   'golden_settings.updated': true,
   'invitation.created': true,
   'invitation.removed': true,
+  'ledger.repaired': true,
   'ledger_journal.released': true,
   'member.added': true,
   'member.removed': true,
