@@ -1,31 +1,51 @@
-import { configDefaults, defineConfig } from 'vitest/config'
-import { LongestFirst } from './test/harness/longest-first.ts'
+import { availableParallelism } from 'node:os'
+import { defineConfig } from 'vitest/config'
+import { databaseTests } from './test/database-tests.ts'
+import { tiers } from './test/tiers.ts'
+
+/** The projects are the runs of scripts/test.ts. Tests in the browser: vitest.console.config.ts. */
+
+const serverUrl = process.env['PORTICO_TEST_DATABASE_URL'] || undefined
+
+const shared = {
+  environment: 'node' as const,
+  globalSetup: ['test/harness/global-setup.ts'],
+  setupFiles: ['test/harness/processor-time.ts', 'test/harness/remove-temporary-folders.ts'],
+  // Node.js loads the files as in production, with its cache of compiled code.
+  experimental: { viteModuleRunner: false, nodeLoader: false },
+  pool: 'forks' as const,
+  // Generous: machines are shared, and a test that hangs still fails.
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+  expect: { poll: { timeout: 20_000 } },
+}
+
+/** One process for each worker, which loads every module once and keeps its databases open (test/harness/database-pool.ts). */
+const shareProcess = { isolate: false }
+const embedded = { PORTICO_TEST_DATABASE_URL: '' }
 
 export default defineConfig({
   test: {
-    environment: 'node',
-    include: [
-      'src/**/*.test.ts',
-      'test/**/*.test.ts',
-      'cli/**/*.test.ts',
-      'bench/**/*.test.ts',
-      'eval/**/*.test.ts',
-      'scripts/**/*.test.ts',
-      'web/**/*.test.ts',
+    // A third worker uses the time in which the others wait.
+    maxWorkers: availableParallelism() + 1,
+    projects: [
+      { test: { ...shared, ...shareProcess, name: 'quick', ...tiers.quick, env: embedded } },
+      { test: { ...shared, ...shareProcess, name: 'embedded', ...tiers.all, env: embedded } },
+      ...(serverUrl === undefined
+        ? []
+        : [
+            {
+              test: {
+                ...shared,
+                ...shareProcess,
+                name: 'postgres',
+                include: databaseTests(),
+                exclude: tiers.all.exclude,
+                env: { PORTICO_TEST_DATABASE_URL: serverUrl },
+              },
+            },
+          ]),
+      { test: { ...shared, name: 'proofs', ...tiers.proofs } },
     ],
-    // Tests in the browser: vitest.console.config.ts.
-    exclude: [...configDefaults.exclude, 'test/console/**'],
-    globalSetup: ['test/harness/global-setup.ts'],
-    setupFiles: ['test/harness/keep-compiled-code.ts', 'test/harness/remove-temporary-folders.ts'],
-    sequence: { sequencer: LongestFirst },
-    // Node.js loads the files as in production, with its cache of compiled code: two seconds of processor time less per file of a service.
-    experimental: { viteModuleRunner: false, nodeLoader: false },
-    pool: 'forks',
-    // Each test file may open two embedded databases of 180 MB each; CI has two cores.
-    maxWorkers: 2,
-    // Generous: the machines are shared, and a test that hangs still fails.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 20_000 } },
   },
 })

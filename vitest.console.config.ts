@@ -1,5 +1,4 @@
 import { defineConfig } from 'vitest/config'
-import { LongestFirst } from './test/harness/longest-first.ts'
 
 /** `npm run test:console`: the console in a real browser against the real service. */
 export default defineConfig({
@@ -7,12 +6,13 @@ export default defineConfig({
     environment: 'node',
     include: ['test/console/**/*.test.ts'],
     globalSetup: ['test/harness/global-setup.ts', 'test/console/harness/build-once.ts'],
-    setupFiles: ['test/harness/keep-compiled-code.ts', 'test/harness/remove-temporary-folders.ts'],
-    sequence: { sequencer: LongestFirst },
+    setupFiles: ['test/harness/processor-time.ts', 'test/harness/remove-temporary-folders.ts'],
     // As in vitest.config.ts.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     pool: 'forks',
-    // Each file runs a service and a browser; CI has two cores.
+    // A worker process loads the service and starts Chromium once for all its files.
+    isolate: false,
+    // Each file runs a service; CI has two cores.
     maxWorkers: 2,
     testTimeout: 120_000,
     hookTimeout: 180_000,

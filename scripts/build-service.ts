@@ -22,6 +22,7 @@ const external = [
   /^@hyzyla\//,
   /^@opentelemetry\//,
   /^@smithy\//,
+  /^@zxcvbn-ts\//,
   /^better-auth/,
   /^google-auth-library$/,
   /^pg-native$/,

@@ -12,10 +12,7 @@ const print = (line: string) => process.stdout.write(`${line}\n`)
 
 if (command === 'leg') {
   const summary = summarise(readJournal(path.join(folder, `${name}.jsonl`)), Number(status))
-  const notes = [
-    ...summary.repeated.map((test) => `${name}: passed in a second attempt: ${test}\n`),
-    ...summary.faults.map((fault) => `${name}: FAILED: ${fault}\n`),
-  ].join('')
+  const notes = summary.faults.map((fault) => `${name}: FAILED: ${fault}\n`).join('')
   process.stdout.write(notes)
   writeFileSync(path.join(folder, `${name}.faults`), notes)
   print(`${name}: ${summary.passed} passed, ${summary.failed} failed, ${summary.skipped} skipped`)

@@ -27,6 +27,8 @@ main() {
   make_base_images >"$folder/log" 2>&1 || give_up "the base images could not be made: $(tail -n 1 "$folder/log")"
   report 'base images are made'
   git ls-files -z | tar --null --ignore-failed-read -cf - -T - 2>/dev/null | { mkdir "$work/context" && tar -xf - -C "$work/context"; }
+  # The base images of this script have other digests.
+  sed -i -E 's/^(FROM [^ @]+)@sha256:[0-9a-f]{64}/\1/' "$work/context/Dockerfile"
   timeout --kill-after=10 "$buildSeconds" "${buildah[@]}" build --isolation chroot --pull-never --format docker --volume "$folder/npm-cache:/root/.npm" \
     --build-arg REVISION="$(git rev-parse HEAD 2>/dev/null)" --tag portico "$work/context" >"$folder/log" 2>&1
   count $? 'the Dockerfile builds'
@@ -46,8 +48,8 @@ make_base_images() {
     --exclude='./usr/share/locale/*' --exclude='./usr/share/info/*' --exclude='./var/cache/*' --exclude='./var/lib/apt/lists/*' --exclude='./proc/*' \
     --exclude='./sys/*' --exclude='./dev/*' --exclude='./var/log/*' --exclude='./tmp/*' --exclude=./etc/extra-ca.pem -cf "$work/debian.tar" . || return 1
   local debian node container
-  debian=$(sed -n 's/^FROM \(debian:[^ ]*\)$/\1/p' Dockerfile)
-  node=$(sed -n 's/^FROM \(node:[^ ]*\) AS sources$/\1/p' Dockerfile)
+  debian=$(sed -n 's/^FROM \(debian:[^ @]*\)@[^ ]*$/\1/p' Dockerfile)
+  node=$(sed -n 's/^FROM \(node:[^ @]*\)@[^ ]* AS sources$/\1/p' Dockerfile)
   container=$("${buildah[@]}" from scratch) && "${buildah[@]}" add --quiet "$container" "$work/debian.tar" / &&
     "${buildah[@]}" config --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$container" &&
     "${buildah[@]}" commit --quiet "$container" "docker.io/library/$debian" || return 1

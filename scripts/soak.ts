@@ -9,7 +9,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { prepareTemplate } from '../test/harness/database-template.ts'
+import { prepareTemplate, testServerUrl } from '../test/harness/database-template.ts'
 import { readResidentMemory, type ResidentMemory } from '../bench/service-process/resident-memory.ts'
 import type { MemoryReport } from '../test/harness/measured-portico-process.ts'
 import { startMixedLoad } from '../test/harness/mixed-load.ts'
@@ -33,7 +33,7 @@ const minutes = positive('minutes')
 const rate = positive('rate')
 const everySeconds = Math.min(positive('every'), minutes * 10)
 
-const removeTemplate = await prepareTemplate()
+const removeTemplate = await prepareTemplate(testServerUrl())
 const load = await startMixedLoad({
   clients: positive('clients'),
   uploads: true,

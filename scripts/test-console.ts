@@ -8,7 +8,7 @@ import { readJournal, summarise } from './ci/journal.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
 const folder = mkdtempSync(path.join(tmpdir(), 'portico-test-console-'))
-const journal = path.join(folder, 'journal.jsonl')
+const journal = process.env['PORTICO_TEST_JOURNAL'] ?? path.join(folder, 'journal.jsonl')
 const options = [
   '--config',
   'vitest.console.config.ts',

@@ -1,5 +1,5 @@
 import type { AuditBody } from '../../src/contract/audit.ts'
-import type { LedgerJournalBody } from '../../src/contract/ledger-journals.ts'
+import type { LedgerJournalBody, LedgerRepairBody } from '../../src/contract/ledger-journals.ts'
 import type { AdminLogEntryBody } from '../../src/contract/admin-log.ts'
 import type { ReencryptionBody } from '../../src/contract/operator.ts'
 import { type CliCommand, assertConfirmed, parseWhole } from '../define.ts'
@@ -12,10 +12,14 @@ export function addServiceCommands(program: CliCommand): void {
   program
     .command('audit')
     .description('Check that ledger, documents and index are consistent. Exit code 1 if there are findings.')
-    .examples('portico audit', 'portico audit --json')
-    .run(async ({ output, operator }) => {
-      const audit = await operator().get<AuditBody>('/api/audit')
-      output.result(audit, () => {
+    .option('--repair', 'first settle holds of dead instances, and holds that belong to no instance')
+    .examples('portico audit', 'portico audit --json', 'portico audit --repair')
+    .run(async ({ output, operator }, options: { repair?: boolean }) => {
+      const client = operator()
+      const repair = options.repair ? await client.send<LedgerRepairBody>('POST', '/api/ledger/repair') : undefined
+      const audit = await client.get<AuditBody>('/api/audit')
+      output.result({ ...audit, ...repair }, () => {
+        if (repair) output.line(`Closed holds: ${repair.closedHolds}.`)
         if (audit.ok) return output.line(`No findings: ${audit.areas.join(', ')}.`)
         output.table(
           ['AREA', 'RULE', 'SUBJECT', 'EXPECTED', 'FOUND'],

@@ -9,16 +9,16 @@ export default class JournalReporter implements Reporter {
   readonly #file = process.env['PORTICO_TEST_JOURNAL']
 
   onTestRunStart: NonNullable<Reporter['onTestRunStart']> = (specifications) => {
-    this.#write({ kind: 'run', files: specifications.map(({ moduleId }) => nameOf(moduleId)) })
+    this.#write({ kind: 'run', files: specifications.map(nameOf) })
   }
 
   // Not its start, which comes after its imports: an import can hang too.
-  onTestModuleQueued: NonNullable<Reporter['onTestModuleQueued']> = ({ moduleId }) => {
-    this.#write({ kind: 'file', file: nameOf(moduleId) })
+  onTestModuleQueued: NonNullable<Reporter['onTestModuleQueued']> = (module) => {
+    this.#write({ kind: 'file', file: nameOf(module) })
   }
 
   onTestModuleEnd: NonNullable<Reporter['onTestModuleEnd']> = (module) => {
-    this.#write({ kind: 'result', file: nameOf(module.moduleId), ...resultOf(module) })
+    this.#write({ kind: 'result', file: nameOf(module), ...resultOf(module) })
   }
 
   onTestRunEnd: NonNullable<Reporter['onTestRunEnd']> = (_modules, errors) => {
@@ -31,8 +31,9 @@ export default class JournalReporter implements Reporter {
   }
 }
 
-function nameOf(moduleId: string): string {
-  return path.relative(process.cwd(), moduleId)
+/** With its project, because one run can have a file on both engines. */
+function nameOf({ moduleId, project }: Pick<TestModule, 'moduleId' | 'project'>): string {
+  return `${project.name && `${project.name}: `}${path.relative(process.cwd(), moduleId)}`
 }
 
 /** Characters of an error's message that the summary shows. */
@@ -52,9 +53,6 @@ function resultOf(module: TestModule) {
     passed: inState('passed').length,
     failed: inState('failed').map((test) => ({ title: test.fullName, reason: reasonOf(test) })),
     skipped: inState('skipped').length,
-    repeated: inState('passed')
-      .filter((test) => (test.diagnostic()?.retryCount ?? 0) > 0)
-      .map(({ fullName }) => fullName),
     isSound: module.state() !== 'failed',
   }
 }

@@ -8,7 +8,6 @@ const passedFile: JournalLine = {
   passed: 3,
   failed: [],
   skipped: 1,
-  repeated: [],
   isSound: true,
 }
 const start: JournalLine[] = [
@@ -25,7 +24,6 @@ test('a run in which all files passed has no failure', () => {
     failed: 0,
     skipped: 2,
     faults: [],
-    repeated: [],
     files: [
       { file: 'b.test.ts', milliseconds: 4000 },
       { file: 'a.test.ts', milliseconds: 1200 },

@@ -14,8 +14,6 @@ export type JournalLine =
       passed: number
       failed: FailedTest[]
       skipped: number
-      /** Titles of the tests that passed in a second attempt. */
-      repeated: string[]
       /** False where the file failed outside its tests, for example in an import or in a hook. */
       isSound: boolean
     }
@@ -33,8 +31,6 @@ export interface LegSummary {
   skipped: number
   /** Why tests failed or are missing, one line each. */
   faults: string[]
-  /** Tests that passed in a second attempt, with their files. */
-  repeated: string[]
   /** The longest first. */
   files: { file: string; milliseconds: number }[]
 }
@@ -85,7 +81,6 @@ export function summarise(lines: readonly JournalLine[], exitStatus: number): Le
     failed: faults.length,
     skipped: sum(results.map(({ skipped }) => skipped)),
     faults,
-    repeated: results.flatMap(({ file, repeated }) => repeated.map((title) => `${file}: ${title}`)),
     files: results
       .map(({ file, milliseconds }) => ({ file, milliseconds }))
       .toSorted((left, right) => right.milliseconds - left.milliseconds),

@@ -34,6 +34,8 @@ describe('set-up', () => {
     })
     expect((await visitor.call('POST', '/api/setup', first)).status).toBe(401)
     expect((await portico.operator('POST', '/api/setup', { ...first, password: 'short' })).status).toBe(400)
+    const common = await portico.operator('POST', '/api/setup', { ...first, password: 'Password1234!' })
+    expect(expectStatus(common, 400).error.param).toBe('password')
     const both = await Promise.all([
       portico.operator('POST', '/api/setup', first),
       portico.operator('POST', '/api/setup', { ...first, email: 'second@example.org' }),
@@ -69,6 +71,21 @@ describe('two invitations of one new e-mail', () => {
     )
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
   })
+})
+
+test('an invitation is not accepted with a common password or from another site, and stays open', async () => {
+  const { body } = await portico.operator('POST', '/api/operator-invitations', { email: 'common@example.org' })
+  const accept = (password: string, headers = {}) =>
+    openBrowser(portico.url).call(
+      'POST',
+      `/api/invitations/${body.token}/accept`,
+      { name: 'Common', password },
+      headers,
+    )
+  const foreign = await accept(testPassword, { origin: portico.url.replace('//', '//user@') })
+  expect([foreign.status, foreign.body.error.code]).toEqual([403, 'cross_site_request'])
+  expect(expectStatus(await accept('123456789012'), 400).error.param).toBe('password')
+  expectStatus(await accept(testPassword), 200)
 })
 
 describe('signing in', () => {
@@ -139,6 +156,17 @@ describe('signing in', () => {
     const given = { email: 'ann@example.org', password: testPassword }
     const foreign = await call('POST', '/api/auth/sign-in/email', given, { origin: 'https://evil.example' })
     expect([foreign.status, foreign.body.error.code]).toEqual([403, 'cross_site_request'])
+    const { host } = new URL(portico.url)
+    for (const origin of [
+      `http://user:password@${host}`,
+      `https://${host}`,
+      `ftp://${host}`,
+      `http://127.0.0.1:1`,
+      `http://${host}/`,
+    ]) {
+      const odd = await call('POST', '/api/auth/sign-in/email', given, { origin })
+      expect([odd.status, odd.body.error.code], origin).toEqual([403, 'cross_site_request'])
+    }
     const none = await fetch(`${portico.url}/api/auth/sign-in/email`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -195,6 +223,8 @@ describe('a session', () => {
       { origin: 'https://evil.example' },
       { origin: new URL(portico.url).origin, 'sec-fetch-site': 'cross-site' },
       { origin: 'null' },
+      { origin: portico.url.replace('//', '//user@') },
+      { origin: portico.url.replace('http:', 'https:') },
     ]
     for (const headers of attempts) {
       const answer = await ann.call('PUT', path, { optIn: true }, headers)
@@ -208,6 +238,8 @@ describe('a session', () => {
     const there = await signIn(portico.url, 'carl@example.org')
     const given = { currentPassword: testPassword, newPassword: 'another long password' }
     expect((await here.call('POST', '/api/auth/change-password', { ...given, newPassword: 'short' })).status).toBe(400)
+    const common = await here.call('POST', '/api/auth/change-password', { ...given, newPassword: 'qwertyuiop123' })
+    expect(expectStatus(common, 400).error.param).toBe('newPassword')
     expectStatus(await here.call('POST', '/api/auth/change-password', given), 200)
     expect((await there.call('GET', '/api/me')).status).toBe(401)
     expect((await here.call('GET', '/api/me')).status).toBe(200)

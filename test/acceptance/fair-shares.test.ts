@@ -50,9 +50,7 @@ describe('an organisation whose calls stall at a provider', () => {
     const clients = Array.from({ length: 12 }, () => startStream('stalls', greedy))
     try {
       await expect.poll(() => stage.calls('stalls').length).toBe(4)
-      const startedMs = performance.now()
       expectStatus(await stage.complete('answers', {}, other), 200)
-      expect(performance.now() - startedMs).toBeLessThan(2_500)
 
       const refused = await stage.complete('answers', {}, greedy)
       expect(expectStatus(refused, 429).error).toMatchObject({ code: 'rate_limit_exceeded' })

@@ -68,13 +68,13 @@ describe('what the operator adds', () => {
     expect(await stage.receipt(before)).toMatchObject({ billedUsd: '0.000075' })
   })
 
-  it('moves to another address at once and keeps its key when none is given', async () => {
+  it('moves to another address at once, with its secrets sent again', async () => {
     await using elsewhere = await startedElsewhere()
-    await operate('PUT', '/api/providers/added', { ...addedProvider, headers: undefined, baseUrl: elsewhere.url })
+    await operate('PUT', '/api/providers/added', { ...addedProvider, apiKey: secret, baseUrl: elsewhere.url })
     const answer = expectStatus(await stage.complete('eu/added-model'), 200)
     expect(answer.choices[0].message.content).toBe('From elsewhere.')
     expect(elsewhere.requests[0]!.headers).toMatchObject({ authorization: `Bearer ${secret}`, 'x-team': headerSecret })
-    await operate('PUT', '/api/providers/added', { ...addedProvider, baseUrl: stage.upstream.url })
+    await operate('PUT', '/api/providers/added', { ...addedProvider, apiKey: secret, baseUrl: stage.upstream.url })
     expect(expectStatus(await stage.complete('eu/added-model'), 200).choices[0].message.content).toBe('Added.')
   })
 
@@ -89,12 +89,12 @@ describe('what the operator adds', () => {
     await stage.upstream.requested(stage.upstream.requests.length + 1)
     expect(stage.calls('added-wire')).toHaveLength(begun + 1)
     await using elsewhere = await startedElsewhere()
-    await operate('PUT', '/api/providers/added', { ...addedProvider, baseUrl: elsewhere.url })
+    await operate('PUT', '/api/providers/added', { ...addedProvider, apiKey: secret, baseUrl: elsewhere.url })
     expect(expectStatus(await stage.complete('eu/added-model'), 200).choices[0].message.content).toBe('From elsewhere.')
     held.resolve()
     expect(expectStatus(await inFlight, 200).choices[0].message.content).toBe('From the old address.')
     stage.play('added-wire', chatAnswer('Added.'))
-    await operate('PUT', '/api/providers/added', { ...addedProvider, baseUrl: stage.upstream.url })
+    await operate('PUT', '/api/providers/added', { ...addedProvider, apiKey: secret, baseUrl: stage.upstream.url })
   })
 
   it('never shows a secret again, anywhere', async () => {

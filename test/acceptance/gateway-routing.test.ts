@@ -257,9 +257,6 @@ function leavingClient(body: Record<string, unknown>, apiKey = stage.organisatio
 }
 
 describe('a client that leaves', () => {
-  /** Time from the client's disconnect to the end of the provider's call, on a loaded machine. */
-  const withinMs = 1000
-
   /** The newest receipt is found by the totals: a client that left never received its request id. */
   async function usageOf(model: string) {
     const path = `/api/organisations/${stage.organisation.id}/usage?by=model`
@@ -272,18 +269,14 @@ describe('a client that leaves', () => {
     }
   }
 
-  async function expectClosedSoon(wireModel: string, leftAtMs: number) {
-    await stage.upstream.aborted(stage.calls(wireModel)[0]!.index)
-    expect(performance.now() - leftAtMs).toBeLessThan(withinMs)
-  }
+  const untilClosed = (wireModel: string) => stage.upstream.aborted(stage.calls(wireModel)[0]!.index)
 
-  it('ends the provider’s call within a second, plain, and its prompt is billed', async () => {
+  it('ends the provider’s call, plain, and its prompt is billed', async () => {
     stage.play('cancelled-plain', { headersAfterMs: 'never' })
     const client = leavingClient({ model: 'cancelled-plain' })
     await stage.called('cancelled-plain')
-    const leftAtMs = performance.now()
     client.destroy()
-    await expectClosedSoon('cancelled-plain', leftAtMs)
+    await untilClosed('cancelled-plain')
     const usage = await usageOf('cancelled-plain')
     expect(usage).toMatchObject({ requests: 1, estimatedRequests: 1, completionTokens: 0 })
     expect(usage.promptTokens).toBeGreaterThan(0)
@@ -294,9 +287,8 @@ describe('a client that leaves', () => {
     stage.play('cancelled-early', { headersAfterMs: 'never' })
     const client = leavingClient({ model: 'cancelled-early', stream: true })
     await stage.called('cancelled-early')
-    const leftAtMs = performance.now()
     client.destroy()
-    await expectClosedSoon('cancelled-early', leftAtMs)
+    await untilClosed('cancelled-early')
     expect((await usageOf('cancelled-early')).promptTokens).toBeGreaterThan(0)
   })
 
@@ -314,9 +306,8 @@ describe('a client that leaves', () => {
       seen += bytes
       if (seen.includes(' words')) break
     }
-    const leftAtMs = performance.now()
     client.destroy()
-    await expectClosedSoon('cancelled-stream', leftAtMs)
+    await untilClosed('cancelled-stream')
     const usage = await usageOf('cancelled-stream')
     expect(usage).toMatchObject({ requests: 1, estimatedRequests: 1 })
     expect(usage.promptTokens).toBeGreaterThan(0)

@@ -41,6 +41,26 @@ describe('a cost that the provider states', () => {
     await stage.expectClean()
   })
 
+  it('that differs from tokens times prices is counted, and the operator sees it in the console', async () => {
+    const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, cost: 0.000_03 }
+    stage.play(
+      'withheld',
+      edit(chatAnswer('Hello'), (body) => ({ ...body, usage })),
+    )
+    const receipt = await stage.receipt(await stage.complete('withheld'))
+    expect(receipt).toMatchObject({ billedUsd: '0.00003', costBasis: 'stated' })
+    const { deploymentId: deployment } = receipt
+    const metrics = await (await fetch(stage.portico.metricsUrl)).text()
+    expect(metrics).toContain(`portico_stated_costs_total{deployment="${deployment}",result="above"} 1`)
+    const { body: system } = await stage.portico.operator('GET', '/api/console/system')
+    expect(system.events).toContainEqual(
+      expect.objectContaining({
+        level: 'warn',
+        fields: expect.objectContaining({ deployment, statedUsd: '0.00003', computedUsd: '0.00002' }),
+      }),
+    )
+  })
+
   it('is absent for other providers, whose tokens are billed at their prices', async () => {
     stage.play('withheld', chatAnswer('Hello'))
     expect(await stage.receipt(await stage.complete('withheld'))).toMatchObject({ costBasis: 'tokens', rawUsage: null })

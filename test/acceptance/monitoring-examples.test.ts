@@ -86,6 +86,22 @@ describe.skipIf(!isInstalled)(suite, () => {
       calm: { 'portico_circuit_state{instance="a",deployment="d"}': '1x60' },
       labels: { deployment: 'd', severity: 'warning' },
     },
+    PorticoProviderAccount: {
+      raise: { 'portico_provider_attempts_total{instance="a",deployment="d",outcome="quota"}': '0+1x60' },
+      calm: {
+        'portico_provider_attempts_total{instance="a",deployment="d",outcome="quota"}': '7x60',
+        'portico_provider_attempts_total{instance="a",deployment="d",outcome="answered"}': '0+1x60',
+      },
+      labels: { deployment: 'd', severity: 'warning' },
+    },
+    PorticoStatedCosts: {
+      raise: { 'portico_stated_costs_total{instance="a",deployment="d",result="above"}': '0+1x60' },
+      calm: {
+        'portico_stated_costs_total{instance="a",deployment="d",result="above"}': '7x60',
+        'portico_stated_costs_total{instance="a",deployment="d",result="equal"}': '0+1x60',
+      },
+      labels: { deployment: 'd', severity: 'warning' },
+    },
     PorticoEventLoopBlocked: {
       raise: { 'portico_nodejs_eventloop_lag_p99_seconds{instance="a"}': '0.4x60' },
       calm: { 'portico_nodejs_eventloop_lag_p99_seconds{instance="a"}': '0.1x60' },

@@ -102,6 +102,13 @@ describe('what is not HTTP, or not supported by this server', () => {
     ['a malformed percent-encoding', () => `GET /v1/documents/%zz HTTP/1.1\r\nhost: x\r\n${key()}\r\n`, 400],
     ['a percent-encoding that is no UTF-8', () => `GET /v1/documents/%ff HTTP/1.1\r\nhost: x\r\n${key()}\r\n`, 400],
     ['an over-long unknown path', () => `GET /${long} HTTP/1.1\r\nhost: x\r\n\r\n`, 404],
+    ['two hosts', () => `GET / HTTP/1.1\r\nhost: x\r\nhost: y\r\n${key()}\r\n`, 400],
+    ['a host with user information', () => 'GET /api/auth/get-session HTTP/1.1\r\nhost: x@y\r\n\r\n', 400],
+    [
+      'a body that waits for the status 100, without a valid key',
+      () => 'POST /v1/documents?spaceId=x HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 9\r\n\r\n',
+      401,
+    ],
     ['U+0000 in a path', () => `GET /v1/documents/a%00b HTTP/1.1\r\nhost: x\r\n${key()}\r\n`, 404],
   ])('%s', async (_name, text, status) => {
     expectError(await raw(text()), status)
@@ -111,6 +118,37 @@ describe('what is not HTTP, or not supported by this server', () => {
     expect((await raw(`GET / HTTP/1.0\r\n${key()}\r\n`)).status).toBe(200)
     const upgrade = `GET / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n${key()}\r\n`
     expect((await raw(upgrade)).status).toBe(200)
+  })
+})
+
+describe('a file of the console or of the API page', () => {
+  const paths = [
+    '..%5c..%5cpackage.json',
+    '..%2f..%2fpackage.json',
+    '%5c',
+    '..%5c',
+    '.%5c.',
+    'a%5c..%5c..%5cb',
+    '%2e%2e%5c',
+    '.env',
+    'x'.repeat(3000),
+  ]
+  it.each(['/console/assets', '/docs/static'].flatMap((folder) => paths.map((name) => `${folder}/${name}`)))(
+    'does not exist at %s',
+    async (path) => {
+      for (const method of ['GET', 'HEAD']) {
+        const { status } = await fetch(portico.url + path, { method })
+        expect(status, method).toBe(404)
+      }
+    },
+  )
+
+  it('is not sent in a range or a version that it does not have', async () => {
+    const ask = async (headers: Record<string, string>) =>
+      (await fetch(`${portico.url}/docs/static/swagger-ui.css`, { headers })).status
+    expect(await ask({ range: 'bytes=99999999-' })).toBe(416)
+    expect(await ask({ 'if-match': '"x"' })).toBe(400)
+    expect(await ask({ 'if-unmodified-since': 'Mon, 02 Jan 2006 15:04:05 GMT' })).toBe(400)
   })
 })
 

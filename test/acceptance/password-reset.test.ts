@@ -34,6 +34,9 @@ describe('a link for a new password', () => {
     const path = `/api/password-resets/${token}`
     expect((await visitor.call('GET', path)).body).toMatchObject({ email: 'lost@example.org', name: 'lost' })
     expect((await visitor.call('POST', path, { password: 'short' })).status).toBe(400)
+    expect((await visitor.call('POST', path, { password: 'passwordpassword' })).status).toBe(400)
+    const foreign = await visitor.call('POST', path, { password: newPassword }, { origin: 'https://evil.example' })
+    expect([foreign.status, foreign.body.error.code]).toEqual([403, 'cross_site_request'])
     expect((await visitor.call('POST', path, { password: newPassword })).status).toBe(204)
     expect((await visitor.call('POST', path, { password: testPassword })).status).toBe(404)
     expect((await visitor.call('GET', path)).status).toBe(404)

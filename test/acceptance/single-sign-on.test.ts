@@ -172,6 +172,14 @@ describe('an account with a password', () => {
     await signIn(url, 'victim@example.org')
   })
 
+  test('is not opened by an e-mail whose lower case is that of another person', async () => {
+    const kim = await createPerson(portico, { email: 'kim@example.org' })
+    provider.people.set('kelvin', { email: '\u212Aim@example.org', email_verified: true })
+    expect((await enter('kelvin')).location).toBe('/console/sign-in?error=email_not_valid')
+    expect((await kim.call('GET', '/api/me')).status).toBe(200)
+    await signIn(url, 'kim@example.org')
+  })
+
   test('loses its password and sessions when the owner of the e-mail signs in', async () => {
     const early = await createPerson(portico, { email: 'boss@example.org', organisationId: team.id })
     provider.people.set('boss', { email: 'boss@example.org', email_verified: true, groups: ['platform'] })

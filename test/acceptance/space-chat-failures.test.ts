@@ -8,7 +8,6 @@ import {
   type ScriptedStage,
   startScriptedStage,
 } from '../harness/scripted-space.ts'
-import { timePromise } from '../harness/timing.ts'
 import { scriptedTurn } from '../upstream/scripted-model.ts'
 import type { UpstreamReply, UpstreamRequest } from '../upstream/upstream.ts'
 
@@ -319,9 +318,6 @@ describe('the budget', () => {
   )
 })
 
-/** docs/chat.md promises it. */
-const longestCancellationMs = 1_000
-
 describe('a client that leaves', () => {
   let space: TestSpace
   let tables: TestSpace
@@ -354,10 +350,8 @@ describe('a client that leaves', () => {
       { timeout: 15_000, interval: 5 },
     )
     client.abort()
-    const leftMs = performance.now()
     await expect(gone).rejects.toThrow()
     await stage.upstream.aborted(index)
-    return performance.now() - leftMs
   }
 
   const send =
@@ -386,29 +380,23 @@ describe('a client that leaves', () => {
       ['the first call, before a reply', isCompletion, {}, never],
       ['the first call, after some text', isCompletion, {}, 'stalls'],
     ] as const)(
-      'ends the call of the provider within a second during %s, and leaves no hold',
-      timePromise,
+      'ends the call of the provider during %s, and leaves no hold',
       async (_case, isReached, chat, reply) => {
         if (isReached === isCompletion) stage.play(() => (reply === 'stalls' ? stalls() : never))
         else stage.playEmbedding(never)
-        expect(await leaveDuring(send(streaming, chat), isReached)).toBeLessThan(longestCancellationMs)
+        await leaveDuring(send(streaming, chat), isReached)
         await vi.waitFor(async () => expect(await heldUsd(organisation)).toBe('0'), { timeout: 10_000 })
         expect(stage.calls().length).toBeLessThanOrEqual(1)
       },
     )
 
-    it(
-      'ends the call of the provider within a second in a later round of the agentic workflow',
-      timePromise,
-      async () => {
-        stage.play(({ results }) => (results.length === 0 ? scriptedTurn([{ name: 'current_date', args: {} }]) : never))
-        const chat = send(streaming, { headers: agentic })
-        const tookMs = await leaveDuring(chat, ({ body }) => body.includes('"role":"tool"'))
-        expect(tookMs).toBeLessThan(longestCancellationMs)
-        await vi.waitFor(async () => expect(await heldUsd(organisation)).toBe('0'), { timeout: 10_000 })
-        expect(stage.calls()).toHaveLength(2)
-      },
-    )
+    it('ends the call of the provider in a later round of the agentic workflow', async () => {
+      stage.play(({ results }) => (results.length === 0 ? scriptedTurn([{ name: 'current_date', args: {} }]) : never))
+      const chat = send(streaming, { headers: agentic })
+      await leaveDuring(chat, ({ body }) => body.includes('"role":"tool"'))
+      await vi.waitFor(async () => expect(await heldUsd(organisation)).toBe('0'), { timeout: 10_000 })
+      expect(stage.calls()).toHaveLength(2)
+    })
 
     it('ends the tool that runs: the model is not called again', async () => {
       // A cross join that takes longer than the limit of a statement.

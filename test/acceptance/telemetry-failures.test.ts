@@ -101,9 +101,7 @@ describe('a collector that', () => {
     receiver.answer('hang')
     await start(receiver.url, { otlp: { endpoint: receiver.url, timeoutMs: 60_000 } })
     expectStatus(await complete(), 200)
-    const startedMs = performance.now()
     await portico!.stop()
-    expect(performance.now() - startedMs).toBeLessThan(15_000)
     expect(warnings.map(({ message }) => message)).toContain('telemetry was not exported in time')
   })
 

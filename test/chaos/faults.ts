@@ -76,6 +76,20 @@ export const faults: ChaosFault[] = [
       ),
   },
   {
+    name: 'SIGSTOP of the database server for 7 to 15 s, then SIGCONT',
+    engine: 'server',
+    async inject({ postgres }, random) {
+      const ms = 7_000 + 8_000 * random()
+      const server = postgres!.pid()
+      // First the process that starts the others.
+      process.kill(server, 'SIGSTOP')
+      const pids = [server, ...descendantsOf(server)]
+      for (const pid of pids) signalIfAlive(pid, 'SIGSTOP')
+      await wait(ms)
+      for (const pid of pids) signalIfAlive(pid, 'SIGCONT')
+    },
+  },
+  {
     name: 'a restart of PgBouncer',
     engine: 'server',
     impossible: ({ pooler }) => pooler === undefined && 'PgBouncer is not installed',
@@ -97,7 +111,8 @@ export const faults: ChaosFault[] = [
   {
     name: 'SIGSTOP of the instance, then SIGCONT',
     engine: 'embedded',
-    inject: ({ instances }) => pause(instances[0]!, 4_000),
+    // Longer than a client waits for a write of the ledger.
+    inject: ({ instances }) => pause(instances[0]!, 9_000),
   },
   {
     name: 'a full disk',
@@ -194,6 +209,14 @@ async function pause(instance: ChaosStage['instances'][number], ms: number): Pro
   instance.signal('SIGSTOP')
   await wait(ms)
   instance.signal('SIGCONT')
+}
+
+function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It has ended.
+  }
 }
 
 function pick<T>(items: readonly T[], random: () => number): T {

@@ -47,7 +47,7 @@ export const conversationChanges = new Set([
   'DELETE /api/spaces/{id}/conversations/{conversationId}',
 ])
 
-/** server-journal.test.ts finds its entry; a release needs a process that was killed. */
+/** server-journal.slow.test.ts finds its entry; a release needs a process that was killed. */
 export const ledgerChanges = new Set(['POST /api/ledger/journals/{journalId}/release'])
 
 /** Ids that earlier changes have made. */
@@ -163,7 +163,7 @@ export const adminChanges: Change[] = [
   {
     route: 'PATCH /api/people/{id}',
     path: ({ member }) => `/api/people/${member}`,
-    body: () => ({ isOperator: true }),
+    body: () => ({ isOperator: true, acceptUnverifiedEmail: true }),
     entry: { action: 'person.updated', before: { isOperator: false }, after: { isOperator: true } },
   },
   {
@@ -299,7 +299,7 @@ export const adminChanges: Change[] = [
   {
     route: 'PATCH /api/providers/{id}',
     path: () => '/api/providers/added',
-    body: () => ({ baseUrl: 'https://other.example/v1' }),
+    body: () => ({ baseUrl: 'https://other.example/v1', apiKey: 'sk-a-secret-of-ours-WXYZ' }),
     entry: {
       action: 'provider.updated',
       before: { baseUrl: 'https://models.example/v1' },
@@ -398,6 +398,11 @@ export const adminChanges: Change[] = [
       before: null,
       after: { reencrypted: 0, unchanged: expect.any(Number), unreadable: 0 },
     },
+  },
+  {
+    route: 'POST /api/ledger/repair',
+    path: () => '/api/ledger/repair',
+    entry: { action: 'ledger.repaired', before: null, after: { closedHolds: 0 } },
   },
   {
     route: 'POST /api/operator-token/rotate',

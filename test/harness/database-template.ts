@@ -21,9 +21,8 @@ export function testServerUrl(): string | undefined {
   return process.env['PORTICO_TEST_DATABASE_URL'] || undefined
 }
 
-/** Makes the template of this run; resolves to a function that removes it. */
-export async function prepareTemplate(): Promise<() => Promise<void>> {
-  const url = testServerUrl()
+/** Makes the template of this run, on the server of this address if there is one; resolves to a function that removes it. */
+export async function prepareTemplate(url: string | undefined): Promise<() => Promise<void>> {
   if (url === undefined) {
     await ensureTemplateFolder()
     return async () => {}

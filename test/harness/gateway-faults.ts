@@ -85,6 +85,12 @@ export const faults: Fault[] = [
   },
   { name: 'refuses our account (403)', reply: errorAnswer(403), ...ours, message: /operator/, attempts: 1 },
   { name: 'has our account empty (429 insufficient_quota)', reply: quotaUsedUp(), ...ours, attempts: 1 },
+  {
+    name: 'has our account suspended (412)',
+    reply: errorAnswer(412, { message: 'Account acme is suspended, possibly due to failure to pay past invoices.' }),
+    ...ours,
+    attempts: 1,
+  },
   { name: 'wants to be paid (402)', reply: errorAnswer(402, { message: 'Payment required' }), ...ours, attempts: 1 },
   {
     name: 'does not know the model (404)',

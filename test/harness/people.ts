@@ -61,5 +61,10 @@ export async function createPerson(
   const { token } = expectStatus(invited, 201)
   const account = { name: email.split('@')[0], password: testPassword }
   expectStatus(await openBrowser(url).call('POST', `/api/invitations/${token}/accept`, account), 200)
-  return signIn(url, email)
+  const browser = await signIn(url, email)
+  if (organisationId === undefined) {
+    const { id } = (await browser.call('GET', '/api/me')).body.person
+    expectStatus(await operator('PATCH', `/api/people/${id}`, { isOperator: true, acceptUnverifiedEmail: true }), 200)
+  }
+  return browser
 }

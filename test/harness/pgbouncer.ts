@@ -45,11 +45,15 @@ export async function startPgBouncer(url: string, mode: 'session' | 'transaction
   // PgBouncer does not run as root.
   const asUser = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
   let child: ChildProcess
-  const start = () => {
+  const start = async () => {
     child = spawn(program, [...asUser, file], { stdio: ['ignore', 'ignore', 'pipe'] })
-    return untilUp(child)
+    await untilUp(child)
+    child.once('exit', startAgain)
   }
+  // As its unit does: 1.18 ends with a fatal error where clients that cancel a statement disconnect (pgbouncer issues 801 and 822).
+  const startAgain = () => void start().catch(() => {})
   const kill = async () => {
+    child.off('exit', startAgain)
     const ended = once(child, 'exit')
     child.kill('SIGKILL')
     await ended

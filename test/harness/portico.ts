@@ -5,10 +5,12 @@ import { writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { loadConfig } from '../../src/config.ts'
-import { type Clock, type Log, silentLog } from '../../src/kernel/index.ts'
+import { type Clock, type Log, silentLog, systemClock } from '../../src/kernel/index.ts'
 import { createService, type Service } from '../../src/service.ts'
-import { type DatabasePlace, freshDatabasePlace, serviceVariables } from './database.ts'
-import { noteRoutes } from './seen-routes.ts'
+import { openStorage } from '../../src/service/storage.ts'
+import { type DatabasePlace, emptyPlace, freshDatabasePlace, serviceVariables } from './database-place.ts'
+import { lendDatabases } from './database-pool.ts'
+import { testServerUrl } from './database-template.ts'
 import { makeTemporaryFolder } from './temporary-folder.ts'
 
 export { freePort } from './free-port.ts'
@@ -62,8 +64,6 @@ export interface StartOptions {
   log?: Log
   /** Reuse the data of an earlier start; it is not removed at the end. */
   place?: DatabasePlace
-  /** The test of the console whose routes are noted. */
-  testFile?: string
 }
 
 const enterprise = {
@@ -75,17 +75,18 @@ const enterprise = {
 
 /** Starts the whole service in this process on free loopback ports, with real databases and background work. */
 export async function startPortico(options: StartOptions = {}): Promise<TestPortico> {
-  const place = options.place ?? (await freshDatabasePlace())
+  const databases = options.place || testServerUrl() !== undefined ? undefined : await lendDatabases()
+  const place = options.place ?? (databases ? emptyPlace() : await freshDatabasePlace())
   const operatorToken = `test-operator-${randomBytes(16).toString('hex')}`
   const config = loadConfig(...configuration(place, operatorToken, options))
-  const service = await createService({ config, log: options.log ?? silentLog, clock: options.clock })
+  const { log = silentLog, clock = systemClock } = options
+  const storage = databases && openStorage({ config, log, clock, databases })
+  const service = await createService({ config, log, clock, storage })
   const { url, metricsUrl } = await service.start()
   const operator = createApiClient(url, operatorToken)
   let stopped: Promise<void> | undefined
   const stop = () =>
     (stopped ??= (async () => {
-      // A service that a test has broken on purpose may not answer.
-      await noteRoutes(metricsUrl, options.testFile ?? null).catch(() => {})
       await service.stop()
       if (!options.place) await place.remove()
     })())

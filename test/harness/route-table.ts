@@ -154,6 +154,7 @@ export const lowestRoles: Readonly<Record<string, Lowest>> = {
   'POST /api/secret-key/reencrypt': 'operator',
   'POST /api/backup': 'operator',
   'GET /api/audit': 'operator',
+  'POST /api/ledger/repair': 'operator',
   'GET /api/ledger/journals': 'operator',
   'POST /api/ledger/journals/{journalId}/release': 'operator',
 }

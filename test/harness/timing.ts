@@ -1,38 +1,109 @@
-/**
- * Processor time of the calling thread so far, in milliseconds. Tests of fast code compare it instead of the clock, which also counts the
- * time in which other processes had the processor.
- */
-export function threadMs(): number {
+import { AsyncLocalStorage, createHook } from 'node:async_hooks'
+import { expect, vi } from 'vitest'
+
+/** Processor time of the calling thread so far, in milliseconds. Only for ratios of two measurements: machines differ. */
+function threadMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000
 }
 
-/**
- * Options of a test of a promise such as "within a second", which the clock of a busy machine can miss: it is repeated up to four times.
- * What breaks the promise by design, such as an interval that is too long, breaks it each time.
- */
-export const timePromise = { retry: 4 } as const
+/** The size of the larger input of `expectLinear`, relative to the smaller. */
+const growth = 4
+/** Linear work grows four times, quadratic work 16 times. */
+const maximumGrowth = 8
+/** A garbage collection may fall into any measurement; each side counts by its fastest one. */
+const maximumRounds = 5
+/** The system may count processor time in steps of 4 ms, so shorter work is repeated until it takes this long. */
+const measurableMs = 20
+
+/** Fails when `run(4 * size)` takes more than eight times the processor time of `run(size)`. `run` may build its input. */
+export function expectLinear(
+  run: (size: number) => unknown,
+  size: number,
+  what = 'four times the size',
+): Promise<void> {
+  return expectCost(
+    () => run(growth * size),
+    () => run(size),
+    maximumGrowth,
+    what,
+  )
+}
 
 /**
- * Runs `act`, and resolves to the longest processor time, in milliseconds, that the calling thread needed for one turn of its event loop: for
- * so long no other request was handled.
+ * Fails when `run` takes more than `maximumRatio` times the processor time of `reference`. Only the calling thread counts. Both are
+ * measured in turn, so that a slow or a busy processor slows both.
  */
-export async function longestTurnMs(act: () => Promise<unknown>): Promise<number> {
-  let longest = 0
-  let isOver = false
-  let turnStartedMs = threadMs()
-  const watch = () => {
-    const nowMs = threadMs()
-    longest = Math.max(longest, nowMs - turnStartedMs)
-    turnStartedMs = nowMs
-    if (!isOver) setImmediate(watch)
+export async function expectCost(
+  run: () => unknown,
+  reference: () => unknown,
+  maximumRatio: number,
+  what: string,
+): Promise<void> {
+  // The first run compiles the code.
+  await reference()
+  let repeats = 1
+  let referenceMs = await meanMs(reference, repeats)
+  while (referenceMs * repeats < measurableMs && repeats < 10_000) {
+    repeats *= 4
+    referenceMs = await meanMs(reference, repeats)
   }
-  setImmediate(watch)
+  const runs = Math.ceil(repeats / maximumRatio)
+  let ratio = maximumRatio
+  let runMs = Number.POSITIVE_INFINITY
+  for (let round = 0; round < maximumRounds && ratio >= maximumRatio && ratio < 10 * maximumRatio; round++) {
+    if (round > 0) referenceMs = Math.min(referenceMs, await meanMs(reference, repeats))
+    runMs = Math.min(runMs, await meanMs(run, runs))
+    ratio = runMs / referenceMs
+  }
+  expect(ratio, `processor time of ${what}, relative to the reference`).toBeLessThan(maximumRatio)
+}
+
+/** Whether `run(4 * size)` takes so long that the growth can be measured; quadratic work at thousands of units does. */
+export async function isMeasurable(run: (size: number) => unknown, size: number): Promise<boolean> {
+  return (await meanMs(() => run(growth * size), 1)) >= measurableMs
+}
+
+async function meanMs(run: () => unknown, times: number): Promise<number> {
+  const startMs = threadMs()
+  for (let time = 0; time < times; time++) await run()
+  return (threadMs() - startMs) / times
+}
+
+/**
+ * Runs `act`, and resolves to the largest increase of `work()` between two turns that `act` left to other work of the event loop
+ * (`setImmediate`). Slices of time (`createTimeSlices`) end each time that their end is checked, because the clock jumps at each reading.
+ */
+export async function workPerTurn(act: () => Promise<unknown>, work: () => number): Promise<number> {
+  let largest = 0
+  let before = work()
+  const endTurn = () => {
+    largest = Math.max(largest, work() - before)
+    before = work()
+  }
+  await watchTurns(act, endTurn)
+  endTurn()
+  return largest
+}
+
+/** Runs `act`, and resolves to the number of turns that it left to other work of the event loop, as in `workPerTurn`. */
+export async function countTurns(act: () => Promise<unknown>): Promise<number> {
+  let turns = 0
+  await watchTurns(act, () => turns++)
+  return turns
+}
+
+async function watchTurns(act: () => Promise<unknown>, endTurn: () => void): Promise<void> {
+  let nowMs = performance.now()
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 1_000))
+  const within = new AsyncLocalStorage<true>()
+  // Other work of the process has turns too, such as that of open databases.
+  const isTurn = (type: string) => type === 'Immediate' && within.getStore() === true
+  const immediates = createHook({ init: (_id, type) => void (isTurn(type) && endTurn()) }).enable()
   try {
-    await act()
+    await within.run(true, act)
   } finally {
-    watch()
-    isOver = true
+    immediates.disable()
+    clock.mockRestore()
   }
-  return longest
 }

@@ -1,19 +1,22 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 const script = path.resolve(import.meta.dirname, '../../../scripts/postgres-for-tests.sh')
-const installed = path.join(os.tmpdir(), 'portico-postgres/.complete')
+const folder = path.join(os.tmpdir(), 'portico-postgres')
+const installed = path.join(folder, '.complete')
 
 /** A PostgreSQL server for one test, which may restart it; with fsync on, unlike the shared one. */
 export interface OwnPostgres {
   url: string
   /** Like a crash of the server: no shutdown, and the log is replayed. */
   crash(): Promise<void>
+  /** Of the main process of the server, as long as it is not crashed. */
+  pid(): number
   remove(): Promise<void>
 }
 
@@ -28,6 +31,8 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     async crash() {
       await call('own-crash')
     },
+    pid: () =>
+      Number(readFileSync(path.join(folder, 'var/lib/portico', name, 'postmaster.pid'), 'utf8').split('\n')[0]),
     async remove() {
       await call('own-remove')
     },

@@ -116,6 +116,11 @@ describe('an audit', () => {
     expect([done.code, done.out]).toEqual([0, 'No findings: ledger, index.\n'])
   })
 
+  test('with --repair settles holds first and prints their number', async () => {
+    const done = await run(['audit', '--repair'])
+    expect([done.code, done.out]).toEqual([0, expect.stringMatching(/^Closed holds: 0\.\nNo findings: /)])
+  })
+
   test('with a finding prints it and exits with 1', async () => {
     const finding = { area: 'ledger', rule: 'entries add up', subject: 'req_1', expected: '5', found: '4' }
     const done = await answerWith({ ok: false, checkedAt: '', areas: ['ledger'], findings: [finding] })

@@ -11,7 +11,7 @@ import { type Caller, type CallRecord, sendRecorded } from '../harness/ledger-cr
 import { openVictim, operatorToken } from '../harness/ledger-crash/victim.ts'
 import { createApiClient, expectStatus } from '../harness/portico.ts'
 
-/** Real processes with a local journal in front of PostgreSQL. ledger-crash.test.ts and ledger-instances.test.ts kill them under load. */
+/** Real processes with a local journal in front of PostgreSQL. ledger-crash.proof.test.ts and ledger-instances.proof.test.ts kill them under load. */
 
 const serverUrl = testServerUrl()
 const name = 'a local journal in front of PostgreSQL'

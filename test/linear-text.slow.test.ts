@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest'
-import { threadMs } from './harness/timing.ts'
+import { describe, test } from 'vitest'
+import { expectLinear, isMeasurable } from './harness/timing.ts'
 import { cleanName } from '../src/documents/document-name.ts'
 import { memberTexts } from '../src/documents/document-metadata.ts'
 import { detectFormat, detectionHeadBytes } from '../src/ingestion/detect-format.ts'
@@ -28,10 +28,6 @@ import { createTokenCounter, estimateTokens, loadVocabulary } from '../src/token
  */
 
 const smallUnits = 10_000
-const growth = 4
-const allowedRatio = 10
-/** Shorter times are noise. */
-const measurableMs = 15
 
 const attacks = [
   '😀',
@@ -208,31 +204,14 @@ const readers: Record<string, (text: string) => unknown> = {
   'the quote of a passage': (text) => selectQuote(text, text),
 }
 
-async function fastestMs(read: (text: string) => unknown, text: string, times = 1): Promise<number> {
-  let fastest = Number.POSITIVE_INFINITY
-  for (let run = 0; run < 3; run++) {
-    const startMs = threadMs()
-    for (let time = 0; time < times; time++) await read(text)
-    fastest = Math.min(fastest, threadMs() - startMs)
-    if (fastest < measurableMs) break
-  }
-  return fastest
-}
-
 describe('time grows with the size of the text and no faster, for', () => {
   test.each(Object.entries(readers))('%s', { timeout: 120_000 }, async (_name, reader) => {
     const read = tolerant(reader)
     for (const attack of attacks) {
       // Alone, and with an end that makes a match fail.
       for (const end of ['', '\u0000x']) {
-        const textOf = (units: number) => attack.repeat(Math.ceil(units / attack.length)) + end
-        const largeMs = await fastestMs(read, textOf(smallUnits * growth))
-        if (largeMs < measurableMs) continue
-        // Several times, because the system counts processor time in steps of up to 4 ms.
-        const smallMs = (await fastestMs(read, textOf(smallUnits), growth)) / growth
-        expect(largeMs / smallMs, `${JSON.stringify(attack)}: ${smallMs} ms, then ${largeMs} ms`).toBeLessThan(
-          allowedRatio,
-        )
+        const readUnits = (units: number) => read(attack.repeat(Math.ceil(units / attack.length)) + end)
+        if (await isMeasurable(readUnits, smallUnits)) await expectLinear(readUnits, smallUnits, JSON.stringify(attack))
       }
     }
   })

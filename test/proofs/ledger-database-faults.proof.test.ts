@@ -131,7 +131,7 @@ describe.skipIf(!hasOwnPostgres())(
       await provider.upstream.close()
       await postgres.remove()
       await Promise.all(folders.map(removeFolder))
-    }, 300_000)
+    }, 600_000)
   },
 )
 

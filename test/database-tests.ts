@@ -1,0 +1,37 @@
+import { readModule } from '../scripts/checks/dependencies.ts'
+import { readSourceFiles } from '../scripts/checks/source-files.ts'
+
+/** Of this tests choose their engine. */
+const harness = 'test/harness/database-template.ts'
+
+/** They use the same engine or none in every run, or the database has no part in their subject. */
+const onceOnly = [
+  // Each opens folders of the embedded engine.
+  'src/database/embedded/',
+  'test/acceptance/uncaught.test.ts',
+  // Only a folder of the harness, or a function that removes one.
+  'src/billing/journal/journal.slow.test.ts',
+  'src/billing/journal/records.test.ts',
+  'test/acceptance/compose-example.test.ts',
+  'test/acceptance/helm-chart.test.ts',
+  // Sockets of clients that send slowly; a page of documentation; npm on a terminal.
+  'test/acceptance/slow-clients.test.ts',
+  'test/acceptance/api-page.test.ts',
+  'test/acceptance/start-on-terminal.test.ts',
+]
+
+/** The test files that run on PostgreSQL too: those whose imports reach the harness that chooses the engine. */
+export function databaseTests(): string[] {
+  const importers = new Map<string, string[]>()
+  const files = readSourceFiles(['src', 'cli', 'bench', 'eval', 'scripts', 'test', 'web'], /(?<!\.d)\.tsx?$/)
+  for (const file of files) {
+    for (const { to } of readModule(file).imports) importers.set(to, [...(importers.get(to) ?? []), file.path])
+  }
+  const reached = new Set([harness])
+  for (const file of reached) for (const importer of importers.get(file) ?? []) reached.add(importer)
+  const tests = [...reached].filter((file) => file.endsWith('.test.ts'))
+  const unused = onceOnly.filter((start) => !tests.some((file) => file.startsWith(start)))
+  if (tests.length === 0 || unused.length > 0)
+    throw new Error(`database-tests.ts names files that do not exist: ${unused.join(', ') || harness}`)
+  return tests.filter((file) => !onceOnly.some((start) => file.startsWith(start))).toSorted()
+}

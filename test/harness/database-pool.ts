@@ -1,0 +1,155 @@
+import {
+  type Database,
+  DatabaseError,
+  type Databases,
+  openDatabases,
+  type Queryable,
+} from '../../src/database/index.ts'
+import { silentLog, systemClock } from '../../src/kernel/index.ts'
+import { type DatabasePlace, freshEmbeddedPlace, runFolderVariable } from './database-place.ts'
+
+/**
+ * Embedded databases that stay open between the test files of one worker: opening a pair takes more than a second of processor time,
+ * restoring one to its first state some tens of milliseconds. A pair whose schema a test has changed is closed.
+ */
+
+interface Pair {
+  databases: Databases
+  initial: { control: InitialState; corpus: InitialState }
+  place: DatabasePlace
+}
+
+interface InitialState {
+  schema: string
+  tables: string[]
+  /** Rows that migrations wrote, as JSON, by table. */
+  rows: Map<string, string>
+}
+
+const idle: Pair[] = []
+/** Outside of vitest nothing would close them at the end. */
+const keepsOpen = process.env[runFolderVariable] !== undefined
+const names = ['control', 'corpus'] as const
+
+/** A pair with all migrations and no other rows, until `close`. */
+export async function lendDatabases(): Promise<Databases> {
+  const pair = idle.pop() ?? (await openPair())
+  const control = lend(pair.databases.control)
+  const corpus = lend(pair.databases.corpus)
+  let closing: Promise<void> | undefined
+  return {
+    control: control.database,
+    corpus: corpus.database,
+    close: () =>
+      (closing ??= (async () => {
+        await Promise.all([control.revoke(), corpus.revoke()])
+        await takeBack(pair)
+      })()),
+  }
+}
+
+async function openPair(): Promise<Pair> {
+  const place = await freshEmbeddedPlace()
+  const databases = await openDatabases({ ...place, clock: systemClock, log: silentLog })
+  const [control, corpus] = await Promise.all(names.map((name) => readInitialState(databases[name])))
+  return { databases, place, initial: { control: control!, corpus: corpus! } }
+}
+
+async function takeBack(pair: Pair): Promise<void> {
+  try {
+    const isRestored = await Promise.all(names.map((name) => restore(pair.databases[name], pair.initial[name])))
+    if (keepsOpen && isRestored.every(Boolean)) {
+      idle.push(pair)
+      return
+    }
+  } catch {
+    // Its connection is broken on purpose.
+  }
+  await pair.databases.close().catch(() => {})
+  await pair.place.remove()
+}
+
+/** The same database for one borrower: after `revoke` its statements are rejected and its notifications end. */
+function lend(database: Database): { database: Database; revoke(): Promise<void> } {
+  let isOpen = true
+  const stops: (() => Promise<void>)[] = []
+  function opened(): Database {
+    if (!isOpen) throw new DatabaseError('08006', `the ${database.name} database is closed`)
+    return database
+  }
+  async function revoke(): Promise<void> {
+    isOpen = false
+    await Promise.all(stops.map((stop) => stop()))
+  }
+  const lent: Database = {
+    ...database,
+    query: async (...given) => opened().query(...given),
+    execute: async (...given) => opened().execute(...given),
+    transaction: async (...given) => opened().transaction(...given),
+    async listen(channel, onNotification) {
+      const stop = await opened().listen(channel, onNotification)
+      stops.push(stop)
+      return stop
+    },
+    onReconnect: (callback) => database.onReconnect(() => isOpen && callback()),
+    close: revoke,
+  }
+  return { database: lent, revoke }
+}
+
+const ownTables = `select format('%I.%I', n.nspname, c.relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  where c.relkind in ('r', 'p') and n.nspname not in ('pg_catalog', 'information_schema') and n.nspname not like 'pg_temp%'`
+
+// What a statement of a test can add, drop or change, apart from rows. Each changed row of a catalogue has a later transaction. Emptying and
+// analysing a table change only its row in pg_class.
+const schemaQuery = `select concat_ws(' ',
+  (select concat(count(*), ' ', string_agg(reloptions::text, ' ' order by oid)) from pg_class where relkind <> 't'),
+  ${[
+    'pg_attribute',
+    'pg_attrdef',
+    'pg_constraint',
+    'pg_index',
+    'pg_trigger',
+    'pg_proc',
+    'pg_authid',
+    'pg_db_role_setting',
+  ]
+    .map((catalogue) => `(select concat(count(*), ' ', max(xmin::text::int8)) from ${catalogue})`)
+    .join(', ')}) as schema`
+
+async function readSchema(database: Queryable): Promise<string> {
+  const [row] = await database.query<{ schema: string }>(schemaQuery)
+  return row!.schema
+}
+
+const filledTables = (tables: readonly string[]) =>
+  tables.map((table) => `select '${table}' as name where exists (select 1 from ${table})`).join(' union all ')
+
+async function readInitialState(database: Database): Promise<InitialState> {
+  const tables = (await database.query<{ name: string }>(ownTables)).map(({ name }) => name)
+  const rows = new Map<string, string>()
+  for (const { name } of await database.query<{ name: string }>(filledTables(tables))) {
+    const [row] = await database.query<{ rows: string }>(`select json_agg(t)::text as rows from ${name} t`)
+    rows.set(name, row!.rows)
+  }
+  return { schema: await readSchema(database), tables, rows }
+}
+
+/** Empties what has rows and restarts all sequences. Returns false if the schema has changed. */
+async function restore(database: Database, { schema, tables, rows }: InitialState): Promise<boolean> {
+  if ((await readSchema(database)) !== schema) return false
+  const filled = (await database.query<{ name: string }>(filledTables(tables))).map(({ name }) => name)
+  await database.transaction(async (transaction) => {
+    // Without triggers: some tables refuse deletion.
+    await transaction.execute('set local session_replication_role = replica')
+    if (filled.length > 0) await transaction.execute(`truncate ${filled.join(', ')} restart identity cascade`)
+    for (const [name, json] of rows) {
+      await transaction.execute(
+        `insert into ${name} overriding system value select * from json_populate_recordset(null::${name}, $1::json)`,
+        [json],
+      )
+    }
+  })
+  await database.execute('reset all')
+  return true
+}

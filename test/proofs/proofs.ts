@@ -1,0 +1,155 @@
+/**
+ * What proves rather than checks: kill loops, faults under load, upgrades, bounds on time and memory, other systems. `npm run test:proofs`
+ * runs all, or those it names. CI runs those whose `rooms` have changed since the last release.
+ */
+export interface Proof {
+  name: string
+  /** One clause. */
+  proves: string
+  /** Starts of paths: a change below one of them needs this proof. Changes of its files do too. */
+  rooms: readonly string[]
+  /** Test files, run by vitest on each of `engines`. */
+  files?: readonly string[]
+  engines?: readonly ('embedded' | 'postgres')[]
+  /** A program instead of test files; its last line is `N passed, N failed`. Exit status 3: this machine cannot run it. */
+  command?: readonly string[]
+}
+
+const both = ['embedded', 'postgres'] as const
+const ledger = ['src/billing/', 'src/gateway/', 'src/database/', 'src/kernel/']
+const work = ['src/jobs/', 'src/documents/', 'src/ingestion/', 'src/database/']
+
+export const proofs: readonly Proof[] = [
+  {
+    name: 'ledger-kills',
+    proves: 'what was answered is billed once, and nothing else, while processes are killed',
+    rooms: ledger,
+    files: ['test/proofs/ledger-crash.proof.test.ts', 'test/proofs/ledger-instances.proof.test.ts'],
+    engines: both,
+  },
+  {
+    name: 'ledger-simulation',
+    proves: 'generated histories of calls, crashes and jumps of the clock keep budgets and totals',
+    rooms: [...ledger, 'scripts/ledger-proof'],
+    files: ['scripts/ledger-proof/proof.proof.test.ts'],
+    engines: both,
+  },
+  {
+    name: 'ledger-faults',
+    proves: 'bills stay exact while the server of the database fails, and journals of processes survive',
+    rooms: ledger,
+    files: ['test/proofs/ledger-database-faults.proof.test.ts', 'test/proofs/ledger-server-journal.proof.test.ts'],
+    engines: ['postgres'],
+  },
+  {
+    name: 'chaos',
+    proves: 'faults of every kind under load lose, bill twice and leave open nothing',
+    rooms: [...ledger, ...work, 'src/service/', 'src/chat/', 'src/retrieval/', 'test/chaos/'],
+    files: ['test/chaos/chaos.proof.test.ts'],
+    engines: both,
+  },
+  {
+    name: 'replaced-instances',
+    proves: 'instances come and go behind a proxy, and no call is lost',
+    rooms: ['src/service/', 'src/http/', 'src/process.ts', 'src/billing/'],
+    files: ['test/proofs/replacing-instances.proof.test.ts'],
+    engines: ['postgres'],
+  },
+  {
+    name: 'document-kills',
+    proves: 'accepted uploads, replacements and imports are processed while processes are killed',
+    rooms: [...work, 'src/space-archives/'],
+    files: [
+      'test/proofs/ingestion-crash.proof.test.ts',
+      'test/proofs/documents-replace-crash.proof.test.ts',
+      'test/proofs/space-archives-crash.proof.test.ts',
+    ],
+    engines: both,
+  },
+  {
+    name: 'chat-kills',
+    proves: 'answers and golden runs are billed once while clients leave and processes are killed',
+    rooms: ['src/chat/', 'src/gateway/', 'src/golden-questions/', 'src/billing/'],
+    files: [
+      'test/proofs/space-chat-crash.proof.test.ts',
+      'test/proofs/space-chat-kills.proof.test.ts',
+      'test/proofs/golden-runs-crash.proof.test.ts',
+    ],
+    engines: both,
+  },
+  {
+    name: 'start-kills',
+    proves: 'a first start that is killed at any point repeats, and committed rows survive',
+    rooms: ['src/first-start/', 'src/first-start.ts', 'src/database/', 'src/service/'],
+    files: ['test/proofs/first-start.proof.test.ts', 'test/proofs/database-crash.proof.test.ts'],
+    engines: both,
+  },
+  {
+    name: 'upgrades',
+    proves: 'databases of earlier versions open, move to a server and keep their content',
+    rooms: ['src/database/', 'test/upgrades/'],
+    files: ['test/proofs/upgrade.proof.test.ts', 'test/proofs/move-to-postgres.proof.test.ts'],
+    engines: both,
+  },
+  {
+    name: 'responsiveness',
+    proves: 'no request, document or flood keeps others waiting',
+    rooms: [
+      'src/http/',
+      'src/gateway/',
+      'src/ingestion/',
+      'src/chat/',
+      'src/evidence/',
+      'src/language/',
+      'src/accounts/',
+    ],
+    files: [
+      'test/proofs/responsiveness.proof.test.ts',
+      'test/proofs/ingestion-responsiveness.proof.test.ts',
+      'test/proofs/largest-request.proof.test.ts',
+      'test/proofs/text-attacks.proof.test.ts',
+      'test/proofs/sign-in-load.proof.test.ts',
+      'test/proofs/floods.proof.test.ts',
+    ],
+    engines: ['embedded'],
+  },
+  {
+    name: 'memory',
+    proves: 'memory under load stays below its bounds and does not grow',
+    rooms: ['src/'],
+    files: ['test/proofs/memory.proof.test.ts', 'scripts/soak/soak.proof.test.ts'],
+    engines: ['embedded'],
+  },
+  {
+    name: 'search',
+    proves: 'search finds as much as recorded on the shared sets, on both engines',
+    rooms: ['src/retrieval/', 'src/language/', 'src/evidence/', 'src/chat/', 'eval/'],
+    files: ['src/retrieval/search-index.proof.test.ts', 'eval/shared-data.proof.test.ts'],
+    engines: both,
+  },
+  {
+    name: 'console-on-postgres',
+    proves: 'the console works with PostgreSQL behind it',
+    rooms: ['web/', 'src/console/', 'src/contract/'],
+    command: ['npm', 'run', 'test:console', '--', 'test/console/newcomer.test.ts', 'test/console/usage.test.ts'],
+    engines: ['postgres'],
+  },
+  {
+    name: 'other-postgres',
+    proves: 'the other supported version of PostgreSQL works, without PgBouncer',
+    rooms: ['src/database/', 'src/retrieval/', 'src/billing/', 'src/jobs/'],
+    command: ['bash', 'scripts/other-postgres.sh'],
+  },
+  {
+    name: 'minimal-debian',
+    proves: "the README's commands work on a minimal Debian with Node.js 20, 22 and 24",
+    rooms: ['package-lock.json', 'package.json', 'bin/', 'scripts/build-', 'scripts/minimal-', 'README.md'],
+    command: ['bash', 'scripts/minimal-system.sh'],
+  },
+  {
+    name: 'image',
+    proves: 'the container image builds, starts and answers',
+    rooms: ['Dockerfile', 'package-lock.json', 'deploy/', 'bin/', 'scripts/container-image.sh'],
+    command: ['bash', 'scripts/container-image.sh'],
+  },
+]
