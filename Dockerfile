@@ -1,8 +1,8 @@
 # Portico as a container image: docs/deploying.md#docker. `docker build -t portico .`
 #
-# Tags are pinned to a version. For builds that never change, add the digests that your registry shows, such as
-# node:24.21.0-bookworm-slim@sha256:… and debian:bookworm-slim@sha256:….
-FROM node:24.21.0-bookworm-slim AS sources
+# The base images are those of these digests, whatever the tags name later; each is an index of the images for all processors. Docker publishes
+# them in github.com/docker-library/repo-info (repos/NAME/remote/TAG.md), and `docker buildx imagetools inspect IMAGE` shows that of a newer one.
+FROM node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS sources
 WORKDIR /portico
 COPY package.json package-lock.json .npmrc ./
 
@@ -19,7 +19,7 @@ RUN npm ci --omit=dev --omit=optional --ignore-scripts \
     -o \( -name '*.md' ! -iname '*license*' ! -iname '*notice*' \) \) -delete
 
 # Debian with the Node.js binary, without npm and yarn: nothing in the running container installs packages.
-FROM debian:bookworm-slim
+FROM debian:bookworm-20260918-slim@sha256:3783cc01769c7b2b1b83a5c5ad96c815348e28ed7da68e2e3687004faa906251
 ARG VERSION=0.1.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Portico" \
