@@ -1,7 +1,7 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A service that blocks its event loop on request, for event-loop-guard.test.ts: `/spin?ms=` uses the CPU, `/sleep?ms=` does not. */
+/** A service that blocks its event loop on request, for event-loop-guard.proof.test.ts: `/spin?ms=` uses the CPU, `/sleep?ms=` does not. */
 const server = http.createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url!, 'http://localhost')
   const ms = Number(searchParams.get('ms') ?? 0)

@@ -13,7 +13,8 @@ import { silentLog, systemClock } from '../../src/kernel/index.ts'
  * (PORTICO_TEST_DATABASE_URL). Its name contains a hash of its sources, so that the next run can use it too.
  */
 
-const templatePrefix = 'portico-test-template-'
+/** Each user has their own: a folder of another one cannot be read. */
+const templatePrefix = `portico-test-template-${os.userInfo().uid}-`
 const staleAfterMs = 24 * 3_600_000
 
 /** The PostgreSQL server that the tests run on, or undefined for the embedded engine. */

@@ -110,6 +110,7 @@ export const proofs: readonly Proof[] = [
       'test/proofs/text-attacks.proof.test.ts',
       'test/proofs/sign-in-load.proof.test.ts',
       'test/proofs/floods.proof.test.ts',
+      'test/harness/event-loop-guard.proof.test.ts',
     ],
     engines: ['embedded'],
   },

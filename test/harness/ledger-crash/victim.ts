@@ -12,7 +12,7 @@ export const operatorToken = 'operator-token-of-the-crash-tests'
 const settledWithinMs = 40_000
 
 /** Restarts take most of the time of these tests; compiled modules save a quarter of it. */
-const compileCache = path.join(os.tmpdir(), 'portico-test-compile-cache')
+const compileCache = path.join(os.tmpdir(), `portico-test-compile-cache-${os.userInfo().uid}`)
 
 /** The cache is written when a process exits normally, which killed processes never do. */
 export async function warmCompileCache(provider: PlannedProvider): Promise<void> {
