@@ -1,4 +1,4 @@
-# Portico as a container image: docs/deploying.md#docker. `docker build -t portico .`
+# Portico as a container image: docs/operate/deploying.md#docker. `docker build -t portico .`
 #
 # The base images are those of these digests, whatever the tags name later; each is an index of the images for all processors. Docker publishes
 # them in github.com/docker-library/repo-info (repos/NAME/remote/TAG.md), and `docker buildx imagetools inspect IMAGE` shows that of a newer one.

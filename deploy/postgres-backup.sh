@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Backup and restore of a Portico that uses a PostgreSQL server. docs/backup.md explains the steps.
+# Backup and restore of a Portico that uses a PostgreSQL server. docs/operate/backup.md explains the steps.
 #
 #   deploy/postgres-backup.sh backup FOLDER     FOLDER must not exist; it appears when the backup is complete
 #   deploy/postgres-backup.sh restore FOLDER    into a database without Portico's schemas, and an empty folder of files

@@ -2,9 +2,9 @@
  * Replays recorded provider answers and prints the differences from their expectations. Compares their requests, and a table of calls,
  * with those of the AI SDK.
  *
- *   npm run conformance                      the shared recordings and the table; writes docs/conformance.md
+ *   npm run conformance                      the shared recordings and the table; writes docs/reference/conformance.md
  *   npm run conformance -- --data FOLDER     any folder with index.json or wire/index.json, alone; writes nothing
- *   npm run conformance -- --check           as without options; fails if docs/conformance.md is out of date
+ *   npm run conformance -- --check           as without options; fails if docs/reference/conformance.md is out of date
  *   npm run conformance -- --suggest         also prints entries for test/upstream/requests/known-differences.ts
  *
  * The last line is `N passed, N failed`; the exit code is 1 if one failed. Requests with fields that Portico does not offer are
@@ -28,7 +28,7 @@ import { suggestEntries } from '../test/upstream/requests/suggest-entries.ts'
 import { startUpstream } from '../test/upstream/upstream.ts'
 import { readWireIndex, type WireIndex } from '../test/upstream/wire-index.ts'
 
-const page = path.join(import.meta.dirname, '../docs/conformance.md')
+const page = path.join(import.meta.dirname, '../docs/reference/conformance.md')
 
 const { values: options } = parseArgs({
   options: {
@@ -63,7 +63,7 @@ async function run(): Promise<number> {
   let outdated = false
   if (options.check) {
     outdated = readFileSync(page, 'utf8') !== text
-    if (outdated) console.log('docs/conformance.md is out of date: run npm run conformance')
+    if (outdated) console.log('docs/reference/conformance.md is out of date: run npm run conformance')
   } else if (options.data === undefined || options.write) writeFileSync(page, text)
   const outcomes = checked.map(outcomeOf)
   const inPart = outcomes.filter((outcome) => outcome === 'in part').length

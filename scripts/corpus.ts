@@ -16,7 +16,7 @@ import { renderTable } from './corpus/report.ts'
 const usage = `npm run corpus -- [--data FOLDER] [--url URL --operator-token TOKEN] [--write]
   --data FOLDER       folder with index.json (default ../shared/data/docs)
   --url, --operator-token   an instance that runs already; without them one is started and removed again
-  --write             also write docs/corpus.md`
+  --write             also write docs/reference/corpus.md`
 
 const root = path.resolve(import.meta.dirname, '..')
 const { values } = parseArgs({
@@ -48,7 +48,7 @@ async function run() {
   const client = await createCorpusClient(service)
   const results = await inParallel(files, (file) => checkFile(client, folder, file))
   for (const result of results) if (!result.passed) console.log(describe(result))
-  if (values.write) writeFileSync(path.join(root, 'docs/corpus.md'), renderTable(results))
+  if (values.write) writeFileSync(path.join(root, 'docs/reference/corpus.md'), renderTable(results))
   const passed = results.filter((result) => result.passed).length
   console.log(`${passed} passed, ${results.length - passed} failed`)
   if (passed < results.length) process.exitCode = 1

@@ -3,12 +3,12 @@ import path from 'node:path'
 import { readLockedPackages, renderLicences } from './checks/packages.ts'
 import { repositoryRoot } from './checks/source-files.ts'
 
-/** Writes docs/licences.md, or with `--check` fails when it is out of date. */
-const file = path.join(repositoryRoot, 'docs/licences.md')
+/** Writes docs/reference/licences.md, or with `--check` fails when it is out of date. */
+const file = path.join(repositoryRoot, 'docs/reference/licences.md')
 const lock = JSON.parse(readFileSync(path.join(repositoryRoot, 'package-lock.json'), 'utf8'))
 const text = renderLicences(readLockedPackages(lock))
 if (!process.argv.includes('--check')) writeFileSync(file, text)
 else if (readFileSync(file, 'utf8') !== text) {
-  console.error('docs/licences.md is out of date: run `npm run write:licences`.')
+  console.error('docs/reference/licences.md is out of date: run `npm run write:licences`.')
   process.exitCode = 1
 }

@@ -8,7 +8,7 @@ import { providerFormats } from './contract/provider-formats.ts'
 import { parsePicoUsd, roles } from './kernel/index.ts'
 
 /**
- * The configuration file (portico.yaml). `scripts/write-config-schema.ts` publishes it as docs/portico.schema.json for editors. All
+ * The configuration file (portico.yaml). `scripts/write-config-schema.ts` publishes it as docs/reference/portico.schema.json for editors. All
  * objects are strict: an unknown setting is an error at start. Numbers and booleans may arrive as text from the environment.
  */
 
@@ -187,7 +187,7 @@ const provider = z.strictObject({
   models: z
     .enum(['snapshot', 'discovered', 'declared'])
     .optional()
-    .describe('Where its models come from; default by format, see docs/models.md.'),
+    .describe('Where its models come from; default by format, see docs/operate/models.md.'),
   priceLists: z.array(z.string()).optional().describe('Lists of the price snapshot that apply to it.'),
   discoveredPrices: prices.optional().describe('Prices of models that only the listing of the provider names.'),
   region: z.string().optional(),

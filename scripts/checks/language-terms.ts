@@ -51,7 +51,7 @@ export const terms: Term[] = [
     prose: /(?<!text |answer |token )\bgenerations?\b/,
     name: /\bgenerations?\b/,
     write: 'embedding version',
-    only: /^(?:src\/(?:retrieval|ingestion|service)\/|bench\/(?:search|retrieval|memory)|docs\/retrieval\.md)/,
+    only: /^(?:src\/(?:retrieval|ingestion|service)\/|bench\/(?:search|retrieval|memory)|docs\/understand\/retrieval\.md)/,
   },
   {
     prose: /(?<!\bMB )\bresident\b(?!,? (?:memory|set|size|pages?|bytes|MB)\b)/,

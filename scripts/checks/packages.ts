@@ -60,7 +60,7 @@ function isAllowed(licence: string): boolean {
   return plain.split(' OR ').some((one) => allowedLicences.has(one.trim()))
 }
 
-/** docs/licences.md. */
+/** docs/reference/licences.md. */
 export function renderLicences(packages: readonly LockedPackage[]): string {
   const production = packages.filter(({ isDevelopment }) => !isDevelopment)
   const byLicence = Map.groupBy(production, ({ licence }) => licence)

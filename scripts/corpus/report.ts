@@ -1,6 +1,6 @@
 import type { FileResult } from './check-file.ts'
 
-/** docs/corpus.md. */
+/** docs/reference/corpus.md. */
 export function renderTable(results: readonly FileResult[]): string {
   const passed = results.filter((result) => result.passed).length
   const rows = results.map(

@@ -128,7 +128,7 @@ export async function simulate(
     return started
   }
 
-  /** A start that loses the database while it applies its journal fails. Whoever started it starts it again. */
+  /** A start that loses the database while it applies its journal fails. Its supervisor starts it again. */
   async function startWith(journal: InstanceOptions['journal']): Promise<Instance> {
     try {
       return await startInstance({ database: shared, now, chance, late, holdWaitMs: 50, journal })

@@ -51,7 +51,7 @@ export function createLiveBackup(dependencies: LiveBackupDependencies): LiveBack
     if (!control.startCopy || !corpus.startCopy) {
       throw new AppError(
         'conflict',
-        'A backup through the API needs the embedded database. Back up a PostgreSQL server with its tools: see docs/backup.md.',
+        'A backup through the API needs the embedded database. Back up a PostgreSQL server with its tools: see docs/operate/backup.md.',
       )
     }
     if (isRunning) throw new AppError('conflict', 'Another backup is running. Wait for its end.')

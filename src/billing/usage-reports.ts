@@ -57,7 +57,7 @@ export interface UsageCsv {
   text: string
 }
 
-/** Reports of the console over the sums of days. Everything is bounded; docs/performance.md has the times with 10 million entries. */
+/** Reports of the console over the sums of days. Everything is bounded; docs/understand/performance.md has the times with 10 million entries. */
 export function createUsageReports(deps: UsageReportsDeps): UsageReports {
   const { database } = deps
   return {

@@ -52,7 +52,7 @@ export interface WriteQueueOptions<Write> {
 /**
  * The writes of the ledger, those of each organisation in the order of their calls. If more wait than fit in a batch, organisations get equal
  * parts of it, so that the many writes of one delay those of another by the batch that is being written. A flush starts at the end of the turn of the event loop in which the first write came
- * or the previous flush ended, so a single write does not wait and many writes share one commit. Writes that may wait begin none for `joinMs`. docs/performance.md has the rates of single commits and batches.
+ * or the previous flush ended, so a single write does not wait and many writes share one commit. Writes that may wait begin none for `joinMs`. docs/understand/performance.md has the rates of single commits and batches.
  */
 export class WriteQueue<Write extends QueuedWrite> {
   private readonly options: WriteQueueOptions<Write>

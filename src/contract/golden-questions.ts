@@ -3,7 +3,7 @@ import { paging } from './query-integer.ts'
 
 /** Golden questions of a Space: questions with the documents and facts that an answer must have. */
 
-/** docs/golden-questions.md states them. Characters are UTF-16 units. */
+/** docs/use/golden-questions.md states them. Characters are UTF-16 units. */
 export const goldenLimits = {
   questionsPerSpace: 500,
   messages: 20,

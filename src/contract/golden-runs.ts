@@ -3,7 +3,7 @@ import { goldenRegressionSchema } from './golden-questions.ts'
 import { gateMeasures, passingMeasures } from './golden-settings.ts'
 import { queryInteger } from './query-integer.ts'
 
-/** Runs of golden questions: state, measures, results and the gate before publishing. docs/golden-questions.md defines the measures. */
+/** Runs of golden questions: state, measures, results and the gate before publishing. docs/use/golden-questions.md defines the measures. */
 
 const share = z.number().min(0).max(1)
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** How the golden questions of a Space run, and the gate before publishing. docs/golden-questions.md defines the measures. */
+/** How the golden questions of a Space run, and the gate before publishing. docs/use/golden-questions.md defines the measures. */
 
 const share = z.number().min(0).max(1)
 

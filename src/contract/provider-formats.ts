@@ -1,6 +1,6 @@
 /**
  * The wire formats of providers, listed once. The schemas of configuration and API, the adapters, the command line and the test of
- * docs/providers.md derive from this list; docs/adding-a-wire-format.md describes how to extend it.
+ * docs/operate/providers.md derive from this list; docs/understand/adding-a-wire-format.md describes how to extend it.
  */
 export const providerFormats = [
   'openai',

@@ -4,7 +4,7 @@ import { createGoldenQuestionSchema, goldenLimits } from './golden-questions.ts'
 import { spaceSettingsSchema } from './operator.ts'
 
 /**
- * The archive of one Space. docs/space-archives.md describes it for people. Nothing in it is trusted: an import makes every id, and compares
+ * The archive of one Space. docs/use/space-archives.md describes it for people. Nothing in it is trusted: an import makes every id, and compares
  * every part with these schemas and limits.
  */
 

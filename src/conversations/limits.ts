@@ -1,4 +1,4 @@
-/** Bounds of stored conversations. docs/conversations.md states each of them. */
+/** Bounds of stored conversations. docs/use/conversations.md states each of them. */
 export const conversationLimits = {
   /** UTF-8 bytes of a question, and of an answer: some 16,000 tokens. The rest is cut off. */
   textBytes: 65_536,

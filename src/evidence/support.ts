@@ -24,7 +24,7 @@ export interface Support {
 }
 
 /**
- * Least share of the content words. On the public sentences of docs/answers.md 0.45 lets 2 % of the swapped passages pass and 0.65
+ * Least share of the content words. On the public sentences of docs/understand/answers.md 0.45 lets 2 % of the swapped passages pass and 0.65
  * drops 2 % of the right ones.
  */
 const minimumOverlap = 0.55

@@ -217,7 +217,7 @@ const countWorse = `SELECT count(*)::int4 FROM golden_results c
    JOIN golden_results b ON b.run_id = r.previous_run_id AND b.question_id = c.question_id
    WHERE c.run_id = r.id AND b.outcome = 'passed' AND c.outcome IN ('failed', 'error')`
 
-/** The signed message to the organisation's webhook; docs/golden-questions.md describes it. */
+/** The signed message to the organisation's webhook; docs/use/golden-questions.md describes it. */
 function regressionEvent(run: EndedRun, { measures, nowMs }: RunEnding) {
   const type = 'golden_run.got_worse'
   const eventId = createUuid(nowMs)

@@ -6,7 +6,7 @@ import { comparedWords, hasFact, isNoAnswer, readEvidence } from '../evidence/in
 import { languageOfText, splitSentences } from '../language/index.ts'
 import type { GoldenContent } from './golden-question.ts'
 
-/** What one answer is worth, by the definitions of docs/golden-questions.md. Pure and deterministic. */
+/** What one answer is worth, by the definitions of docs/use/golden-questions.md. Pure and deterministic. */
 
 export interface GivenAnswer {
   /** Without markers. */

@@ -5,10 +5,10 @@ import { DatabaseError } from '../database/index.ts'
 import { AppError, type ErrorCode, withDeadline } from '../kernel/index.ts'
 import { errorClasses, errorHeaders, renderErrorBody, toAppError } from './error-renderer.ts'
 
-const page = readFileSync(path.join(import.meta.dirname, '../../docs/errors.md'), 'utf8')
+const page = readFileSync(path.join(import.meta.dirname, '../../docs/use/errors.md'), 'utf8')
 const documented = [...page.matchAll(/^\| `([a-z_]+)` \| (\d{3}) \| `([a-z_]+)` \|([^|]+)\|([^|]+)\|$/gm)]
 
-describe('docs/errors.md', () => {
+describe('docs/use/errors.md', () => {
   it('lists every error code once, with status and type', () => {
     const inCode = Object.entries(errorClasses).map(([code, { status, type }]) => `${code} ${status} ${type}`)
     expect(documented.map(([, code, status, type]) => `${code} ${status} ${type}`).sort()).toEqual(inCode.sort())

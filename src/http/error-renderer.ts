@@ -13,7 +13,7 @@ const invalidRequest = 'invalid_request_error'
 
 /**
  * Status, `type` and `code` of every error. A new ErrorCode does not compile without a row here, and fails a test without a row in
- * docs/errors.md.
+ * docs/use/errors.md.
  */
 export const errorClasses: Record<ErrorCode, ErrorClass> = {
   invalid_request: { status: 400, type: invalidRequest, code: null },

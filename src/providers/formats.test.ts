@@ -3,8 +3,8 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 import { providerFormats } from '../contract/provider-formats.ts'
 
-test('docs/providers.md describes every format, and no other', () => {
-  const page = readFileSync(path.join(import.meta.dirname, '../../docs/providers.md'), 'utf8')
+test('docs/operate/providers.md describes every format, and no other', () => {
+  const page = readFileSync(path.join(import.meta.dirname, '../../docs/operate/providers.md'), 'utf8')
   const table = page.slice(page.indexOf('## Formats'), page.indexOf('## Flavours'))
   const described = table
     .split('\n')

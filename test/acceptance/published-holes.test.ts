@@ -10,7 +10,7 @@ import { scriptedTurn } from '../upstream/scripted-model.ts'
 import { startUpstream, type Upstream } from '../upstream/upstream.ts'
 
 /**
- * Holes that were published for other model gateways and document services, as requests to the whole service. docs/security.md names the
+ * Holes that were published for other model gateways and document services, as requests to the whole service. docs/operate/security.md names the
  * defences.
  */
 

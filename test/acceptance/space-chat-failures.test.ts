@@ -11,7 +11,7 @@ import {
 import { scriptedTurn } from '../upstream/scripted-model.ts'
 import type { UpstreamReply, UpstreamRequest } from '../upstream/upstream.ts'
 
-/** The table "Failures" of docs/chat.md: what changes or fails while an answer is made, streamed and as JSON. */
+/** The table "Failures" of docs/use/chat.md: what changes or fails while an answer is made, streamed and as JSON. */
 
 let stage: ScriptedStage
 let organisation: TestOrganisation

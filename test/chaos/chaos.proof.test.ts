@@ -11,7 +11,7 @@ import { compareAll, documentsOf, openHolds, unfinished } from './harness/final-
 import { isAlive } from './harness/processes.ts'
 import { type ChaosStage, openStage } from './harness/stage.ts'
 
-/** A service under load of every kind survives one fault after the other, in a random order. docs/reliability.md lists what else is tested. */
+/** A service under load of every kind survives one fault after the other, in a random order. docs/understand/reliability.md lists what else is tested. */
 
 const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 100_000)
 const isServer = testServerUrl() !== undefined

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** The commands that README.md and docs/*.md print, in fenced blocks and in running text. */
+/** The commands that README.md and the pages of docs print, in fenced blocks and in running text. */
 
 export const repository = path.resolve(import.meta.dirname, '../..')
 
 const pages = [
   'README.md',
-  ...readdirSync(path.join(repository, 'docs'))
-    .filter(isMarkdown)
+  ...readdirSync(path.join(repository, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => isMarkdown(name) && !name.startsWith('decisions/'))
     .map((name) => `docs/${name}`),
 ]
 

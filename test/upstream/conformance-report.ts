@@ -11,7 +11,7 @@ export interface RecordResult {
 
 const kinds = ['nonstream', 'stream', 'error', 'embeddings', 'models'] as const
 
-/** The page of docs/conformance.md. Equal results give equal text: no dates, no times. */
+/** The page of docs/reference/conformance.md. Equal results give equal text: no dates, no times. */
 export function renderConformancePage(results: readonly RecordResult[], requests: RequestResults): string {
   const failed = results.filter(({ differences }) => differences.length > 0)
   return [

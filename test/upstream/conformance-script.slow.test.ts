@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => rmSync(folder, { recursive: true }))
 
 describe.skipIf(!shared)(
-  shared ? 'docs/conformance.md' : 'docs/conformance.md (skipped: shared data not found)',
+  shared ? 'docs/reference/conformance.md' : 'docs/reference/conformance.md (skipped: shared data not found)',
   () => {
     test('matches the shared recordings and the table of calls', async () => {
       expect(await run('--check')).toMatchObject({ code: 0, lastLine: expect.stringMatching(/^\d+ passed, 0 failed$/) })

@@ -10,11 +10,11 @@ import { JournalLog } from './journal-log.ts'
 import { openSegmentFolder, readSegments } from './segments.ts'
 
 /**
- * What a start finds in the journal of a killed process whose files were damaged since. The table in docs/reliability.md is made here: a row is a
+ * What a start finds in the journal of a killed process whose files were damaged since. The table in docs/understand/reliability.md is made here: a row is a
  * part of the files, a column a fault, and a cell what came of many variants of it.
  */
 
-const page = path.join(import.meta.dirname, '../../../docs/reliability.md')
+const page = path.join(import.meta.dirname, '../../../docs/understand/reliability.md')
 /** Of the published table. */
 const publishedSeed = 27
 const variants = 40

@@ -16,7 +16,7 @@ type Turn = ChatRequest['messages'][number]
 
 /**
  * Weight of the words of the last answer and of the question before; each question before that has half the weight of the next.
- * Higher weights find more where a conversation keeps its topic and less where it changes it: docs/retrieval.md has the figures.
+ * Higher weights find more where a conversation keeps its topic and less where it changes it: docs/understand/retrieval.md has the figures.
  */
 const answerWeight = 0.2
 const questionWeight = 0.2

@@ -1,6 +1,6 @@
 import type { Receipt } from '../../billing/index.ts'
 
-/** Limits of the tools of one agentic answer. They bound its steps, time and money; docs/chat.md states them. */
+/** Limits of the tools of one agentic answer. They bound its steps, time and money; docs/use/chat.md states them. */
 export const toolLimits = {
   /** Rounds of calls after the first search; each is followed by a call of the model. */
   rounds: 6,

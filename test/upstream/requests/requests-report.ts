@@ -13,7 +13,7 @@ export function outcomeOf(result: RequestResult): Outcome {
   return result.notOffered.length > 0 ? 'in part' : 'passed'
 }
 
-/** The section of docs/conformance.md on requests. */
+/** The section of docs/reference/conformance.md on requests. */
 export function renderRequests(results: RequestResults): string[] {
   return [
     '## Requests',

@@ -3,7 +3,7 @@ import { errorText } from './error-text.ts'
 /** An error answer of the API, or a lost connection (status 0). `message` is in the language of the console where it is known. */
 export class ApiError extends Error {
   readonly status: number
-  /** The code of docs/errors.md, for instance `insufficient_quota`. */
+  /** The code of docs/use/errors.md, for instance `insufficient_quota`. */
   readonly code: string
   /** The field that the error concerns. */
   readonly param: string | undefined

@@ -89,7 +89,7 @@ describe('an error of the API in German', () => {
 
 /** Sentences that no page of the console can cause, because it sends other requests, and those that are made of listed sentences. */
 const ofClients = [
-  'A backup through the API needs the embedded database. Back up a PostgreSQL server with its tools: see docs/backup.md.',
+  'A backup through the API needs the embedded database. Back up a PostgreSQL server with its tools: see docs/operate/backup.md.',
   'An HTTP/1.1 request must have a host header.',
   'Another backup is running. Wait for its end.',
   'Idempotency-Key: 1 to {} characters.',

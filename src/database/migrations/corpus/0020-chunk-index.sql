@@ -1,5 +1,5 @@
 -- The index of documents: chunks, their terms, their vectors. Visibility hangs on one row per document (indexed_documents),
--- so that a document of any size becomes searchable, or vanishes, by one small write; see docs/retrieval.md.
+-- so that a document of any size becomes searchable, or vanishes, by one small write; see docs/understand/retrieval.md.
 
 -- One row per document that is being indexed or is searchable. Everything below refers to it and goes with it.
 create table indexed_documents (
