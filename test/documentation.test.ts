@@ -23,17 +23,29 @@ describe('each page of docs/', () => {
 
 describe('decisions', () => {
   const files = pagesIn('decisions').toSorted()
+  const index = read('decisions/README.md')
 
-  test('are numbered from 0001 without gaps', () => {
-    expect(files.map((file) => file.slice(0, 4))).toEqual(files.map((_, index) => String(index + 1).padStart(4, '0')))
+  test('have different numbers', () => {
+    const numbers = files.map((file) => file.slice(0, 4))
+    expect(numbers).toEqual([...new Set(numbers)])
   })
 
-  test.each(files)('%s has its number, a date, context, decision and consequences, and is in the index', (file) => {
+  test.each(files)('%s has its number, a date, context, choice and consequence, and is in the index', (file) => {
     const text = read(`decisions/${file}`)
     const number = file.slice(0, 4)
     expect(text).toMatch(new RegExp(`^# ${number}: .+\n\n\\d{4}-\\d{2}-\\d{2}\\. For .+\\.\n`))
-    const parts = [...text.matchAll(/^\*\*(Context|Decision|Consequences)\.\*\*/gm)].map(([, part]) => part)
-    expect(parts).toEqual(['Context', 'Decision', 'Consequences'])
-    expect(read('decisions/README.md')).toContain(`[${number}](${file})`)
+    expect([...text.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading)).toEqual([
+      'Context',
+      'Choice',
+      'Consequence',
+    ])
+    const title = text.slice(`# ${number}: `.length, text.indexOf('\n'))
+    expect(index).toContain(`[${number}](${file}) ${title}\n`)
+  })
+
+  test.each(files)('%s has at most 60 lines of 100 characters', (file) => {
+    const lines = read(`decisions/${file}`).trimEnd().split('\n')
+    expect(lines.length).toBeLessThanOrEqual(60)
+    expect(lines.filter((line) => line.length > 100)).toEqual([])
   })
 })
