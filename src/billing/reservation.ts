@@ -112,7 +112,7 @@ function planNow(lease: Lease, request: HoldRequest, pricing: CallPricing): Hold
   return planHold(request, pricing, left, lease.openHolds)
 }
 
-/** Exhausted credits refuse every call, also one to a model that costs nothing: see docs/decisions/0028-free-models-need-credit.md. */
+/** Exhausted credits refuse every call, also one to a model that costs nothing: see docs/decisions/0025-zero-overrun.md. */
 function hasCredit(lease: Lease, request: HoldRequest, pricing: CallPricing, plan: HoldPlan): boolean {
   const unbilled = unbilledPicoUsd(lease)
   return unbilled > 0n && holdCost(pricing, request.promptTokensBound, plan.floorTokens) <= unbilled

@@ -22,7 +22,7 @@ export interface TableBand {
   headingPath: string[]
 }
 
-/** Rows that the columns of one chunk are chosen for: decided by measurement in docs/decisions/0034-wide-tables.md. */
+/** Rows that the columns of one chunk are chosen for: decided by measurement in docs/decisions/0033-chunk-size.md. */
 const wantedRows = 24
 /** Code points of a key's cell where it is repeated; the first group of columns has it whole. */
 const maximumKeyCharacters = 40

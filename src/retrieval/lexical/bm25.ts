@@ -10,7 +10,7 @@ export const maximumRankedTerms = 40
 
 /**
  * A term of a longer query that can add less than this share of what its best term can add is left out: every other one of a long conversation,
- * with the same recall (docs/decisions/0095-terms-that-add-little.md).
+ * with the same recall (docs/decisions/0038-ranking-weights.md).
  */
 const leastShare = 0.02
 

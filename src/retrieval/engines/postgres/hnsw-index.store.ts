@@ -33,7 +33,7 @@ export async function searchHnswIndex(
 
 /**
  * Candidates that one scan of the index keeps; the scan continues (relaxed order) until enough rows have passed the filter. A
- * larger index needs more for the same recall: measured in docs/decisions/0045-search-effort-of-hnsw.md.
+ * larger index needs more for the same recall: measured in docs/decisions/0072-vector-segments.md.
  */
 export function efSearch(chunks: number): number {
   return Math.min(maximumEfSearch, Math.max(minimumEfSearch, Math.round(chunks / chunksPerEfStep)))
