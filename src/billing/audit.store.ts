@@ -3,7 +3,7 @@ import { isFailed } from './usage-tables.ts'
 
 /** A violation that the audit found. */
 export interface AuditFinding {
-  /** Which rule is broken; see docs/understand/reliability.md. */
+  /** Which rule is broken; see docs/understand/ledger.md. */
   rule: string
   /** The subject: a request, a lease, a period. */
   subject: string

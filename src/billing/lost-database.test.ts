@@ -11,7 +11,7 @@ let databases: TestDatabases
 let shared: Database
 const ledgers: LedgerService[] = []
 
-/** The guarantee of docs/understand/reliability.md. */
+/** The guarantee of docs/understand/ledger.md. */
 const refusedWithinMs = 5_000
 
 beforeAll(async () => {

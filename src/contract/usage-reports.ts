@@ -6,7 +6,7 @@ import { maximumUsageDays } from './usage.ts'
 
 export const usageSurfaces = ['gateway', 'space_chat', 'embeddings'] as const
 
-/** Ends of a call as the ledger records them; docs/understand/reliability.md explains each. */
+/** Ends of a call as the ledger records them; docs/understand/ledger.md explains each. */
 export const usageEndings = [
   'completed',
   'client_closed',

@@ -120,7 +120,7 @@ export const faults: ChaosFault[] = [
     impossible: ({ disk }) => disk === undefined && 'this process may not mount a file system',
     async inject(stage) {
       const { disk, allowEnds } = stage
-      // Some failed writes end the process (docs/understand/reliability.md).
+      // Some failed writes end the process (docs/understand/ledger.md).
       allowEnds(true)
       disk!.fill()
       try {

@@ -18,7 +18,7 @@ import { seededRandom } from '../harness/recorded-wire.ts'
 
 const parallelCalls = 12
 const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 100_000)
-/** docs/understand/reliability.md guarantees 5 s; the rest is for a busy machine. */
+/** docs/understand/ledger.md guarantees 5 s; the rest is for a busy machine. */
 const refusedWithinMs = 7_000
 const recoveredWithinMs = 20_000
 

@@ -10,11 +10,11 @@ import { JournalLog } from './journal-log.ts'
 import { openSegmentFolder, readSegments } from './segments.ts'
 
 /**
- * What a start finds in the journal of a killed process whose files were damaged since. The table in docs/understand/reliability.md is made here: a row is a
+ * What a start finds in the journal of a killed process whose files were damaged since. The table in docs/understand/journal.md is made here: a row is a
  * part of the files, a column a fault, and a cell what came of many variants of it.
  */
 
-const page = path.join(import.meta.dirname, '../../../docs/understand/reliability.md')
+const page = path.join(import.meta.dirname, '../../../docs/understand/journal.md')
 /** Of the published table. */
 const publishedSeed = 27
 const variants = 40
@@ -224,16 +224,16 @@ function rowsOf({ frames, segments, history }: Journal): [string, Range[], Recor
   const end = ofLast.at(-1)!
   return [
     ['the last write', [end], faultsOfBytes],
-    ['some writes up to the last one', ofLast.slice(0, -1).map(({ from }) => ({ ...end, from })), faultsOfBytes],
+    ['the last few writes', ofLast.slice(0, -1).map(({ from }) => ({ ...end, from })), faultsOfBytes],
     ['writes before the last one', [{ ...end, from: 0, to: end.from }], faultsOfBytes],
     [
-      'writes in an earlier segment',
+      'writes in an older segment',
       space.slice(0, -1).map(({ file, from }) => ({ file, from: 0, to: from })),
       faultsOfBytes,
     ],
     ['the space behind the writes', space, faultsOfBytes],
     ['the last segment', [wholeOf(last)], faultsOfSegments],
-    ['an earlier segment', segments.slice(0, -1).map(wholeOf), faultsOfSegments],
+    ['an older segment', segments.slice(0, -1).map(wholeOf), faultsOfSegments],
     [`the mark, \`${endMarkName}\``, [wholeOf(endMarkName)], faultsOfMark],
   ]
 }
@@ -251,7 +251,8 @@ async function tryFaults(seed: number): Promise<string[][]> {
         const damaged = faults[column]?.(journal, pick(random, ranges), random)
         if (damaged) outcomes.add(await start(journal, damaged))
       }
-      cells.push([...outcomes].sort().toReversed().join(' or ') || '–')
+      const cell = [...outcomes].sort().toReversed().join(' or ') || '–'
+      cells.push(cell === 'refused or complete' ? 'either' : cell)
     }
     table.push([what, ...cells])
   }

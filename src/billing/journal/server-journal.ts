@@ -187,6 +187,6 @@ function serverError(problem: string, folder: string, journalId?: string, cause?
     ...(cause && { cause }),
     remedy:
       `${way}Or move the folder ${folder} away: Portico then starts with a new journal, and what the old one had not written to the ` +
-      `database yet stays unbilled. ${release} (docs/understand/reliability.md)`,
+      `database yet stays unbilled. ${release} (docs/understand/journal.md)`,
   })
 }

@@ -10,7 +10,7 @@ export interface Comparison {
   figures: Record<string, number>
 }
 
-/** Output is stored every 250 ms (docs/understand/reliability.md); the rest is for a late timer. */
+/** Output is stored every 250 ms (docs/understand/ledger.md); the rest is for a late timer. */
 const progressEveryMs = 400
 
 /** Compares the ledger with the clients' records and with what the provider sent. */
