@@ -6,7 +6,9 @@ import { AppError, type ErrorCode, withDeadline } from '../kernel/index.ts'
 import { errorClasses, errorHeaders, renderErrorBody, toAppError } from './error-renderer.ts'
 
 const page = readFileSync(path.join(import.meta.dirname, '../../docs/use/errors.md'), 'utf8')
-const documented = [...page.matchAll(/^\| `([a-z_]+)` \| (\d{3}) \| `([a-z_]+)` \|([^|]+)\|([^|]+)\|$/gm)]
+const documented = [
+  ...page.matchAll(/^- `([a-z_]+)` \((\d{3}), `([a-z_]+)`\): ([\s\S]+?)\s\*\*Do:\*\*\s([\s\S]+?)(?=\n- |\n\n)/gm),
+]
 
 describe('docs/use/errors.md', () => {
   it('lists every error code once, with status and type', () => {
