@@ -69,11 +69,10 @@ export const faults: ChaosFault[] = [
   {
     name: 'the end of all connections to the database',
     engine: 'server',
-    inject: ({ postgres }) =>
-      runOnServer(
-        postgres!.url,
-        'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()',
-      ),
+    async inject({ postgres }) {
+      const others = 'from pg_stat_activity where pid <> pg_backend_pid()'
+      await runOnServer(postgres!.url, `select pg_terminate_backend(pid) ${others}`)
+    },
   },
   {
     name: 'SIGSTOP of the database server for 7 to 15 s, then SIGCONT',

@@ -26,11 +26,11 @@ export interface DatabasePlace {
 export async function freshDatabasePlace(): Promise<DatabasePlace> {
   const url = testServerUrl()
   if (url === undefined) return freshEmbeddedPlace()
-  const dataFolder = makeTestFolder()
+  const { dataFolder, remove } = emptyFolder()
   const template = process.env['PORTICO_TEST_DATABASE_TEMPLATE']
   if (template === undefined)
     throw new Error('run the tests through vitest: its global setup makes the template database')
-  const name = `portico_test_${randomBytes(6).toString('hex')}`
+  const name = `${template}_${randomBytes(6).toString('hex')}`
   await runOnServer(url, `create database ${name} template ${template}`)
   const directUrl = urlOfDatabase(url, name)
   const poolerUrl = process.env['PORTICO_TEST_POOLER_URL']
@@ -41,15 +41,15 @@ export async function freshDatabasePlace(): Promise<DatabasePlace> {
       : { databaseUrl: urlOfDatabase(poolerUrl, name), databaseDirectUrl: directUrl }),
     async remove() {
       await runOnServer(url, `drop database if exists ${name} with (force)`)
-      removeFolder(dataFolder)
+      await remove()
     },
   }
 }
 
-/** A folder for the files of a service that uses open databases. */
-export function emptyPlace(): DatabasePlace {
+/** For the files of a service that uses open databases. */
+export function emptyFolder(): Pick<DatabasePlace, 'dataFolder' | 'remove'> {
   const dataFolder = makeTestFolder()
-  return { dataFolder, databaseUrl: undefined, remove: async () => removeFolder(dataFolder) }
+  return { dataFolder, remove: async () => removeFolder(dataFolder) }
 }
 
 /** The same on the embedded engine, whatever the engine of this run. */

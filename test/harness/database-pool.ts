@@ -6,12 +6,17 @@ import {
   type Queryable,
 } from '../../src/database/index.ts'
 import { silentLog, systemClock } from '../../src/kernel/index.ts'
-import { type DatabasePlace, freshEmbeddedPlace, runFolderVariable } from './database-place.ts'
+import { type DatabasePlace, emptyFolder, freshDatabasePlace, runFolderVariable } from './database-place.ts'
 
 /**
- * Embedded databases that stay open between the test files of one worker: opening a pair takes more than a second of processor time,
- * restoring one to its first state some tens of milliseconds. A pair whose schema a test has changed is closed.
+ * Databases that stay open between the test files of one worker: opening a pair takes more than a second of processor time, of this process
+ * or of the server, restoring one to its first state some tens of milliseconds. A pair whose schema a test has changed is closed.
  */
+
+export interface LentDatabases extends Databases {
+  /** For a service over them. Its folder is removed by its `remove`, the databases are not. */
+  place: DatabasePlace
+}
 
 interface Pair {
   databases: Databases
@@ -32,7 +37,7 @@ const keepsOpen = process.env[runFolderVariable] !== undefined
 const names = ['control', 'corpus'] as const
 
 /** A pair with all migrations and no other rows, until `close`. */
-export async function lendDatabases(): Promise<Databases> {
+export async function lendDatabases(): Promise<LentDatabases> {
   const pair = idle.pop() ?? (await openPair())
   const control = lend(pair.databases.control)
   const corpus = lend(pair.databases.corpus)
@@ -40,6 +45,7 @@ export async function lendDatabases(): Promise<Databases> {
   return {
     control: control.database,
     corpus: corpus.database,
+    place: { ...pair.place, ...emptyFolder() },
     close: () =>
       (closing ??= (async () => {
         await Promise.all([control.revoke(), corpus.revoke()])
@@ -49,7 +55,7 @@ export async function lendDatabases(): Promise<Databases> {
 }
 
 async function openPair(): Promise<Pair> {
-  const place = await freshEmbeddedPlace()
+  const place = await freshDatabasePlace()
   const databases = await openDatabases({ ...place, clock: systemClock, log: silentLog })
   const [control, corpus] = await Promise.all(names.map((name) => readInitialState(databases[name])))
   return { databases, place, initial: { control: control!, corpus: corpus! } }
@@ -57,6 +63,8 @@ async function openPair(): Promise<Pair> {
 
 async function takeBack(pair: Pair): Promise<void> {
   try {
+    // A server has both in one catalogue.
+    await Promise.all(names.map((name) => dropAddedTables(pair.databases[name], pair.initial[name])))
     const isRestored = await Promise.all(names.map((name) => restore(pair.databases[name], pair.initial[name])))
     if (keepsOpen && isRestored.every(Boolean)) {
       idle.push(pair)
@@ -69,25 +77,33 @@ async function takeBack(pair: Pair): Promise<void> {
   await pair.place.remove()
 }
 
-/** The same database for one borrower: after `revoke` its statements are rejected and its notifications end. */
+/** The same database for one borrower: `revoke` waits for its statements, rejects further ones and ends its notifications. */
 function lend(database: Database): { database: Database; revoke(): Promise<void> } {
   let isOpen = true
+  const running = new Set<Promise<unknown>>()
   const stops: (() => Promise<void>)[] = []
-  function opened(): Database {
+  async function run<Result>(call: () => Promise<Result>): Promise<Result> {
     if (!isOpen) throw new DatabaseError('08006', `the ${database.name} database is closed`)
-    return database
+    const result = call()
+    running.add(result)
+    try {
+      return await result
+    } finally {
+      running.delete(result)
+    }
   }
   async function revoke(): Promise<void> {
     isOpen = false
+    await Promise.allSettled(running)
     await Promise.all(stops.map((stop) => stop()))
   }
   const lent: Database = {
     ...database,
-    query: async (...given) => opened().query(...given),
-    execute: async (...given) => opened().execute(...given),
-    transaction: async (...given) => opened().transaction(...given),
-    async listen(channel, onNotification) {
-      const stop = await opened().listen(channel, onNotification)
+    query: (...given) => run(() => database.query(...given)),
+    execute: (...given) => run(() => database.execute(...given)),
+    transaction: (...given) => run(() => database.transaction(...given)),
+    async listen(...given) {
+      const stop = await run(() => database.listen(...given))
       stops.push(stop)
       return stop
     },
@@ -98,7 +114,7 @@ function lend(database: Database): { database: Database; revoke(): Promise<void>
 }
 
 const ownTables = `select format('%I.%I', n.nspname, c.relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-  where c.relkind in ('r', 'p') and n.nspname not in ('pg_catalog', 'information_schema') and n.nspname not like 'pg_temp%'`
+  where c.relkind in ('r', 'p') and n.nspname = current_schema()`
 
 // What a statement of a test can add, drop or change, apart from rows. Each changed row of a catalogue has a later transaction. Emptying and
 // analysing a table change only its row in pg_class.
@@ -117,6 +133,10 @@ const schemaQuery = `select concat_ws(' ',
     .map((catalogue) => `(select concat(count(*), ' ', max(xmin::text::int8)) from ${catalogue})`)
     .join(', ')}) as schema`
 
+async function tablesOf(database: Queryable): Promise<string[]> {
+  return (await database.query<{ name: string }>(ownTables)).map(({ name }) => name)
+}
+
 async function readSchema(database: Queryable): Promise<string> {
   const [row] = await database.query<{ schema: string }>(schemaQuery)
   return row!.schema
@@ -126,13 +146,19 @@ const filledTables = (tables: readonly string[]) =>
   tables.map((table) => `select '${table}' as name where exists (select 1 from ${table})`).join(' union all ')
 
 async function readInitialState(database: Database): Promise<InitialState> {
-  const tables = (await database.query<{ name: string }>(ownTables)).map(({ name }) => name)
+  const tables = await tablesOf(database)
   const rows = new Map<string, string>()
   for (const { name } of await database.query<{ name: string }>(filledTables(tables))) {
     const [row] = await database.query<{ rows: string }>(`select json_agg(t)::text as rows from ${name} t`)
     rows.set(name, row!.rows)
   }
   return { schema: await readSchema(database), tables, rows }
+}
+
+/** Such as those of vectors, which each start of a service makes. */
+async function dropAddedTables(database: Database, { tables }: InitialState): Promise<void> {
+  const added = (await tablesOf(database)).filter((name) => !tables.includes(name))
+  if (added.length > 0) await database.execute(`drop table ${added.join(', ')}`)
 }
 
 /** Empties what has rows and restarts all sequences. Returns false if the schema has changed. */

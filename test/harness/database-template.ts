@@ -22,7 +22,7 @@ export function testServerUrl(): string | undefined {
   return process.env['PORTICO_TEST_DATABASE_URL'] || undefined
 }
 
-/** Makes the template of this run, on the server of this address if there is one; resolves to a function that removes it. */
+/** Makes the template of this run, on the server of this address if there is one; resolves to a function that removes it and its copies. */
 export async function prepareTemplate(url: string | undefined): Promise<() => Promise<void>> {
   if (url === undefined) {
     await ensureTemplateFolder()
@@ -38,7 +38,16 @@ export async function prepareTemplate(url: string | undefined): Promise<() => Pr
     log: silentLog,
   })
   await databases.close()
-  return () => runOnServer(url, `drop database if exists ${name} with (force)`)
+  return () => dropDatabases(url, name)
+}
+
+/** Those whose names begin so: the template, and its copies that stayed open. */
+async function dropDatabases(url: string, prefix: string): Promise<void> {
+  const names = await runOnServer(
+    url,
+    `select datname as name from pg_database where starts_with(datname, '${prefix}')`,
+  )
+  for (const { name } of names) await runOnServer(url, `drop database if exists ${name} with (force)`)
 }
 
 /** The folder that fresh data folders are copied from; the first call makes it in about four seconds. */
@@ -64,11 +73,11 @@ export function urlOfDatabase(url: string, database: string): string {
   return changed.href
 }
 
-export async function runOnServer(url: string, statement: string): Promise<void> {
+export async function runOnServer(url: string, statement: string): Promise<{ name: string }[]> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    await client.query(statement)
+    return (await client.query(statement)).rows
   } finally {
     await client.end()
   }

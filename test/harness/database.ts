@@ -2,7 +2,6 @@ import { type Databases, openDatabases } from '../../src/database/index.ts'
 import { silentLog, systemClock, type Clock, type Log } from '../../src/kernel/index.ts'
 import { freshDatabasePlace } from './database-place.ts'
 import { lendDatabases } from './database-pool.ts'
-import { testServerUrl } from './database-template.ts'
 
 export * from './database-place.ts'
 export { testServerUrl } from './database-template.ts'
@@ -15,9 +14,9 @@ export interface TestDatabaseOptions {
   log?: Log
 }
 
-/** Opens migrated databases without rows on the engine of this run. On the embedded engine without options they are reused ones. */
+/** Opens migrated databases without rows on the engine of this run. Without options they are reused ones. */
 export async function openTestDatabases(options: TestDatabaseOptions = {}): Promise<TestDatabases> {
-  if (testServerUrl() === undefined && Object.keys(options).length === 0) {
+  if (Object.keys(options).length === 0) {
     const databases = await lendDatabases()
     return { ...databases, drop: databases.close }
   }

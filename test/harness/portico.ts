@@ -8,9 +8,8 @@ import { loadConfig } from '../../src/config.ts'
 import { type Clock, type Log, silentLog, systemClock } from '../../src/kernel/index.ts'
 import { createService, type Service } from '../../src/service.ts'
 import { openStorage } from '../../src/service/storage.ts'
-import { type DatabasePlace, emptyPlace, freshDatabasePlace, serviceVariables } from './database-place.ts'
+import { type DatabasePlace, freshDatabasePlace, serviceVariables } from './database-place.ts'
 import { lendDatabases } from './database-pool.ts'
-import { testServerUrl } from './database-template.ts'
 import { makeTemporaryFolder } from './temporary-folder.ts'
 
 export { freePort } from './free-port.ts'
@@ -75,8 +74,8 @@ const enterprise = {
 
 /** Starts the whole service in this process on free loopback ports, with real databases and background work. */
 export async function startPortico(options: StartOptions = {}): Promise<TestPortico> {
-  const databases = options.place || testServerUrl() !== undefined ? undefined : await lendDatabases()
-  const place = options.place ?? (databases ? emptyPlace() : await freshDatabasePlace())
+  const databases = options.place || options.settings?.['database'] ? undefined : await lendDatabases()
+  const place = options.place ?? databases?.place ?? (await freshDatabasePlace())
   const operatorToken = `test-operator-${randomBytes(16).toString('hex')}`
   const config = loadConfig(...configuration(place, operatorToken, options))
   const { log = silentLog, clock = systemClock } = options
