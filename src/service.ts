@@ -1,3 +1,4 @@
+import type { PasswordHashing } from './accounts/index.ts'
 import type { Config } from './config.ts'
 import { type Clock, type Log, runsJobs, systemClock } from './kernel/index.ts'
 import { openAccess } from './service/access.ts'
@@ -27,17 +28,20 @@ export interface ServiceOptions {
   clock?: Clock | undefined
   /** What the caller opens with the same options, since before it loaded this module. */
   storage?: Promise<Storage> | undefined
+  /** Tests pass a cheap one. */
+  passwordHashing?: PasswordHashing | undefined
 }
 
 export type Service = Awaited<ReturnType<typeof createService>>
 
 /** Opens every part of Portico from the configuration. `stop` closes them in reverse order. */
-export async function createService({ config, log, clock = systemClock, storage }: ServiceOptions) {
+export async function createService(options: ServiceOptions) {
+  const { config, log, clock = systemClock, storage, passwordHashing } = options
   await using building = new AsyncDisposableStack()
   const onStop = (close: () => unknown) => building.defer(async () => void (await close()))
   let stopping = false
   const opening = await (storage ?? openStorage({ config, log, clock }))
-  const parts = await openParts({ config, log: opening.log, clock, onStop }, opening, () => stopping)
+  const parts = await openParts({ config, log: opening.log, clock, onStop, passwordHashing }, opening, () => stopping)
   const { control, blobs, index, embedder, reranker, ingestion, watch, server, golden, answers, spaces } = parts
   const opened = building.move()
 

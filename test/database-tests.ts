@@ -18,6 +18,22 @@ const onceOnly = [
   'test/acceptance/slow-clients.test.ts',
   'test/acceptance/api-page.test.ts',
   'test/acceptance/start-on-terminal.test.ts',
+  // What is sent to collectors, providers, proxies and Prometheus. Other files have the bills and the search behind it.
+  'test/acceptance/telemetry-failures.test.ts',
+  'test/acceptance/telemetry-off.test.ts',
+  'test/acceptance/reverse-proxies.test.ts',
+  'test/acceptance/monitoring-examples.test.ts',
+  'test/acceptance/sdk.test.ts',
+  'test/acceptance/gateway-sdk-errors.test.ts',
+  // What a scripted model may write, and how it is called. space-chat-failures.test.ts has its budgets, holds and bills.
+  'test/acceptance/space-chat-misbehaving.test.ts',
+  'test/acceptance/space-chat-rewriting.test.ts',
+  'test/acceptance/space-chat-streams.test.ts',
+  'test/acceptance/space-chat-tools.test.ts',
+  'test/acceptance/space-chat-model.test.ts',
+  // Byte ranges of files, and windows of a text; files of questions.
+  'test/acceptance/document-viewer.test.ts',
+  'test/acceptance/golden-import.test.ts',
 ]
 
 /** The test files that run on PostgreSQL too: those whose imports reach the harness that chooses the engine. */

@@ -11,6 +11,7 @@ import type { NewAccount, NewPerson, PersonRecord } from './person.ts'
 import { createPasswordResetStore } from './password-resets.store.ts'
 import { createPasswordResets } from './password-resets.ts'
 import { createSignIn } from './sign-in.ts'
+import type { PasswordHashing } from './sign-in-library.ts'
 import type { SingleSignOnSettings } from './single-sign-on.ts'
 import { replaceValueOf, reencryptSecondFactors } from './second-factors.store.ts'
 import { createSingleSignOnStore } from './single-sign-on.store.ts'
@@ -26,6 +27,8 @@ export interface AccountsDependencies extends AccountSecrets {
   singleSignOn: SingleSignOnSettings | undefined
   /** Calls the single sign-on provider. */
   fetch: typeof fetch
+  /** Tests pass a cheap one. */
+  passwordHashing?: PasswordHashing | undefined
   clock: Clock
   log: Log
 }

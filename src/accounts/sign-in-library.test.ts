@@ -1,3 +1,4 @@
+import { scryptSync } from 'node:crypto'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type Log, systemClock } from '../kernel/index.ts'
 import type { AuthRows } from './auth-rows.store.ts'
@@ -96,4 +97,14 @@ test('leads a browser back to the sign-in page after an unexpected failure of si
   expect([answer.status, answer.headers.get('location')]).toEqual([302, '/console/sign-in?error=internal_error'])
   expect(JSON.stringify(logged)).toContain('Invalid URL')
   expect(written()).toEqual([])
+})
+
+test('hashes passwords with scrypt and a salt unless it is given another way', async () => {
+  const library = createSignInLibrary({ ...dependencies, rows, requestId: () => null })
+  const [one, two] = [await library.hashPassword('correct horse'), await library.hashPassword('correct horse')]
+  const [salt, key] = one.split(':')
+  expect(two).not.toBe(one)
+  // The parameters of OWASP for a cost of 2^14.
+  const cost = { N: 2 ** 14, r: 16, p: 1, maxmem: 2 ** 26 }
+  expect(scryptSync('correct horse', salt!, 64, cost).toString('hex')).toBe(key)
 })

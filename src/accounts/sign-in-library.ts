@@ -29,8 +29,15 @@ export interface SignInLibraryDependencies extends AccountSecrets {
   fetch: typeof fetch
   /** The HTTP request that runs, for the admin log. */
   requestId: () => string | null
+  /** Tests pass a cheap one; default: the library's scrypt. */
+  passwordHashing?: PasswordHashing | undefined
   clock: Clock
   log: Log
+}
+
+export interface PasswordHashing {
+  hash(password: string): Promise<string>
+  verify(given: { hash: string; password: string }): Promise<boolean>
 }
 
 export interface SingleSignOn {
@@ -76,7 +83,7 @@ export function createSignInLibrary(dependencies: SignInLibraryDependencies) {
 }
 
 function createAuth(dependencies: SignInLibraryDependencies) {
-  const { rows, secret, publicUrl, singleSignOn, log } = dependencies
+  const { rows, secret, publicUrl, singleSignOn, passwordHashing, log } = dependencies
   const finalMs = (singleSignOn?.rules.sessionHours ?? 0) * 3600_000
   return betterAuth({
     appName: 'Portico',
@@ -90,6 +97,7 @@ function createAuth(dependencies: SignInLibraryDependencies) {
       disableSignUp: true,
       minPasswordLength: passwordLength.minimum,
       maxPasswordLength: passwordLength.maximum,
+      ...(passwordHashing ? { password: passwordHashing } : {}),
     },
     session: {
       expiresIn: sessionSeconds,

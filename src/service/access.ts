@@ -24,7 +24,7 @@ interface AccessDependencies extends PartContext {
 
 /** Organisations with their keys, operator tokens, people, and the log of what they change. */
 export async function openAccess(dependencies: AccessDependencies) {
-  const { config, control, changeFeed, secretBox, accountSecrets, clock, log, onStop } = dependencies
+  const { config, control, changeFeed, secretBox, accountSecrets, passwordHashing, clock, log, onStop } = dependencies
   const organisationStore = createOrganisationStore(control, recordChange)
   const organisations = await createOrganisations({
     store: organisationStore,
@@ -48,6 +48,7 @@ export async function openAccess(dependencies: AccessDependencies) {
     publicUrl: config.settings.server.publicUrl,
     ...toSignInSettings(config),
     fetch: openInternet(config, onStop),
+    passwordHashing,
     clock,
     log,
   })

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import type { PasswordHashing } from '../accounts/index.ts'
 import type { Config } from '../config.ts'
 import { createChangeFeed, DatabaseStartError } from '../database/index.ts'
 import { createErasureKeys, deriveErasureKeys, hasErasures } from '../erasures/index.ts'
@@ -19,6 +20,8 @@ export interface PartContext {
   clock: Clock
   log: Log
   onStop: OnStop
+  /** Tests pass a cheap one. */
+  passwordHashing?: PasswordHashing | undefined
 }
 
 /** The change feed, token counting, metrics, telemetry and the encryption of secrets, next to the control database. */

@@ -1,15 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findTablesWith } from '../harness/database.ts'
+import { startMuseum } from '../harness/museum.ts'
 import { type Browser, createPerson } from '../harness/people.ts'
 import {
   type ApiAnswer,
   expectStatus,
-  startPortico,
   type TestOrganisation,
   type TestPortico,
   type TestSpace,
-  uploadForm,
-  waitForDocument,
 } from '../harness/portico.ts'
 
 /** Conversations of published chats: stored only where a Space keeps them, read and erased by its administrators. */
@@ -23,13 +21,8 @@ let member: Browser
 let base: string
 
 beforeAll(async () => {
-  portico = await startPortico()
-  organisation = await portico.createOrganisation()
-  space = await portico.createSpace(organisation, { name: 'Museum' })
+  ;({ portico, organisation, space, documentId } = await startMuseum())
   base = `/api/spaces/${space.id}/conversations`
-  const form = uploadForm('# Tickets\n\nA ticket costs 12 euros. The museum opens at nine.', 'museum.md')
-  documentId = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, form), 201).id
-  await waitForDocument(organisation.client, documentId)
   const person = { organisationId: organisation.id }
   administrator = await createPerson(portico, { email: 'a@example.org', role: 'administrator', ...person })
   member = await createPerson(portico, { email: 'm@example.org', ...person })

@@ -156,7 +156,7 @@ describe('the text of a document', () => {
 
   test('is read by code points, in windows that join to the whole text', async () => {
     const paragraphs = Array.from(
-      { length: 400 },
+      { length: 100 },
       (_, n) => `Absatz ${n}: 🙂 漢字 und 🧵 gehören dazu, Satz ${n}. Noch einer 🚀.`,
     )
     const text = paragraphs.join('\n')

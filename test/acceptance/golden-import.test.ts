@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { goldenLimits } from '../../src/contract/golden-questions.ts'
-import { expectResponsive } from '../harness/event-loop-guard.ts'
 import {
   type ApiAnswer,
   expectStatus,
-  type SeparatePortico,
   startPortico,
-  startSeparatePortico,
   type TestOrganisation,
   type TestPortico,
   type TestSpace,
@@ -26,23 +23,21 @@ beforeEach(async () => {
   space = await portico.createSpace(organisation)
 })
 
-type Service = Pick<TestPortico, 'url' | 'operatorToken'>
-
 const pathOf = ({ id }: TestSpace) => `/api/spaces/${id}/golden-questions`
 
-async function send(service: Service, path: string, type: string, body: string | Buffer): Promise<ApiAnswer> {
-  const response = await fetch(service.url + path, {
+async function send(path: string, type: string, body: string | Buffer): Promise<ApiAnswer> {
+  const response = await fetch(portico.url + path, {
     method: 'POST',
-    headers: { authorization: `Bearer ${service.operatorToken}`, 'content-type': type },
+    headers: { authorization: `Bearer ${portico.operatorToken}`, 'content-type': type },
     body: body as string,
   })
   return { status: response.status, headers: response.headers, body: await response.json() }
 }
 
 const importCsv = (body: string | Buffer, query = '') =>
-  send(portico, `${pathOf(space)}/import${query}`, 'text/csv; charset=utf-8', body)
+  send(`${pathOf(space)}/import${query}`, 'text/csv; charset=utf-8', body)
 const importJson = (questions: unknown, query = '') =>
-  send(portico, `${pathOf(space)}/import${query}`, 'application/json', JSON.stringify({ questions }))
+  send(`${pathOf(space)}/import${query}`, 'application/json', JSON.stringify({ questions }))
 
 async function stored() {
   const { questions } = expectStatus(await portico.operator('GET', `${pathOf(space)}/export`), 200)
@@ -158,7 +153,7 @@ describe('a CSV file', () => {
   })
 
   it('is refused by routes that take JSON only', async () => {
-    const { status, body } = await send(portico, pathOf(space), 'text/csv', 'question\nWhat?')
+    const { status, body } = await send(pathOf(space), 'text/csv', 'question\nWhat?')
     expect([status, body.error.code]).toEqual([415, 'unsupported_media_type'])
   })
 
@@ -219,70 +214,5 @@ describe('an import of questions of which some break a rule', () => {
 
   it.each(['?dryRun=1', '?onInvalid=ignore'])('does not accept the query %s', async (query) => {
     expect((await importCsv(csv, query)).body.error.param).toMatch(/^(dryRun|onInvalid)$/)
-  })
-})
-
-describe('the largest golden questions', () => {
-  let service: SeparatePortico
-  let owner: TestOrganisation
-
-  beforeAll(async () => {
-    service = await startSeparatePortico()
-    owner = await service.createOrganisation()
-  })
-  afterAll(() => service?.stop())
-
-  const questions = Array.from({ length: goldenLimits.questionsPerSpace }, (_, index) => ({
-    content: String(index).padEnd(goldenLimits.messageCharacters, ' é"'),
-    facts: Array.from({ length: goldenLimits.expectedFacts }, (_, fact) =>
-      `${index} ${fact}`.padEnd(goldenLimits.factCharacters, 'ü,'),
-    ),
-  }))
-  const json = JSON.stringify({
-    questions: questions.map(({ content, facts }) => ({
-      messages: [{ role: 'user', content }],
-      expectedFacts: facts,
-    })),
-  })
-  const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`
-  const csv = `question,facts\n${questions.map(({ content, facts }) => `${quoted(content)},${quoted(facts.join('\n'))}`).join('\n')}`
-
-  it.each([
-    ['application/json', json],
-    ['text/csv', csv],
-  ])('are imported as %s, listed, exported, asked and deleted without blocking other requests', async (type, body) => {
-    const bytes = Buffer.from(body)
-    await expectResponsive(service, async () => {
-      const full = await service.createSpace(owner)
-      const answer = await send(service, `${pathOf(full)}/import`, type, bytes)
-      expect(expectStatus(answer, 200)).toEqual({ added: goldenLimits.questionsPerSpace, existing: 0, refused: [] })
-      expectStatus(await service.operator('GET', `${pathOf(full)}?limit=100`), 200)
-      const exported = expectStatus(await service.operator('GET', `${pathOf(full)}/export`), 200)
-      const isEqual = questions.every(({ content, facts }, index) => {
-        const { messages, expectedFacts } = exported.questions[index] as StoredQuestion
-        return messages[0]!.content === content && expectedFacts.join('\n') === facts.join('\n')
-      })
-      // Not the texts, whose differences would fill the report.
-      expect([exported.questions.length, isEqual]).toEqual([questions.length, true])
-      const runs = `/api/spaces/${full.id}/golden-runs`
-      const run = expectStatus(await service.operator('POST', runs), 202)
-      await expect
-        .poll(async () => (await service.operator('GET', `${runs}/${run.id}`)).body.questions.pending)
-        .toBeLessThan(questions.length)
-      expectStatus(await service.operator('POST', `${runs}/${run.id}/cancel`), 200)
-      expectStatus(await service.operator('GET', `${runs}/${run.id}/results?limit=100`), 200)
-      expectStatus(await service.operator('DELETE', `/api/spaces/${full.id}`), 204)
-    })
-  })
-
-  it('that all break every rule are refused without blocking other requests', async () => {
-    const wrong = JSON.stringify({
-      questions: Array.from({ length: 500 }, () => ({ expectedFacts: Array(390).fill('.') })),
-    })
-    const empty = await service.createSpace(owner)
-    await expectResponsive(service, async () => {
-      const answer = await send(service, `${pathOf(empty)}/import?dryRun=true`, 'application/json', wrong)
-      expect(expectStatus(answer, 200).refused).toHaveLength(goldenLimits.questionsPerSpace)
-    })
   })
 })

@@ -3,6 +3,7 @@ import iconv from 'iconv-lite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildDocx, buildTextPdf, buildZip, docxParagraph } from '../../src/ingestion/testing/build-documents.ts'
 import { SseParser, type SseEvent } from '../../src/kernel/index.ts'
+import { startWithSpace } from '../harness/museum.ts'
 import {
   expectStatus,
   startPortico,
@@ -20,9 +21,7 @@ let organisation: TestOrganisation
 let space: TestSpace
 
 beforeAll(async () => {
-  portico = await startPortico({ settings: { ingestion: { workers: 1 } } })
-  organisation = await portico.createOrganisation()
-  space = await portico.createSpace(organisation)
+  ;({ portico, organisation, space } = await startWithSpace({ settings: { ingestion: { workers: 1 } } }))
 })
 afterAll(() => portico?.stop())
 

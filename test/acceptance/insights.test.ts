@@ -1,14 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startMuseum } from '../harness/museum.ts'
 import { type Browser, createPerson } from '../harness/people.ts'
-import {
-  expectStatus,
-  startPortico,
-  type TestOrganisation,
-  type TestPortico,
-  type TestSpace,
-  uploadForm,
-  waitForDocument,
-} from '../harness/portico.ts'
+import { expectStatus, type TestOrganisation, type TestPortico, type TestSpace } from '../harness/portico.ts'
 
 /** What the usage page shows of published chats: cited documents and unanswered questions. */
 
@@ -21,13 +14,8 @@ let administrator: Browser
 let member: Browser
 
 beforeAll(async () => {
-  portico = await startPortico()
-  organisation = await portico.createOrganisation()
-  filled = await portico.createSpace(organisation, { name: 'Museum' })
+  ;({ portico, organisation, space: filled, documentId } = await startMuseum())
   empty = await portico.createSpace(organisation, { name: 'Empty' })
-  const form = uploadForm('# Tickets\n\nA ticket costs 12 euros.', 'museum.md')
-  documentId = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${filled.id}`, form), 201).id
-  await waitForDocument(organisation.client, documentId)
   const person = { organisationId: organisation.id }
   administrator = await createPerson(portico, { email: 'a@example.org', role: 'administrator', ...person })
   member = await createPerson(portico, { email: 'm@example.org', ...person })

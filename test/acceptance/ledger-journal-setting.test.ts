@@ -14,10 +14,8 @@ it('the setting of the journal may change with any start, also after a kill, and
   let apiKey: string | undefined
   let organisationId: string | undefined
   for (const [journal, signal] of [
-    ['database', 'SIGTERM'],
-    ['local', 'SIGKILL'],
     ['database', 'SIGKILL'],
-    ['local', 'SIGTERM'],
+    ['local', 'SIGKILL'],
     ['database', 'SIGTERM'],
   ] as const) {
     const portico = await spawnPortico({ ...environment, PORTICO_LEDGER_JOURNAL: journal })

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { makeTinyCrossEncoder } from '../../scripts/make-tiny-onnx.ts'
 import { isOnnxRuntimeInstalled } from '../../src/retrieval/index.ts'
+import { uploadReady } from '../harness/museum.ts'
 import {
   expectStatus,
   removeFolder,
@@ -11,8 +12,6 @@ import {
   type TestOrganisation,
   type TestPortico,
   type TestSpace,
-  uploadForm,
-  waitForDocument,
 } from '../harness/portico.ts'
 import { scriptedTurn } from '../upstream/scripted-model.ts'
 import { startUpstream, type Upstream, type UpstreamReply } from '../upstream/upstream.ts'
@@ -93,9 +92,7 @@ beforeAll(async () => {
     settings: { maximumPassages: 1, wholeSpaceTokens: 0 },
   })
   for (const [text, name] of texts) {
-    const form = uploadForm(text, name)
-    const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, form), 201)
-    expect(await waitForDocument(organisation.client, id)).toMatchObject({ status: 'ready' })
+    await uploadReady(organisation, space.id, text, name)
   }
 })
 afterAll(async () => {
@@ -190,13 +187,7 @@ describe("a provider's reranker", () => {
   it('is billed to the organisation of the Space by search unit', async () => {
     const payer = await portico.createOrganisation()
     const own = await portico.createSpace(payer, { settings: { wholeSpaceTokens: 0 } })
-    for (const [text, name] of texts) {
-      const { id } = expectStatus(
-        await payer.client('POST', `/v1/documents?spaceId=${own.id}`, uploadForm(text, name)),
-        201,
-      )
-      await waitForDocument(payer.client, id)
-    }
+    for (const [text, name] of texts) await uploadReady(payer, own.id, text, name)
     const body = { messages: question }
     expectStatus(await payer.client('POST', `/v1/endpoints/${own.endpointId}/chat`, body), 200)
     expect(reranks).toHaveLength(1)
@@ -232,13 +223,7 @@ describe("a provider's reranker", () => {
     // Another organisation each: none of them rests because of the failures before.
     const own = await portico.createOrganisation()
     const place = await portico.createSpace(own, { settings: { maximumPassages: 1, wholeSpaceTokens: 0 } })
-    for (const [text, name] of texts) {
-      const { id } = expectStatus(
-        await own.client('POST', `/v1/documents?spaceId=${place.id}`, uploadForm(text, name)),
-        201,
-      )
-      await waitForDocument(own.client, id)
-    }
+    for (const [text, name] of texts) await uploadReady(own, place.id, text, name)
     const before = await countOf(outcome)
     reply = given
     const body = { messages: question }
@@ -263,13 +248,8 @@ describe.runIf(onnx)(`a local cross-encoder${onnx ? '' : ' (skipped: run `npm ru
     for (const [text, name] of [
       ['The vacation vacation rules of the house.', 'rules.txt'],
       ['An automobile of the physician.', 'car.txt'],
-    ] as const) {
-      const { id } = expectStatus(
-        await own.client('POST', `/v1/documents?spaceId=${place.id}`, uploadForm(text, name)),
-        201,
-      )
-      expect(await waitForDocument(own.client, id)).toMatchObject({ status: 'ready' })
-    }
+    ] as const)
+      await uploadReady(own, place.id, text, name)
     const messages = [{ role: 'user', content: 'rules of the doctor for the car, of the doctor' }]
     const found = expectStatus(await local.operator('POST', `/api/spaces/${place.id}/search`, { messages }), 200)
     expect(found.reranking).toMatchObject({ outcome: 'reranked', passages: 2 })
@@ -305,11 +285,7 @@ describe('the settings of the reranker', () => {
     expect(plain.service.describe()).not.toContain('reranker')
     const own = await plain.createOrganisation()
     const place = await plain.createSpace(own, { settings: { wholeSpaceTokens: 0 } })
-    const { id } = expectStatus(
-      await own.client('POST', `/v1/documents?spaceId=${place.id}`, uploadForm(texts[0][0], 'rules.txt')),
-      201,
-    )
-    await waitForDocument(own.client, id)
+    await uploadReady(own, place.id, texts[0][0], 'rules.txt')
     const found = expectStatus(
       await plain.operator('POST', `/api/spaces/${place.id}/search`, { messages: question }),
       200,

@@ -1,14 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type SseEvent, SseParser } from '../../src/kernel/index.ts'
-import {
-  expectStatus,
-  startPortico,
-  type TestOrganisation,
-  type TestPortico,
-  type TestSpace,
-  uploadForm,
-  waitForDocument,
-} from '../harness/portico.ts'
+import { startMuseum, uploadReady } from '../harness/museum.ts'
+import { expectStatus, type TestOrganisation, type TestPortico, type TestSpace } from '../harness/portico.ts'
 
 let portico: TestPortico
 let organisation: TestOrganisation
@@ -25,27 +18,14 @@ const question = { messages: [{ role: 'user', content: 'How much does a ticket c
 const inline = { 'service-enable-inline-sources': 'true' }
 
 beforeAll(async () => {
-  portico = await startPortico()
-  organisation = await portico.createOrganisation()
-  space = await portico.createSpace(organisation)
-  await upload(space, museum, 'museum.md', { metadata: '{"url": "https://example.com/museum"}' })
+  const metadata = '{"url": "https://example.com/museum"}'
+  ;({ portico, organisation, space } = await startMuseum(museum, { metadata }))
   await upload(space, 'The garden has 120 kinds of roses and a pond with herons.', 'garden.txt')
 })
 afterAll(() => portico?.stop())
 
-async function upload(
-  target: TestSpace,
-  text: string,
-  fileName: string,
-  fields?: Record<string, string>,
-): Promise<string> {
-  const { id } = expectStatus(
-    await organisation.client('POST', `/v1/documents?spaceId=${target.id}`, uploadForm(text, fileName, fields)),
-    201,
-  )
-  expect(await waitForDocument(organisation.client, id)).toMatchObject({ status: 'ready' })
-  return id
-}
+const upload = (target: TestSpace, text: string, fileName: string) =>
+  uploadReady(organisation, target.id, text, fileName)
 
 const chat = (body: unknown, headers?: Record<string, string>, endpointId = space.endpointId) =>
   organisation.client('POST', `/v1/endpoints/${endpointId}/chat`, body, headers)

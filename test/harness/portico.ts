@@ -10,6 +10,7 @@ import { createService, type Service } from '../../src/service.ts'
 import { openStorage } from '../../src/service/storage.ts'
 import { type DatabasePlace, freshDatabasePlace, serviceVariables } from './database-place.ts'
 import { lendDatabases } from './database-pool.ts'
+import { quickHashing } from './quick-hashing.ts'
 import { makeTemporaryFolder } from './temporary-folder.ts'
 
 export { freePort } from './free-port.ts'
@@ -80,7 +81,7 @@ export async function startPortico(options: StartOptions = {}): Promise<TestPort
   const config = loadConfig(...configuration(place, operatorToken, options))
   const { log = silentLog, clock = systemClock } = options
   const storage = databases && openStorage({ config, log, clock, databases })
-  const service = await createService({ config, log, clock, storage })
+  const service = await createService({ config, log, clock, storage, passwordHashing: quickHashing })
   const { url, metricsUrl } = await service.start()
   const operator = createApiClient(url, operatorToken)
   let stopped: Promise<void> | undefined

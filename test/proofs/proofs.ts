@@ -57,12 +57,13 @@ export const proofs: readonly Proof[] = [
   },
   {
     name: 'document-kills',
-    proves: 'accepted uploads, replacements and imports are processed while processes are killed',
-    rooms: [...work, 'src/space-archives/'],
+    proves: 'accepted uploads, replacements, imports, deletions and erasures end while processes are killed',
+    rooms: [...work, 'src/space-archives/', 'src/erasures/'],
     files: [
       'test/proofs/ingestion-crash.proof.test.ts',
       'test/proofs/documents-replace-crash.proof.test.ts',
       'test/proofs/space-archives-crash.proof.test.ts',
+      'test/proofs/background-kills.proof.test.ts',
     ],
     engines: both,
   },
@@ -102,6 +103,7 @@ export const proofs: readonly Proof[] = [
       'src/evidence/',
       'src/language/',
       'src/accounts/',
+      'src/golden-questions/',
     ],
     files: [
       'test/proofs/responsiveness.proof.test.ts',
@@ -111,8 +113,23 @@ export const proofs: readonly Proof[] = [
       'test/proofs/sign-in-load.proof.test.ts',
       'test/proofs/floods.proof.test.ts',
       'test/harness/event-loop-guard.proof.test.ts',
+      'test/proofs/golden-import.proof.test.ts',
     ],
     engines: ['embedded'],
+  },
+  {
+    name: 'backups',
+    proves: 'a backup under load has what was acknowledged, and kills leave no half of a backup or a restore',
+    rooms: ['src/backup/', 'src/offline', 'src/database/embedded/'],
+    files: ['test/proofs/backup.proof.test.ts'],
+    engines: ['embedded'],
+  },
+  {
+    name: 'corpus',
+    proves: 'every file of the shared corpus has its outcome through the whole service',
+    rooms: ['src/ingestion/', 'src/documents/', 'scripts/corpus'],
+    files: ['test/proofs/documents-corpus.proof.test.ts'],
+    engines: both,
   },
   {
     name: 'memory',

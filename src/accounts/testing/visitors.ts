@@ -1,3 +1,4 @@
+import { quickHashing } from '../../../test/harness/quick-hashing.ts'
 import type { Database } from '../../database/index.ts'
 import { type Clock, isAppError, silentLog, systemClock } from '../../kernel/index.ts'
 import { type Accounts, createAccounts } from '../accounts.ts'
@@ -15,6 +16,7 @@ export function openAccounts(database: Database, clock: Clock = systemClock): Ac
     passwordSignIn: true,
     singleSignOn: undefined,
     fetch,
+    passwordHashing: quickHashing,
     clock,
     log: silentLog,
   })
