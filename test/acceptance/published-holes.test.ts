@@ -226,19 +226,6 @@ describe('equal secrets', () => {
     expectStatus(await operator('PUT', '/api/providers/twin-a', { ...provider, apiKey: 'sk-the-same-secret' }), 200)
     expect((await read())[0]!.sealed).not.toBe(rows[0]!.sealed)
   })
-
-  test('of two people have different hashes', async () => {
-    const { portico } = stage
-    await createPerson(portico, { email: 'one@example.org' })
-    await createPerson(portico, { email: 'two@example.org' })
-    const hashes = await portico.service.control.query<{ password: string }>(
-      `SELECT password FROM people_accounts WHERE password IS NOT NULL`,
-    )
-    const salts = hashes.map(({ password }) => password.split(':')[0]!)
-    expect(salts.length).toBeGreaterThan(1)
-    expect(new Set(salts).size).toBe(salts.length)
-    expect(salts.every((salt) => salt.length >= 32)).toBe(true)
-  })
 })
 
 /** A request named the address, the key and the headers of the call to the provider. */

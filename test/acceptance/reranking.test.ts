@@ -208,17 +208,10 @@ describe("a provider's reranker", () => {
     expect((await organisation.client('POST', '/v1/gateway/chat/completions', completion)).status).toBe(404)
   })
 
+  // All other failures: src/providers/rerank.test.ts and src/retrieval/rerankers/rerank-stage.test.ts.
   it.each<[string, string, () => UpstreamReply]>([
-    ['does not answer', 'timeout', () => ({ headersAfterMs: 'never' })],
     ['stops in its answer', 'timeout', () => ({ headers: json, body: '{"results":[', stallAfterBytes: 5 })],
-    ['is rate limited', 'failed', () => ({ status: 429, headers: json, body: '{"message":"slow down"}' })],
     ['fails', 'failed', () => ({ status: 500, headers: json, body: '{"message":"sk-secret-of-this-test broke"}' })],
-    ['sends no JSON', 'failed', () => ({ headers: json, body: '{"results":[{"index":0,' })],
-    [
-      'leaves out a passage',
-      'failed',
-      () => ({ headers: json, body: '{"results":[{"index":0,"relevance_score":1}]}' }),
-    ],
   ])('that %s leaves the order of the search, and the answer', async (_name, outcome, given) => {
     // Another organisation each: none of them rests because of the failures before.
     const own = await portico.createOrganisation()
