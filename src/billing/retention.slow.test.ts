@@ -175,8 +175,8 @@ describe('the removal of old entries', () => {
     await control.execute('alter table ledger_removed_tags drop constraint refuses')
     expect(await countRows('ledger_entries')).toBe(10)
     expect((await ledger.audit()).findings).toEqual([])
-    await ledger.maintain()
-    expect(await countRows('ledger_entries')).toBe(0)
+    // A run ends after its time, or where the timer's run has the lock.
+    while ((await countRows('ledger_entries')) > 0) await ledger.maintain()
     expect((await ledger.audit()).findings).toEqual([])
   })
 
