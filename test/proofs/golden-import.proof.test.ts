@@ -54,30 +54,34 @@ describe('the largest golden questions', () => {
   it.each([
     ['application/json', json],
     ['text/csv', csv],
-  ])('are imported as %s, listed, exported, asked and deleted without blocking other requests', async (type, body) => {
-    const bytes = Buffer.from(body)
-    await expectResponsive(service, async () => {
-      const full = await service.createSpace(owner)
-      const answer = await send(service, `${pathOf(full)}/import`, type, bytes)
-      expect(expectStatus(answer, 200)).toEqual({ added: goldenLimits.questionsPerSpace, existing: 0, refused: [] })
-      expectStatus(await service.operator('GET', `${pathOf(full)}?limit=100`), 200)
-      const exported = expectStatus(await service.operator('GET', `${pathOf(full)}/export`), 200)
-      const isEqual = questions.every(({ content, facts }, index) => {
-        const { messages, expectedFacts } = exported.questions[index] as StoredQuestion
-        return messages[0]!.content === content && expectedFacts.join('\n') === facts.join('\n')
+  ])(
+    'are imported as %s, listed, exported, asked and deleted without blocking other requests',
+    async (type, body) => {
+      const bytes = Buffer.from(body)
+      await expectResponsive(service, async () => {
+        const full = await service.createSpace(owner)
+        const answer = await send(service, `${pathOf(full)}/import`, type, bytes)
+        expect(expectStatus(answer, 200)).toEqual({ added: goldenLimits.questionsPerSpace, existing: 0, refused: [] })
+        expectStatus(await service.operator('GET', `${pathOf(full)}?limit=100`), 200)
+        const exported = expectStatus(await service.operator('GET', `${pathOf(full)}/export`), 200)
+        const isEqual = questions.every(({ content, facts }, index) => {
+          const { messages, expectedFacts } = exported.questions[index] as StoredQuestion
+          return messages[0]!.content === content && expectedFacts.join('\n') === facts.join('\n')
+        })
+        // Not the texts, whose differences would fill the report.
+        expect([exported.questions.length, isEqual]).toEqual([questions.length, true])
+        const runs = `/api/spaces/${full.id}/golden-runs`
+        const run = expectStatus(await service.operator('POST', runs), 202)
+        await expect
+          .poll(async () => (await service.operator('GET', `${runs}/${run.id}`)).body.questions.pending)
+          .toBeLessThan(questions.length)
+        expectStatus(await service.operator('POST', `${runs}/${run.id}/cancel`), 200)
+        expectStatus(await service.operator('GET', `${runs}/${run.id}/results?limit=100`), 200)
+        expectStatus(await service.operator('DELETE', `/api/spaces/${full.id}`), 204)
       })
-      // Not the texts, whose differences would fill the report.
-      expect([exported.questions.length, isEqual]).toEqual([questions.length, true])
-      const runs = `/api/spaces/${full.id}/golden-runs`
-      const run = expectStatus(await service.operator('POST', runs), 202)
-      await expect
-        .poll(async () => (await service.operator('GET', `${runs}/${run.id}`)).body.questions.pending)
-        .toBeLessThan(questions.length)
-      expectStatus(await service.operator('POST', `${runs}/${run.id}/cancel`), 200)
-      expectStatus(await service.operator('GET', `${runs}/${run.id}/results?limit=100`), 200)
-      expectStatus(await service.operator('DELETE', `/api/spaces/${full.id}`), 204)
-    })
-  })
+    },
+    300_000,
+  )
 
   it('that all break every rule are refused without blocking other requests', async () => {
     const wrong = JSON.stringify({
