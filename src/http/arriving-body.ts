@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type BodyReader, type LongBody, usualBytes } from '../kernel/index.ts'
+import type { Readable } from 'node:stream'
+import { type BodyReader, type LongBody, loopTurn, usualBytes } from '../kernel/index.ts'
 
 /** Bytes that are copied in one turn of the event loop: 1 to 2 ms, most of it new memory. */
 const joinedBytesPerTurn = 2 * 1024 * 1024
@@ -46,6 +47,20 @@ export class ArrivingBody<Body = unknown> {
     this.#chunks = []
     this.#long = undefined
   }
+}
+
+/** Smaller bodies arrive in a few chunks. */
+const sharedBytes = 256 * 1024
+
+/**
+ * Called after each chunk: a large body continues in the next turn of its organisation. The system has so much of it ready that one turn of the
+ * event loop would otherwise read megabytes from each connection.
+ */
+export function shareReading(source: Readable, { bytes }: ArrivingBody, owner: string): void {
+  const turn = bytes > sharedBytes ? loopTurn(owner) : undefined
+  if (!turn) return
+  source.pause()
+  void turn.then(() => source.resume())
 }
 
 async function joinInTurns(chunks: Buffer[], bytes: number): Promise<Buffer> {

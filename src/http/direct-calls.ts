@@ -11,7 +11,7 @@ import {
   type Telemetry,
 } from '../kernel/index.ts'
 import type { Admission } from './admission.ts'
-import { ArrivingBody } from './arriving-body.ts'
+import { ArrivingBody, shareReading } from './arriving-body.ts'
 import type { BodyAccount, BodyBudget } from './body-budget.ts'
 import { type Call, jsonType } from './call.ts'
 import { discardBody } from './discard-body.ts'
@@ -184,7 +184,7 @@ class DirectCall implements Call {
       return this.#failBody(error)
     }
     sendContinue(this.#request, this.#response)
-    slowBodies.watch(this.#request, (error) => this.#failBody(error))
+    slowBodies.watch(this.#request, id, (error) => this.#failBody(error))
     this.#request.on('data', (chunk: Buffer) => this.#take(chunk))
     this.#request.once('end', () => this.#arrived())
   }
@@ -217,6 +217,7 @@ class DirectCall implements Call {
     try {
       this.#account!.take(chunk.length)
       this.#arriving.push(chunk)
+      shareReading(this.#request, this.#arriving, this.organisation.id)
     } catch (error) {
       this.#failBody(error)
     }
@@ -279,7 +280,8 @@ class DirectCall implements Call {
     logFailure(log, this.requestId, error)
     if (response.destroyed) return
     if (response.headersSent) return void response.destroy()
-    if (!discardBody(this.#request, response, closes) && closes) this.header('connection', 'close')
+    const isDiscarding = discardBody(this.#request, response, { owner: this.organisation.id, closes })
+    if (!isDiscarding && closes) this.header('connection', 'close')
     this.#addHeaders(errorHeaders(error))
     this.#send(statusOf(error.code), JSON.stringify(renderErrorBody(error)))
   }

@@ -10,7 +10,7 @@ import {
   readBody,
   readJson,
 } from '../kernel/index.ts'
-import { ArrivingBody } from './arriving-body.ts'
+import { ArrivingBody, shareReading } from './arriving-body.ts'
 import type { BodyBudget } from './body-budget.ts'
 import type { BodyThread } from './body-thread.ts'
 import type { SlowBodies } from './slow-bodies.ts'
@@ -113,12 +113,13 @@ async function receive(
         if (arriving.bytes + chunk.length > maximumBytes) throw tooLarge(maximumBytes)
         account.take(chunk.length)
         arriving.push(chunk)
+        shareReading(payload, arriving, ownerOf(request))
       } catch (error) {
         fail(error)
       }
     }
     payload.on('data', take)
-    slowBodies.watch(request.raw, fail)
+    slowBodies.watch(request.raw, ownerOf(request), fail)
     payload.once('end', () => {
       isSettled = true
       slowBodies.unwatch(request.raw)

@@ -417,7 +417,7 @@ function enterLimits(
   const { limited } = request.routeOptions.config
   if (limited === undefined) return
   // Where the body is JSON, its reader watches it.
-  if (limited === 'upload') slowBodies.watch(request.raw, request.cancel)
+  if (limited === 'upload') slowBodies.watch(request.raw, request.organisation.id, request.cancel)
   const { leave, rates } = limiter.enter(request.organisation, limited)
   request.leaveLimits = leave
   for (const rate of rates) reply.headers(rateLimitHeaders(rate))
@@ -431,7 +431,11 @@ function sendError({ log }: ServerOptions, thrown: unknown, request: FastifyRequ
   failures.set(request, error)
   logFailure(log, request.id, error)
   // Fastify would close the connection after a parser error, before the client has sent the rest.
-  if (discardBody(request.raw, reply.raw, reply.hasHeader('connection'))) reply.removeHeader('connection')
+  // Null on routes without an organisation; the type omits that.
+  const owner = (request.organisation as Caller | null)?.id ?? ''
+  if (discardBody(request.raw, reply.raw, { owner, closes: reply.hasHeader('connection') })) {
+    reply.removeHeader('connection')
+  }
   return reply
     .code(statusOf(error.code))
     .headers(errorHeaders(error))
