@@ -130,8 +130,8 @@ function collectParts(parser: InstanceType<typeof Busboy>, collecting: Collectin
   return parts
 }
 
-/** Bytes that are parsed in one step until the file begins: a part has at least 30 bytes, and 10 µs of work. */
-const stepBytes = 8 * 1024
+/** Bytes that are parsed in one step until the file begins: as many parts as the limit, each 10 µs of work. */
+const stepBytes = 1024
 
 /**
  * Passes the body to the parsers in steps that take turns with those of other organisations. Stops at a failure, so that what follows a
@@ -150,8 +150,10 @@ function feed(
       if (failure.aborted) return
       const step = chunk.subarray(at, parts.file ? chunk.length : at + stepBytes)
       at += step.length
+      const hasRoom = parser.write(step)
+      if (failure.aborted) return
       declared.push(step)
-      if (!parser.write(step)) await raceSignal(once(parser, 'drain'), failure)
+      if (!hasRoom) await raceSignal(once(parser, 'drain'), failure)
     }
   }
   // The end may come while the last chunk is passed on.

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { LoopTurns } from './loop-turns.ts'
 
-/** An event loop whose callbacks run in `turn`; each step of work takes a millisecond. */
+/** An event loop whose callbacks run in `turn`; each step of work takes half a millisecond. */
 function createLoop() {
   let nowMs = 0
   let loop = 0
@@ -16,7 +16,7 @@ function createLoop() {
     for (let number = 0; number < steps; number++) {
       const turn = turns.enter(owner)
       if (turn) await turn
-      nowMs += 1
+      nowMs += 0.5
       done.push(owner)
     }
   }

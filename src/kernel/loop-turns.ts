@@ -2,10 +2,10 @@ import { performance } from 'node:perf_hooks'
 import { Turns } from './turns.ts'
 
 /**
- * Longest time that steps of work take in one phase of the event loop. Two phases and the step that passes the limit delay a step of another
- * owner, so a tenth of the 100 ms within which every request must be noticed leaves room for what takes no turns.
+ * Longest time that steps of work take in one phase of the event loop. A call of another owner waits for about ten phases, since each answer
+ * of the system, the database and the provider waits for one.
  */
-const sliceMs = 4
+const sliceMs = 2
 /** Steps that run at once in one turn of the event loop. What a shared event lets continue enters before any of it has taken time. */
 const maximumAtOnce = 32
 /** Waiting steps that are resumed in one phase at most: each takes a callback, also after the end of the slice. */
