@@ -8,13 +8,13 @@ import { parseArgs } from 'node:util'
 import { createApiClient, expectStatus, organisationMakers } from '../test/harness/portico.ts'
 import { startBenchPortico } from './gateway/portico.ts'
 import { startRole } from './gateway/roles.ts'
-import type { FloodKind } from './neighbours/floods.ts'
+import type { FloodKind, FloodTarget } from './neighbours/floods.ts'
 import type { ProbedTarget, ProbeReport, Times } from './neighbours/prober.ts'
 
 /**
- * What one organisation can do to the others: it sends each flood, and meanwhile another process sends `/livez`, over one connection and over a new
- * one each time, and completions of another organisation. A bare Node proxy that nobody floods answers the same completions in the same windows: it shows what the machine does at that
- * moment. Printed are the other organisation's completions in relation to its own without a flood, and both in relation to the bare proxy.
+ * What one organisation can do to the others: it sends each flood, and meanwhile another process sends `/livez`, over one connection and over a
+ * new one each time, and completions of another organisation. Then the same flood and the same probes go to a bare Node server, which shows
+ * what Node.js itself takes. Times are those of the main thread while a probe waited: other programs change them less than the clock.
  *
  *   npm run bench:neighbours -- [--seconds 8] [--floods streams:1000,slow-bodies:2000]
  */
@@ -32,10 +32,18 @@ const { values } = parseArgs({
   },
 })
 
+type Reports = ReadonlyMap<string, ProbeReport>
+
+interface Side {
+  name: string
+  flooded: FloodTarget
+  targets: ProbedTarget[]
+}
+
 const completion = JSON.stringify({ model: 'bench-model', messages: [{ role: 'user', content: 'Say hello.' }] })
 const folder = mkdtempSync(path.join(tmpdir(), 'portico-bench-'))
 const upstream = await startRole('upstream')
-const bare = await startRole('proxy', { upstream: upstream.url })
+const bare = await startRole('server')
 const portico = await startBenchPortico(folder, upstream.url, 'local')
 try {
   await run()
@@ -50,27 +58,37 @@ async function run() {
   const makers = organisationMakers(portico.url, portico.operator)
   const flooding = await makers.createOrganisation({ monthlyBudgetUsd: '100000' })
   const { id: spaceId } = await makers.createSpace(flooding)
-  const pid = portico.child.pid!
-  const targets: ProbedTarget[] = [
-    { name: '/livez', url: `${portico.url}/livez`, pid },
-    { name: 'new', url: `${portico.url}/livez`, pid, isFresh: true },
-    { name: 'other', url: `${portico.url}/v1/gateway/chat/completions`, pid, key: portico.apiKey, body: completion },
-    { name: 'bare', url: `${bare.url}/v1/chat/completions`, pid: bare.child.pid!, body: completion },
+  const sides = [
+    side('portico', portico.url, portico.child, { key: flooding.apiKey, spaceId }),
+    side('bare', bare.url, bare.child, { key: flooding.apiKey, spaceId }),
   ]
-  const target = { url: portico.url, key: flooding.apiKey, spaceId }
-  const calm = await probe(targets, async () => {})
-  print('none', calm, calm)
+  const calm = new Map<string, Reports>()
+  for (const { name, targets } of sides) {
+    calm.set(name, await probe(targets, async () => {}))
+    print('no flood', name, calm)
+  }
   for (const flood of values.floods.split(',')) {
     const [kind, count] = flood.split(':') as [FloodKind, string]
-    const reports = await probe(targets, () => startFlood(kind, count!, target))
-    print(flood, reports, calm)
-    await wait(Number(values.pause) * 1_000)
+    for (const { name, targets, flooded } of sides) {
+      print(flood, name, calm, await probe(targets, () => startFlood(kind, count, flooded)))
+      await wait(Number(values.pause) * 1_000)
+    }
   }
   expectStatus(await createApiClient(portico.url, portico.apiKey)('GET', '/v1/gateway/models'), 200)
 }
 
+function side(name: string, url: string, { pid }: ChildProcess, flooding: { key: string; spaceId: string }): Side {
+  const process = { pid: pid! }
+  const targets = [
+    { name: '/livez', url: `${url}/livez`, ...process },
+    { name: 'new', url: `${url}/livez`, ...process, isFresh: true },
+    { name: 'other', url: `${url}/v1/gateway/chat/completions`, ...process, key: portico.apiKey, body: completion },
+  ]
+  return { name, targets, flooded: { url, ...flooding } }
+}
+
 /** One window. The flood begins in it, so that its beginning is measured. */
-async function probe(targets: readonly ProbedTarget[], start: () => Promise<ChildProcess | void>) {
+async function probe(targets: readonly ProbedTarget[], start: () => Promise<ChildProcess | void>): Promise<Reports> {
   const prober = fork(path.join(import.meta.dirname, 'neighbours/prober.ts'), [JSON.stringify(targets)])
   await once(prober, 'message')
   const flood = await start()
@@ -81,7 +99,7 @@ async function probe(targets: readonly ProbedTarget[], start: () => Promise<Chil
   return new Map(reports.map((report) => [report.name, report]))
 }
 
-async function startFlood(kind: string, count: string, target: object): Promise<ChildProcess> {
+async function startFlood(kind: string, count: string, target: FloodTarget): Promise<ChildProcess> {
   const file = path.join(import.meta.dirname, 'neighbours/floods.ts')
   const child = spawn(process.execPath, [file, kind, count, JSON.stringify(target)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -91,22 +109,21 @@ async function startFlood(kind: string, count: string, target: object): Promise<
   return child
 }
 
-function print(flood: string, reports: ReadonlyMap<string, ProbeReport>, calm: ReadonlyMap<string, ProbeReport>) {
+function print(flood: string, side: string, calm: ReadonlyMap<string, Reports>, reports = calm.get(side)!) {
   console.log(
-    `\n${flood.padEnd(30)} median / p99 / longest: ms by the clock (p99 × without flood, longest × bare), ms of the main thread`,
+    `\n${flood.padEnd(16)} ${side.padEnd(8)} main thread, ms: median / p99 / longest (p99 × no flood); the same by the clock`,
   )
-  const bareReport = reports.get('bare')!
   for (const [name, { probes, wall, busy, failures }] of reports) {
-    const own = (wall.p99 / calm.get(name)!.wall.p99).toFixed(1)
-    const toBare = (wall.longest / bareReport.wall.longest).toFixed(1)
+    const own = calm.get(side)!.get(name)!
     console.log(
-      `  ${name.padEnd(7)} ${String(probes).padStart(5)} probes  ${show(wall)} (${own} ×, ${toBare} ×)   ${show(busy)}   ${describe(failures)}`,
+      `  ${name.padEnd(7)} ${String(probes).padStart(5)} probes  ${show(busy, own.busy)}   ${show(wall, own.wall)}   ${describe(failures)}`,
     )
   }
 }
 
-function show({ median, p99, longest }: Times): string {
-  return [median, p99, longest].map((value) => value.toFixed(1).padStart(7)).join(' /')
+function show({ median, p99, longest }: Times, calm: Times): string {
+  const figures = [median, p99, longest].map((value) => value.toFixed(1).padStart(6)).join(' /')
+  return `${figures} (${(p99 / calm.p99).toFixed(1).padStart(4)} ×)`
 }
 
 function describe(failures: Record<string, number>): string {

@@ -17,7 +17,7 @@ export interface Role {
   child: ChildProcess
 }
 
-export type RoleName = 'upstream' | 'proxy' | 'unmetered'
+export type RoleName = 'upstream' | 'proxy' | 'server' | 'unmetered'
 
 export function startRole(
   role: RoleName,
@@ -61,6 +61,7 @@ if (process.argv[1] === import.meta.filename) {
   const { values } = parseArgs({ options: { role: { type: 'string' }, upstream: { type: 'string' } } })
   if (values.role === 'upstream') runUpstream()
   else if (values.role === 'proxy') runProxy(values.upstream!)
+  else if (values.role === 'server') runServer()
   else console.log(await (await import('./unmetered.ts')).startUnmetered(values.upstream!))
 }
 
@@ -127,6 +128,18 @@ function runProxy(upstreamUrl: string) {
     )
   })
   listen(server)
+}
+
+/** Reads each request to its end and answers it: what Node.js itself takes. */
+function runServer() {
+  listen(
+    createServer((incoming, response) => {
+      incoming.resume().once('end', () => {
+        response.writeHead(200, { 'content-type': 'application/json' })
+        response.end(plainAnswer)
+      })
+    }),
+  )
 }
 
 function listen(server: ReturnType<typeof createServer>) {
