@@ -8,7 +8,10 @@ export const processDocumentJob = 'process-document'
 /** The same for small documents, so that large ones never occupy all workers. */
 export const processSmallDocumentJob = 'process-small-document'
 
-/** One key per row for both kinds: a job keeps its key when it moves to the other kind. */
+/** The same for documents that take long to read while others wait. It has one place of its own, so that they delay only each other. */
+export const processSlowDocumentJob = 'process-slow-document'
+
+/** One key per row for all kinds: a job keeps its key when it moves to another kind. */
 export const processingKey = (id: string) => `${processDocumentJob}:${id}`
 
 const kibibyte = 1024

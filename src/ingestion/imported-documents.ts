@@ -10,8 +10,10 @@ import { loadStoredChunks } from './imported-chunks.store.ts'
 import type { ExtractorPool } from './isolation/extractor-pool.ts'
 import { createWarningList } from './warning-list.ts'
 
-/** The job that compares an imported document with its file. Its payload has the `documentId`. */
+/** The job that compares an imported document with its file. Its payload has the `documentId`. It moves to the worker of slow documents. */
 export const checkImportedJob = 'check-imported-document'
+
+export const isCheckOfImported = ({ key }: Pick<Job, 'key'>): boolean => key.startsWith(`${checkImportedJob}:`)
 
 export interface ImportedChunksDependencies {
   database: Database

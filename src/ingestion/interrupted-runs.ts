@@ -5,7 +5,7 @@ import { type Clock, isObject, version } from '../kernel/index.ts'
 import type { Embedder, IndexRun, IndexWriter } from '../retrieval/index.ts'
 
 /** Least time for which a document keeps its worker while documents of other organisations wait for one. */
-const sliceMs = 10_000
+export const sliceMs = 10_000
 
 /** A run of a document. The chunks before `staged` are in the index. */
 export interface DocumentRun {

@@ -5,6 +5,7 @@ import {
   type DocumentProgress,
   type DocumentStore,
   processDocumentJob,
+  processSlowDocumentJob,
   type ProcessingRow,
 } from '../documents/index.ts'
 import type { Job, JobMove } from '../jobs/index.ts'
@@ -21,6 +22,7 @@ import { ExtractionError, type ExtractionWarning } from './extraction.ts'
 import { ExtractorCrashError } from './isolation/extraction-run.ts'
 import { createSlice, openRun } from './interrupted-runs.ts'
 import type { ExtractionRequest, ExtractorPool } from './isolation/extractor-pool.ts'
+import { type Lane, SlowReadingError, watchReading, type WatchedReading } from './slow-reading.ts'
 
 export interface PipelineDependencies {
   database: Database
@@ -75,6 +77,10 @@ export function createPipeline(dependencies: PipelineDependencies) {
       if (ready) report(document, 'ready', 'none')
     } catch (error) {
       if (error instanceof IndexRunEndedError) return
+      if (error instanceof SlowReadingError) {
+        log.info({ documentId: document.id }, 'a document takes long to read and moves to the worker of slow ones')
+        return { moveTo: processSlowDocumentJob, payload: { interrupted: saved } }
+      }
       if (lane === 'small' && isCostly(error)) {
         log.info(
           { documentId: document.id, reason: describeError(error) },
@@ -98,6 +104,8 @@ export function createPipeline(dependencies: PipelineDependencies) {
     process,
     /** Of the queue of small documents: one that turns out to be costly moves to the other queue. */
     processSmall: (job: Job) => process(job, 'small'),
+    /** Of the queue of documents that take long to read. */
+    processSlow: (job: Job) => process(job, 'slow'),
     /** The job failed again and again for reasons other than the file: the document must not stay in processing without end. */
     async giveUp(job: Job, error: unknown): Promise<void> {
       const documentId = String(job.payload.documentId) as DocumentId
@@ -112,9 +120,6 @@ export function createPipeline(dependencies: PipelineDependencies) {
     },
   }
 }
-
-/** `small`: a worker that large documents must not hold. */
-type Lane = 'small' | 'any'
 
 /**
  * What a small document may take of its worker; about ten times what files of its size usually take. One that takes more is
@@ -142,7 +147,20 @@ interface FileRun {
  * Reads the file chunk by chunk into the index, invisible until it is published. Ends early if it has run for a while and documents of other
  * organisations wait for its worker.
  */
-async function indexFile(dependencies: PipelineDependencies, { document, run, staged, filePath, lane, job }: FileRun) {
+async function indexFile(dependencies: PipelineDependencies, fileRun: FileRun) {
+  const reading = watchReading(dependencies.clock, fileRun.lane, fileRun.job)
+  try {
+    return await indexChunks(dependencies, fileRun, reading)
+  } finally {
+    reading.stop()
+  }
+}
+
+async function indexChunks(
+  dependencies: PipelineDependencies,
+  { document, run, staged, filePath, lane, job }: FileRun,
+  reading: WatchedReading,
+) {
   const { embedder, index, extractors, clock } = dependencies
   const { signal } = job
   const progress = createProgress(dependencies, document.id)
@@ -153,12 +171,13 @@ async function indexFile(dependencies: PipelineDependencies, { document, run, st
     sizeBytes: Number(document.sizeBytes),
     limits: lane === 'small' ? smallLimits : undefined,
     declaredEncoding: declaredEncodingOf(document),
-    signal,
+    signal: reading.signal,
+    onStart: reading.started,
   }
   const isContinued = staged > 0
   if (isContinued) progress.report({ stage: 'indexing', partsDone: staged, partsTotal: null })
   else progress.report({ stage: 'extracting', partsDone: null, partsTotal: null })
-  if (lane === 'any' && !isContinued && request.format !== 'pdf') await assertChunks(extractors, request)
+  if (lane !== 'small' && !isContinued && request.format !== 'pdf') await assertChunks(extractors, request)
   const slice = createSlice(clock)
   const extraction = extractors.extract({
     ...request,
@@ -171,7 +190,7 @@ async function indexFile(dependencies: PipelineDependencies, { document, run, st
     },
   })
   let written = staged
-  for await (const batch of extraction.chunks) {
+  for await (const batch of reading.watch(extraction.chunks)) {
     const vectors = await embedder.embed({
       texts: batch.map((chunk) => composeEmbeddingText({ ...chunk, documentName: document.name })),
       purpose: 'document',

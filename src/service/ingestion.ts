@@ -8,6 +8,7 @@ import {
   documentOperationJob,
   type DocumentStore,
   processDocumentJob,
+  processSlowDocumentJob,
   processSmallDocumentJob,
   renameDocumentJob,
 } from '../documents/index.ts'
@@ -19,6 +20,7 @@ import {
   createImportedCheck,
   createIndexKeeper,
   createPipeline,
+  isCheckOfImported,
 } from '../ingestion/index.ts'
 import type { JobQueue } from '../jobs/index.ts'
 import { describeError, runsJobs } from '../kernel/index.ts'
@@ -54,12 +56,7 @@ export function openIngestion(dependencies: IngestionDependencies) {
   return {
     async start(): Promise<void> {
       if (workers > 0) {
-        const options = { maximumAttempts: 12, backoffMs: 1_000, onExhausted: pipeline.giveUp }
-        const processes = extractorProcesses(workers)
-        // One process is reserved for small documents; small documents may use all free processes.
-        jobs.work(processDocumentJob, { ...options, concurrency: processes - 1 }, (job) => pipeline.process(job))
-        jobs.work(processSmallDocumentJob, { ...options, concurrency: processes }, pipeline.processSmall)
-        jobs.work(checkImportedJob, { ...options, concurrency: 1, onExhausted: check.giveUp }, check.run)
+        workOnDocuments(jobs, { pipeline, check, processes: extractorProcesses(workers) })
         await indexKeeper.start()
       } else await index.embeddingVersions.prepare(embedder)
       await index.engine.start(documentStore.listenChanges)
@@ -77,6 +74,38 @@ export function openIngestion(dependencies: IngestionDependencies) {
   }
 }
 
+/** `processes`: of the documents that are not slow. */
+export function workOnDocuments(
+  jobs: Pick<JobQueue, 'work'>,
+  {
+    pipeline,
+    check,
+    processes,
+  }: {
+    pipeline: ReturnType<typeof createPipeline>
+    check: ReturnType<typeof createImportedCheck>
+    processes: number
+  },
+): void {
+  const options = { maximumAttempts: 12, backoffMs: 1_000, onExhausted: pipeline.giveUp }
+  // One process is reserved for small documents; small documents may use all free processes.
+  jobs.work(processDocumentJob, { ...options, concurrency: processes - 1 }, (job) => pipeline.process(job))
+  jobs.work(processSmallDocumentJob, { ...options, concurrency: processes }, pipeline.processSmall)
+  jobs.work(
+    processSlowDocumentJob,
+    {
+      ...options,
+      concurrency: slowProcesses,
+      onExhausted: (job, error) => (isCheckOfImported(job) ? check.giveUp(job) : pipeline.giveUp(job, error)),
+    },
+    (job) => (isCheckOfImported(job) ? check.run(job) : pipeline.processSlow(job)),
+  )
+  // A check reads a whole file, as long as that takes. Until it is done the document is found.
+  jobs.work(checkImportedJob, { ...options, concurrency: 1, onExhausted: check.giveUp }, async () => ({
+    moveTo: processSlowDocumentJob,
+  }))
+}
+
 function openPipeline({
   config,
   corpus,
@@ -90,7 +119,7 @@ function openPipeline({
   onStop,
 }: IngestionDependencies) {
   const extractors = createExtractorPool({
-    size: extractorProcesses(config.settings.ingestion.workers),
+    size: extractorProcesses(config.settings.ingestion.workers) + slowProcesses,
     chunking: chunkingFor(embedder),
     limits: { maximumChunks: config.settings.ingestion.maximumChunks },
     readableFolders: blobs.localFolders,
@@ -165,6 +194,9 @@ function workOnChanges({
     operations.run,
   )
 }
+
+/** Next to the others, so that what is slow delays only what is slow as well. It starts when such a document waits. */
+const slowProcesses = 1
 
 /** At least two, because one is reserved for small documents. */
 function extractorProcesses(workers: number): number {

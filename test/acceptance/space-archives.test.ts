@@ -96,7 +96,7 @@ async function loadVectors({ corpus }: TestPortico['service'], spaceId: string):
 
 const checked = ({ corpus }: TestPortico['service']) =>
   vi.waitUntil(
-    async () => (await corpus.query(`select 1 from job where kind = 'check-imported-document'`)).length === 0,
+    async () => (await corpus.query(`select 1 from job where key like 'check-imported-document:%'`)).length === 0,
     {
       timeout: 60_000,
     },

@@ -30,6 +30,8 @@ export interface ExtractionRequest {
   declaredEncoding?: string | undefined
   /** Ends the extraction at once. */
   signal?: AbortSignal
+  /** Called when a child begins to read: before it, the extraction waits for a free child. */
+  onStart?(): void
   /** Called now and then for formats that know their pages. */
   onProgress?(pagesDone: number, pagesTotal: number | null): void
 }
@@ -121,6 +123,7 @@ async function* readFile(
   const slot = await children.acquire(signal)
   const limits = { ...defaultLimits(request.format, request.sizeBytes), ...overrides, ...request.limits }
   let isHealthy = false
+  request.onStart?.()
   try {
     const { summary, residentBytes } = yield* runExtraction(slot.child, { ...request, signal }, limits, log)
     isHealthy = residentBytes < maximumRestingBytes
