@@ -8,7 +8,7 @@ export const processDocumentJob = 'process-document'
 /** The same for small documents, so that large ones never occupy all workers. */
 export const processSmallDocumentJob = 'process-small-document'
 
-/** The same for documents that take long to read while others wait. It has one place of its own, so that they delay only each other. */
+/** The same for documents that take long to read while others wait. Its separate place lets them delay only each other. */
 export const processSlowDocumentJob = 'process-slow-document'
 
 /** One key per row for all kinds: a job keeps its key when it moves to another kind. */
