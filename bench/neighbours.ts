@@ -42,6 +42,8 @@ interface Side {
 
 const completion = JSON.stringify({ model: 'bench-model', messages: [{ role: 'user', content: 'Say hello.' }] })
 const folder = mkdtempSync(path.join(tmpdir(), 'portico-bench-'))
+let running: ChildProcess | undefined
+process.on('exit', () => running?.kill('SIGKILL'))
 const upstream = await startRole('upstream')
 const bare = await startRole('server')
 const portico = await startBenchPortico(folder, upstream.url, 'local')
@@ -104,7 +106,7 @@ async function startFlood(kind: string, count: string, target: FloodTarget): Pro
   const child = spawn(process.execPath, [file, kind, count, JSON.stringify(target)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  process.on('exit', () => child.kill('SIGKILL'))
+  running = child
   await once(child.stdout, 'data')
   return child
 }
