@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type * as Process from './process.ts'
 
 /**
  * The service in a few files (scripts/build-service.ts): a start that loads them takes less time and memory than one that loads 1,400
@@ -18,6 +19,12 @@ export function findBundle(folder: string = bundlesFolder): string | undefined {
   if (!fs.existsSync(folder)) return undefined
   const file = path.join(folder, bundleFingerprint(), 'process.js')
   return fs.existsSync(file) ? pathToFileURL(file).href : undefined
+}
+
+/** `process.ts` from the bundle, or from the sources where there is none or where they have changed since. */
+export function importProcess(): Promise<typeof Process> {
+  const bundle = findBundle()
+  return bundle === undefined ? import('./process.ts') : import(bundle)
 }
 
 /** Changes with the sources of the service, the versions of its packages and the program that makes the bundle. */

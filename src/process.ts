@@ -17,6 +17,8 @@ import { onStopRequest } from './stop-requests.ts'
 
 class PrintError extends Error {}
 
+type OpenOptions = StorageOptions & ProcessOptions
+
 /** A service of any role. */
 interface RunningService {
   start(): Promise<{ url: string }>
@@ -50,14 +52,21 @@ const startRetryMs = 1_000
 /** After the start: its garbage (50 MB) is collected, when the first requests of waiting clients are answered. */
 const collectAfterMs = 1_000
 
-try {
-  await run()
-} catch (error) {
-  console.error(isOperatorError(error) ? `portico: ${explain(error)}` : error)
-  process.exit(1)
+/** What the entry of tests changes. It is no setting, because all processes of a database need the same. */
+export interface ProcessOptions {
+  instanceExpiryMs?: number
 }
 
-async function run() {
+export async function runProcess(changes: ProcessOptions = {}): Promise<void> {
+  try {
+    await run(changes)
+  } catch (error) {
+    console.error(isOperatorError(error) ? `portico: ${explain(error)}` : error)
+    process.exit(1)
+  }
+}
+
+async function run(changes: ProcessOptions) {
   const options = readOptions()
   const config = loadConfig(undefined, undefined, {
     settings: options.settings,
@@ -76,7 +85,7 @@ async function run() {
       log,
     })
   }
-  await runService(config, log, options)
+  await runService({ config, log, clock: systemClock, ...changes }, options)
 }
 
 /** Throws ConfigError. */
@@ -88,7 +97,8 @@ function readOptions(): StartOptions {
   }
 }
 
-async function runService(config: Config, log: ReturnType<typeof createLog>, { stopWith }: StartOptions) {
+async function runService(opened: OpenOptions, { stopWith }: StartOptions) {
+  const { config, log } = opened
   let service: RunningService | undefined
   let stoppingSinceMs: number | undefined
   const stop = (signal: string, isUrgent = false) => {
@@ -121,7 +131,7 @@ async function runService(config: Config, log: ReturnType<typeof createLog>, { s
     setTimeout(() => process.exit(1), config.settings.server.shutdownGraceMs + forcedExitMs).unref()
   })
 
-  service = await openService({ config, log, clock: systemClock })
+  service = await openService(opened)
   try {
     const { url } = await service.start()
     setTimeout(collectGarbage, collectAfterMs).unref()
@@ -140,7 +150,7 @@ async function runService(config: Config, log: ReturnType<typeof createLog>, { s
  * Creates the service. A start whose database connections are lost begins again from the beginning: every part of a start may be
  * repeated. Throws DatabaseStartError with the remedy after the last attempt.
  */
-async function openService(options: StorageOptions): Promise<RunningService> {
+async function openService(options: OpenOptions): Promise<RunningService> {
   performance.mark('configuration read')
   for (let attempt = 1; ; attempt++) {
     try {
@@ -163,7 +173,7 @@ async function openService(options: StorageOptions): Promise<RunningService> {
   }
 }
 
-async function openWhole(options: StorageOptions): Promise<RunningService> {
+async function openWhole(options: OpenOptions): Promise<RunningService> {
   const storage = openStorage(options)
   // It may fail while the modules are loaded; createService waits for it.
   storage.catch(() => {})
@@ -180,7 +190,7 @@ async function openWhole(options: StorageOptions): Promise<RunningService> {
   }
 }
 
-async function openGatewayService(options: StorageOptions): Promise<RunningService> {
+async function openGatewayService(options: OpenOptions): Promise<RunningService> {
   const storage = openControlStorage(options)
   storage.catch(() => {})
   const { createGatewayService } = await import('./service/gateway-service.ts')

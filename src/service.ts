@@ -26,6 +26,8 @@ export interface ServiceOptions {
   log: Log
   /** Tests pass their own. */
   clock?: Clock | undefined
+  /** Tests pass a shorter one. */
+  instanceExpiryMs?: number | undefined
   /** What the caller opens with the same options, since before it loaded this module. */
   storage?: Promise<Storage> | undefined
   /** Tests pass a cheap one. */
@@ -36,12 +38,13 @@ export type Service = Awaited<ReturnType<typeof createService>>
 
 /** Opens every part of Portico from the configuration. `stop` closes them in reverse order. */
 export async function createService(options: ServiceOptions) {
-  const { config, log, clock = systemClock, storage, passwordHashing } = options
+  const { config, log, clock = systemClock, instanceExpiryMs, storage, passwordHashing } = options
   await using building = new AsyncDisposableStack()
   const onStop = (close: () => unknown) => building.defer(async () => void (await close()))
   let stopping = false
   const opening = await (storage ?? openStorage({ config, log, clock }))
-  const parts = await openParts({ config, log: opening.log, clock, onStop, passwordHashing }, opening, () => stopping)
+  const given = { config, log: opening.log, clock, instanceExpiryMs, passwordHashing, onStop }
+  const parts = await openParts(given, opening, () => stopping)
   const { control, blobs, index, embedder, reranker, ingestion, watch, server, golden, answers, spaces } = parts
   const opened = building.move()
 

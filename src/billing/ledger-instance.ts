@@ -7,26 +7,17 @@ import {
   withDeadline,
 } from '../kernel/index.ts'
 import type { Database } from '../database/index.ts'
+import type { InstanceTimes } from './instance-times.ts'
 import { type HeldJournal, type InstanceFacts, registerInstance, writeHeartbeat } from './instance.store.ts'
 
-/** Longest wait for one heartbeat; well below the expiry of an instance, so that a hanging connection does not cost the leases. */
-const heartbeatTimeoutMs = 3_000
 const registerAgainMs = 1_000
-/** Between two heartbeats at most, unless the database or this process was frozen. */
-const steadyGapMs = 4_000
-/** After a gap all instances look silent. Within this time those that are alive write a heartbeat: one that hangs ends after 3 s. */
-const steadyAfterMs = 5_000
-/**
- * With a journal nothing is acknowledged later than this after the last heartbeat: well before others may presume this process dead,
- * and the operator may release its journal.
- */
-const confirmedForMs = 7_000
 const confirmAgainMs = 250
 
 export interface LedgerInstanceDeps {
   database: Database
   clock: Clock
   log: Log
+  times: InstanceTimes
   /** Another instance has settled the holds of this one. */
   onFenced(id: InstanceId): void
   /** The process is registered under its next id. */
@@ -75,14 +66,14 @@ export class LedgerInstance {
 
   /** Also notices that the database is back when no call writes to it. */
   async beat(): Promise<void> {
-    const { database, journal, noteDatabase } = this.deps
+    const { database, journal, times, noteDatabase } = this.deps
     try {
       const sent = this.now()
-      const alive = await withDeadline(heartbeatTimeoutMs, (signal) =>
+      const alive = await withDeadline(times.heartbeatTimeoutMs, (signal) =>
         writeHeartbeat(database, this.id, journal, signal),
       )
       if (alive) {
-        if (sent.monotonicMs - this.confirmed.monotonicMs > steadyGapMs) this.steadySinceMs = sent.monotonicMs
+        if (sent.monotonicMs - this.confirmed.monotonicMs > times.steadyGapMs) this.steadySinceMs = sent.monotonicMs
         this.confirmed = sent
         noteDatabase(true)
       } else await this.renew(this.id)
@@ -98,7 +89,7 @@ export class LedgerInstance {
     const { monotonicMs, wallMs } = this.now()
     // The wall clock also counts the time that a machine was suspended. A jump of it costs one heartbeat.
     const ageMs = Math.max(monotonicMs - this.confirmed.monotonicMs, Math.abs(wallMs - this.confirmed.wallMs))
-    if (ageMs < confirmedForMs) return undefined
+    if (ageMs < this.deps.times.confirmedForMs) return undefined
     this.confirmation ??= this.confirmByHeartbeat().finally(() => {
       this.confirmation = undefined
     })
@@ -119,8 +110,9 @@ export class LedgerInstance {
 
   /** Whether the silence of another instance shows that it is dead, and not that the database or this process was frozen. */
   isSteady(): boolean {
-    const nowMs = this.deps.clock.monotonicMs()
-    return nowMs - this.confirmed.monotonicMs <= steadyGapMs && nowMs - this.steadySinceMs >= steadyAfterMs
+    const { clock, times } = this.deps
+    const nowMs = clock.monotonicMs()
+    return nowMs - this.confirmed.monotonicMs <= times.steadyGapMs && nowMs - this.steadySinceMs >= times.steadyAfterMs
   }
 
   private now() {
@@ -144,7 +136,7 @@ export class LedgerInstance {
   }
 
   private async registerAgain(fenced: InstanceId): Promise<void> {
-    const { database, clock, log, facts, onFenced, onRenewed } = this.deps
+    const { database, clock, log, times, facts, onFenced, onRenewed } = this.deps
     log.error({ instanceId: fenced }, 'another instance presumed this one dead; starting again with new leases')
     onFenced(fenced)
     let next = this.id
@@ -152,7 +144,7 @@ export class LedgerInstance {
       // One for each attempt: a registration that commits late must not bring an instance back that has ended.
       next = createInstanceId()
       try {
-        await withDeadline(heartbeatTimeoutMs, (signal) =>
+        await withDeadline(times.heartbeatTimeoutMs, (signal) =>
           registerInstance(database, { instanceId: next, facts }, signal),
         )
         break

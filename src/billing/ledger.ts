@@ -21,6 +21,7 @@ import {
   recordRepair,
 } from './instance.store.ts'
 import { type JournalCopy, JournalWriter, loadOpenJournals, type OpenJournal, releaseJournal } from './journal/index.ts'
+import { type InstanceTimes, instanceTimes } from './instance-times.ts'
 import { FencedError, loadHeld, loadPeriodStates } from './lease.store.ts'
 import { unbilledPicoUsd } from './lease.ts'
 import { Leases } from './leases.ts'
@@ -42,12 +43,8 @@ import { createWebhookDelivery, type WebhookTarget } from './webhooks.ts'
 
 /** Interval at which the output of running streams is written; a crash loses at most the output since. */
 const progressEveryMs = 250
-/** Interval of heartbeats and of the maintenance of thresholds, leases and webhooks. */
-const maintainEveryMs = 1_000
 /** Interval at which settled calls are summed up for usage reports. */
 const countEveryMs = 1_000
-/** An instance without a heartbeat for this long is presumed dead: its calls are settled by policy and its leases are freed. */
-const instanceExpiryMs = 10_000
 /** Longest wait for the list of instances, which probes read. */
 const listTimeoutMs = 1_500
 /** Longest wait of close() for settlements while the database does not answer. */
@@ -78,6 +75,8 @@ export interface LedgerDeps {
   keepEntriesDays?: number | undefined
   /** Where writes of the hot path become durable; without it, in the database. */
   journal?: JournalOptions | undefined
+  /** After this silence an instance is presumed dead; default 10,000. All instances of a database need the same. */
+  instanceExpiryMs?: number | undefined
   /** What this process states about itself in the list of instances. */
   facts?: InstanceFacts | undefined
   webhooks?: {
@@ -190,10 +189,10 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
     },
     writeProgress: () => holds.writeProgress(),
     instanceId: () => instance.id,
-    loadLiveInstances: () => loadLiveInstances(database, instanceExpiryMs, listTimeoutMs),
+    loadLiveInstances: () => loadLiveInstances(database, parts.times.expiryMs, listTimeoutMs),
     openJournalCopies: () => (writer instanceof JournalWriter ? writer.openJournalCopies() : []),
-    loadJournals: () => loadOpenJournals(database, instanceExpiryMs),
-    releaseJournal: (journalId, actor) => release(deps, journalId, actor),
+    loadJournals: () => loadOpenJournals(database, parts.times.expiryMs),
+    releaseJournal: (journalId, actor) => release(deps, { journalId, expiryMs: parts.times.expiryMs }, actor),
     close() {
       if (!closing) {
         holds.refuse()
@@ -208,13 +207,14 @@ type LedgerParts = Awaited<ReturnType<typeof openParts>>
 
 async function openParts(deps: LedgerDeps, observer: LedgerObserver) {
   const { database } = deps
+  const times = instanceTimes(deps.instanceExpiryMs)
   // The embedded database's folder is locked by its one owner: every other instance in the table is dead.
-  const expiryMs = database.engine === 'embedded' ? null : instanceExpiryMs
+  const expiryMs = database.engine === 'embedded' ? null : times.expiryMs
   // First of all: recovery settles what the journal leaves open.
   const onRecovered = (count: number) => observer.recovered?.(count)
   const prepared = await prepareWriter({ ...deps, expiryMs, onRecovered })
   try {
-    return await openPreparedParts(deps, observer, prepared, expiryMs)
+    return { times, expiryMs, ...(await openPreparedParts(deps, observer, prepared, { times, expiryMs })) }
   } catch (error) {
     await prepared.close(false)
     throw error
@@ -225,7 +225,7 @@ async function openPreparedParts(
   deps: LedgerDeps,
   observer: LedgerObserver,
   prepared: PreparedWriter,
-  expiryMs: number | null,
+  { times, expiryMs }: { times: InstanceTimes; expiryMs: number | null },
 ) {
   const { database, clock, log } = deps
   const { journal } = prepared
@@ -234,6 +234,7 @@ async function openPreparedParts(
     database,
     clock,
     log,
+    times,
     onFenced: (fenced) => holds.revoke(fenced),
     onRenewed() {
       leases.forgetAll()
@@ -263,7 +264,7 @@ async function openPreparedParts(
   const { keepEntriesDays } = deps
   const onRemoved = (entries: number) => observer.removed?.(entries)
   const retention = new Retention({ database, clock, log, keepEntriesDays, onRemoved })
-  return { prepared, instance, writer, leases, holds, thresholds, counting, retention, expiryMs }
+  return { prepared, instance, writer, leases, holds, thresholds, counting, retention }
 }
 
 async function recover(
@@ -289,13 +290,16 @@ async function repair(
   return closedHolds
 }
 
-async function release({ database, clock }: LedgerDeps, journalId: string, actor: Actor): Promise<void> {
-  const place = { journalId, expiryMs: instanceExpiryMs }
+async function release(
+  { database, clock }: LedgerDeps,
+  place: { journalId: string; expiryMs: number },
+  actor: Actor,
+): Promise<void> {
   const result = await releaseJournal(database, place, { actor, atMs: clock.now() })
   if (result === 'alive') {
     throw new AppError(
       'conflict',
-      'The process of this journal is alive, or was 10 seconds ago. Stop it first: then its journal is applied, and nothing is lost.',
+      `The process of this journal is alive, or was ${place.expiryMs / 1_000} seconds ago. Stop it first: then its journal is applied, and nothing is lost.`,
     )
   }
   if (result === 'unknown') {
@@ -359,15 +363,15 @@ async function close(
 /** `maintenance`: what runs at the interval of the heartbeat, by the message of its failure. */
 function startRepeatedWork(
   { clock, log }: LedgerDeps,
-  { instance, counting, retention, holds }: LedgerParts,
+  { instance, counting, retention, holds, times }: LedgerParts,
   maintenance: Readonly<Record<string, () => Promise<void>>>,
 ): RepeatedWork[] {
   const repeat = (everyMs: number, work: () => Promise<void>, failure: string) =>
     repeatWork({ clock, everyMs, work, onFailed: (error) => log.error({ error: describeError(error) }, failure) })
   return [
     // Separate, so that no other task can delay it until this instance is presumed dead.
-    repeat(maintainEveryMs, () => instance.beat(), 'the heartbeat could not be written'),
-    ...Object.entries(maintenance).map(([failure, work]) => repeat(maintainEveryMs, work, failure)),
+    repeat(times.heartbeatEveryMs, () => instance.beat(), 'the heartbeat could not be written'),
+    ...Object.entries(maintenance).map(([failure, work]) => repeat(times.heartbeatEveryMs, work, failure)),
     repeat(countEveryMs, () => counting.run(), 'usage reports could not be kept current'),
     repeat(countEveryMs, () => retention.run(), 'old entries of the ledger could not be removed'),
     repeat(progressEveryMs, () => holds.writeProgress(), 'the progress of streams could not be written'),

@@ -19,6 +19,7 @@ export interface PartContext {
   config: Config
   clock: Clock
   log: Log
+  instanceExpiryMs?: number | undefined
   onStop: OnStop
   /** Tests pass a cheap one. */
   passwordHashing?: PasswordHashing | undefined

@@ -21,13 +21,18 @@ export async function createGatewayService({
   config,
   log,
   clock = systemClock,
+  instanceExpiryMs,
   storage,
 }: Omit<ServiceOptions, 'storage'> & { storage?: Promise<ControlStorage> | undefined }) {
   await using building = new AsyncDisposableStack()
   const onStop = (close: () => unknown) => building.defer(async () => void (await close()))
   let stopping = false
   const opening = await (storage ?? openControlStorage({ config, log, clock }))
-  const { control, server } = await openParts({ config, log: opening.log, clock, onStop }, opening, () => stopping)
+  const { control, server } = await openParts(
+    { config, log: opening.log, clock, instanceExpiryMs, onStop },
+    opening,
+    () => stopping,
+  )
   const opened = building.move()
 
   return {

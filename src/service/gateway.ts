@@ -28,7 +28,7 @@ interface GatewayDependencies extends PartContext {
 /** Completions, embeddings and reranking, and the ledger that records every call of them. */
 export async function openGateway(dependencies: GatewayDependencies) {
   const { control, organisations, catalogue, router, metrics, tokens, pseudonyms, limiter, telemetry } = dependencies
-  const { config, clock, log, onStop } = dependencies
+  const { config, clock, log, instanceExpiryMs, onStop } = dependencies
   const ledger = await createLedger({
     database: control,
     clock,
@@ -36,6 +36,7 @@ export async function openGateway(dependencies: GatewayDependencies) {
     observer: observeLedger(metrics, log, clock),
     keepEntriesDays: config.settings.ledger.keepEntriesDays,
     journal: journalOptions(control, config),
+    instanceExpiryMs,
     facts: dependencies.facts,
     webhooks: {
       fetch: openWebhookFetch(dependencies),

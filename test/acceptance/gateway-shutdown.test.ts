@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, it } from 'vitest'
 import { freshDatabasePlace, testServerUrl, withoutPooler } from '../harness/database.ts'
@@ -39,8 +38,8 @@ function startStalling() {
   }))
 }
 
-/** Stops the service in the middle of a stream. `end`: its last event. */
-async function stopInStream(portico: TestPortico, apiKey: string, stop: () => Promise<void>) {
+/** Stops the service in the middle of a stream. `stop` reads what the client has received so far. `end`: its last event. */
+async function stopInStream(portico: TestPortico, apiKey: string, stop: (received: () => string) => Promise<void>) {
   const response = await fetch(`${portico.url}/v1/gateway/chat/completions`, {
     method: 'POST',
     headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
@@ -50,7 +49,7 @@ async function stopInStream(portico: TestPortico, apiKey: string, stop: () => Pr
   let stopped: Promise<void> | undefined
   for await (const bytes of response.body!.pipeThrough(new TextDecoderStream())) {
     text += bytes
-    if (text.includes(' an answer')) stopped ??= stop()
+    if (text.includes(' an answer')) stopped ??= stop(() => text)
   }
   await stopped
   expect(text).not.toContain('[DONE]')
@@ -93,10 +92,12 @@ it.skipIf(testServerUrl() === undefined)('waits with the error until a slow data
     await other.connect()
     const schema = "select schemaname as name from pg_tables where tablename = 'ledger_entries'"
     const { rows } = await other.query<{ name: string }>(schema)
-    const { end } = await stopInStream(portico, apiKey, async () => {
+    const { end } = await stopInStream(portico, apiKey, async (received) => {
       await other.query(`begin; lock table ${rows[0]!.name}.ledger_entries in share mode`)
       const stopped = portico.stop()
-      await delay(3_000)
+      const waiting = `select from pg_locks where not granted and relation = '${rows[0]!.name}.ledger_entries'::regclass`
+      await expect.poll(async () => (await other.query(waiting)).rowCount, { timeout: 30_000 }).toBeGreaterThan(0)
+      expect(received()).not.toContain('shutting_down')
       await other.query('rollback')
       await stopped
     })

@@ -107,7 +107,9 @@ describe('a process whose memory is short', () => {
   it('runs a few requests, rejects further ones, and serves its operator', async () => {
     const from = [stage.organisation, await stage.portico.createOrganisation()]
     // Memory is measured twice a second, for the first time half a second after the start.
-    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    const system = async () => expectStatus(await stage.portico.operator('GET', '/api/console/system'), 200)
+    const measured = { message: 'overload began: new work is rejected' }
+    await expect.poll(async () => (await system()).events).toContainEqual(expect.objectContaining(measured))
     const { calls, refused, release } = startCalls(stage, from, 10)
     await expect.poll(() => refused.length, { timeout: 30_000 }).toBe(4)
     for (const answer of refused) expect(expectStatus(answer, 503).error.code).toBe('overloaded')

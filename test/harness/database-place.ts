@@ -49,13 +49,13 @@ export async function freshDatabasePlace(): Promise<DatabasePlace> {
 /** For the files of a service that uses open databases. */
 export function emptyFolder(): Pick<DatabasePlace, 'dataFolder' | 'remove'> {
   const dataFolder = makeTestFolder()
-  return { dataFolder, remove: async () => removeFolder(dataFolder) }
+  return { dataFolder, remove: () => removeFolder(dataFolder) }
 }
 
 /** The same on the embedded engine, whatever the engine of this run. */
 export async function freshEmbeddedPlace(): Promise<DatabasePlace> {
   const dataFolder = await freshDataFolder()
-  return { dataFolder, databaseUrl: undefined, remove: async () => removeFolder(dataFolder) }
+  return { dataFolder, databaseUrl: undefined, remove: () => removeFolder(dataFolder) }
 }
 
 /** The same place without PgBouncer, for what changes the server, its databases or a session. */
@@ -112,6 +112,7 @@ function hasMemoryFolder(): boolean {
   }
 }
 
-function removeFolder(folder: string): void {
+export async function removeFolder(folder: string): Promise<void> {
+  // Thousands of files: asynchronous calls take several times the processor time.
   fs.rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
 }

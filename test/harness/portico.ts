@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { loadConfig } from '../../src/config.ts'
 import { type Clock, type Log, silentLog, systemClock } from '../../src/kernel/index.ts'
@@ -13,6 +12,7 @@ import { lendDatabases } from './database-pool.ts'
 import { quickHashing } from './quick-hashing.ts'
 import { makeTemporaryFolder } from './temporary-folder.ts'
 
+export { removeFolder } from './database-place.ts'
 export { freePort } from './free-port.ts'
 
 /** Access to a running Portico: base address, operator token, and organisations created through the API. */
@@ -266,6 +266,14 @@ export async function startSeparatePortico({
 
 const repository = path.resolve(import.meta.dirname, '../..')
 
+/** Environment of services that presume a silent instance dead after 3 s instead of 10 s, for tests that wait for it. */
+export const soonPresumedDead = { TEST_INSTANCE_EXPIRY_MS: process.env.XEXP ?? '3000' }
+const entryFor = (environment: Record<string, string>) =>
+  path.join(
+    repository,
+    'TEST_INSTANCE_EXPIRY_MS' in environment ? 'test/harness/timed-portico-process.ts' : 'src/main.ts',
+  )
+
 /** Starts Portico as a separate process, for tests that kill it. Resolves when it listens. */
 export async function spawnPortico(
   environment: Record<string, string>,
@@ -275,7 +283,7 @@ export async function spawnPortico(
   // As an operator starts it: memory and processor time depend on the settings there.
   // A test that fails leaves its services running: they stop after the process of its file.
   const stopWith = `--stop-with=${process.pid}`
-  const child = spawn(path.join(repository, 'bin/run'), [path.join(repository, 'src/main.ts'), stopWith, ...options], {
+  const child = spawn(path.join(repository, 'bin/run'), [entryFor(environment), stopWith, ...options], {
     cwd: environment.PORTICO_DATA_DIR ?? repository,
     env: {
       PATH: process.env.PATH,
@@ -313,10 +321,6 @@ export async function spawnPortico(
       return code
     },
   }
-}
-
-export async function removeFolder(folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true, maxRetries: 3 })
 }
 
 function parseOrText(text: string): unknown {

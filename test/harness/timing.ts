@@ -1,6 +1,11 @@
 import { AsyncLocalStorage, createHook } from 'node:async_hooks'
 import { expect, vi } from 'vitest'
 
+/** The middle one: single outliers of a busy machine do not move it. */
+export function median(values: readonly number[]): number {
+  return values.toSorted((left, right) => left - right)[values.length >> 1]!
+}
+
 /** Processor time of the calling thread so far, in milliseconds. Only for ratios of two measurements: machines differ. */
 function threadMs(): number {
   const { user, system } = process.threadCpuUsage()

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Comparison, compareLedger } from '../harness/ledger-crash/compare-ledger.ts'
+import { type Comparison, compareLedger, untilWrittenDown } from '../harness/ledger-crash/compare-ledger.ts'
 import { startLoad } from '../harness/ledger-crash/crash-load.ts'
 import { blindSpots, overrunOf, spendAll } from '../harness/ledger-crash/final-checks.ts'
 import { readLedgerTables } from '../harness/ledger-crash/ledger-tables.ts'
@@ -77,8 +77,9 @@ async function runLane(laneKills: number, random: () => number, mode: string): P
     })
     // The moment is counted in calls, not in time: a process on a busy machine must not be killed before its first call.
     await Promise.race([load.over(Math.floor(random() * 100)), wait(longestBurstMs)])
-    // Some bursts last until the progress of long streams must have been written.
-    await wait(kill % 8 === 0 ? 2_500 : random() * 200)
+    // Some bursts last until the progress of long streams must have been written; the others end at a random moment.
+    if (kill % 8 === 0) await untilWrittenDown(victim.url()!, records)
+    else await wait(random() * 200)
     await victim.kill()
     await load.stop()
     await victim.start()

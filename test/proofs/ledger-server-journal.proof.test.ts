@@ -1,6 +1,5 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { freshDatabasePlace, testServerUrl, withoutPooler } from '../harness/database.ts'
 import { runOnServer } from '../harness/database-template.ts'
@@ -8,7 +7,7 @@ import { compareLedger } from '../harness/ledger-crash/compare-ledger.ts'
 import { readLedgerTables } from '../harness/ledger-crash/ledger-tables.ts'
 import { type PlannedProvider, startPlannedProvider } from '../harness/ledger-crash/planned-provider.ts'
 import { type Caller, type CallRecord, sendRecorded } from '../harness/ledger-crash/recorded-call.ts'
-import { openVictim, operatorToken } from '../harness/ledger-crash/victim.ts'
+import { openVictim, operatorToken, type Victim } from '../harness/ledger-crash/victim.ts'
 import { createApiClient, expectStatus } from '../harness/portico.ts'
 
 /** Real processes with a local journal in front of PostgreSQL. ledger-crash.proof.test.ts and ledger-instances.proof.test.ts kill them under load. */
@@ -22,7 +21,12 @@ describe.skipIf(serverUrl === undefined)(
   () => {
     let number = 0
 
-    function call(provider: PlannedProvider, url: string, caller: Caller, stream: boolean, words: number) {
+    function call(
+      provider: PlannedProvider,
+      url: string,
+      caller: Caller,
+      { stream = false, words = 5, onText = () => {} } = {},
+    ) {
       const planned = provider.planned({
         number: ++number,
         stream,
@@ -34,7 +38,7 @@ describe.skipIf(serverUrl === undefined)(
         capTokens: null,
         hangUpAfterWords: null,
       })
-      return sendRecorded(url, caller, planned)
+      return sendRecorded(url, caller, planned, ({ wordsAtMs }) => wordsAtMs.length > 0 && onText())
     }
 
     it('refuses to start with a server from an older backup, and starts again when the loss is accepted', async () => {
@@ -44,7 +48,7 @@ describe.skipIf(serverUrl === undefined)(
       await using victim = await openVictim(provider, { place, environment: local })
       const caller = await victim.createOrganisation('10')
       const folder = path.join(place.dataFolder, 'server-journal')
-      await call(provider, victim.url()!, caller, false, 5)
+      await call(provider, victim.url()!, caller)
       await victim.kill()
       const database = new URL(place.databaseUrl!).pathname.slice(1)
       // The server notices a moment later that the killed process is gone.
@@ -62,7 +66,7 @@ describe.skipIf(serverUrl === undefined)(
         )
         .toBe('made')
       await victim.start()
-      await call(provider, victim.url()!, caller, false, 5)
+      await call(provider, victim.url()!, caller)
       await victim.kill()
       await runOnServer(serverUrl!, `drop database ${database} with (force)`)
       await runOnServer(serverUrl!, `alter database ${database}_backup rename to ${database}`)
@@ -73,7 +77,7 @@ describe.skipIf(serverUrl === undefined)(
       fs.renameSync(folder, `${folder}-old`)
       await victim.start()
       const operator = createApiClient(victim.url()!, operatorToken)
-      const open = async () => expectStatus(await operator('GET', '/api/ledger/journals'), 200).items as Journal[]
+      const open = () => journalsOf(victim)
       await expect
         .poll(async () => (await open()).map(({ silent }) => silent), { timeout: 30_000 })
         .toEqual([true, false])
@@ -103,11 +107,16 @@ describe.skipIf(serverUrl === undefined)(
         },
       })
       const caller = await stopped.createOrganisation('10')
-      const begun: Promise<CallRecord>[] = [0, 1, 2].map(() => call(provider, stopped.url()!, caller, true, 60))
-      await wait(500)
+      const streaming = [0, 1, 2].map(() => Promise.withResolvers<void>())
+      const begun: Promise<CallRecord>[] = streaming.map(({ resolve }) =>
+        call(provider, stopped.url()!, caller, { stream: true, words: 60, onText: resolve }),
+      )
+      await Promise.all(streaming.map(({ promise }) => promise))
       stopped.signal('SIGSTOP')
-      await wait(13_000)
-      begun.push(call(provider, other.url()!, caller, false, 5))
+      await expect
+        .poll(async () => (await journalsOf(other)).map(({ silent }) => silent), { timeout: 30_000 })
+        .toEqual([true])
+      begun.push(call(provider, other.url()!, caller))
       await begun.at(-1)
       stopped.signal('SIGCONT')
       const records = await Promise.all(begun)
@@ -125,6 +134,11 @@ describe.skipIf(serverUrl === undefined)(
     }, 120_000)
   },
 )
+
+async function journalsOf(victim: Victim): Promise<Journal[]> {
+  const operator = createApiClient(victim.url()!, operatorToken)
+  return expectStatus(await operator('GET', '/api/ledger/journals'), 200).items
+}
 
 interface Journal {
   journalId: string

@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import { estimatePromptAtOnce } from '../../../src/gateway/estimate-prompt.ts'
 import { estimateTokens } from '../../../src/tokens/index.ts'
 import type { LedgerEntry, LedgerTables } from './ledger-tables.ts'
@@ -56,12 +57,19 @@ export function compareLedger(
   return { faults, figures: Object.fromEntries([...counts].sort()) }
 }
 
+/** Waits until text that calls of this process have shown by now is certain to be stored. */
+export async function untilWrittenDown(url: string, records: readonly CallRecord[]): Promise<void> {
+  const nowMs = performance.now()
+  const isWritten = () => writtenDownBefore({ url, overAtMs: Infinity }, records) > nowMs
+  await expect.poll(isWritten, { timeout: 30_000, interval: 20 }).toBe(true)
+}
+
 /**
  * Text received before this moment was stored when its process was killed, even on a slow machine: a call that was
  * sent after the text arrived and whose settlement was stored, so every earlier write was; then time for one more round of
  * the timer; then another whole call. 0 when no calls prove it.
  */
-function writtenDownBefore(record: CallRecord, records: readonly CallRecord[]): number {
+function writtenDownBefore(record: Pick<CallRecord, 'url' | 'overAtMs'>, records: readonly CallRecord[]): number {
   const settled = records.filter(
     ({ url, usage, overAtMs }) => url === record.url && usage !== null && overAtMs < record.overAtMs,
   )

@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import { openDatabases } from '../../../src/database/index.ts'
 import { silentLog, systemClock } from '../../../src/kernel/index.ts'
 import type { DatabasePlace } from '../database.ts'
@@ -52,6 +53,12 @@ export async function readLedgerTables(place: DatabasePlace): Promise<LedgerTabl
   } finally {
     await databases.close()
   }
+}
+
+/** Waits until so many instances are known: one that is stopped or killed is until another one presumes it dead. */
+export async function untilInstances(place: DatabasePlace, count: number): Promise<void> {
+  const read = async () => (await readLedgerTables(place)).instances
+  await expect.poll(read, { timeout: 60_000, interval: 200 }).toBe(count)
 }
 
 interface Tokens {

@@ -3,12 +3,19 @@ import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type DatabasePlace, freshDatabasePlace, serviceVariables } from '../database.ts'
-import { createApiClient, expectStatus, organisationMakers, type PorticoProcess, spawnPortico } from '../portico.ts'
+import {
+  createApiClient,
+  expectStatus,
+  organisationMakers,
+  type PorticoProcess,
+  soonPresumedDead,
+  spawnPortico,
+} from '../portico.ts'
 import { type PlannedProvider, providerSettings } from './planned-provider.ts'
 import type { Caller } from './recorded-call.ts'
 
 export const operatorToken = 'operator-token-of-the-crash-tests'
-/** An instance on a server is presumed dead after 10 s; embedded, the next start settles everything. */
+/** On a server another instance settles what a dead one held; embedded, the next start settles everything. */
 const settledWithinMs = 40_000
 
 /** Restarts take most of the time of these tests; compiled modules save a quarter of it. */
@@ -66,6 +73,7 @@ export async function openVictim(provider: PlannedProvider, options: VictimOptio
     PORTICO_CONFIG: configFile,
     PORTICO_LOG_LEVEL: 'warn',
     NODE_COMPILE_CACHE: compileCache,
+    ...soonPresumedDead,
     ...options.environment,
   }
   let running: PorticoProcess | undefined = await spawnPortico(environment)
