@@ -1,3 +1,4 @@
+import { nominalReferenceMs } from '../test/harness/fixed-computation.ts'
 import { execFileSync } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
 import path from 'node:path'
@@ -10,9 +11,8 @@ import { readTestTimes } from './ci/test-times.ts'
  * `npm test` on this machine took too long.
  */
 const root = path.resolve(import.meta.dirname, '..')
-/** Processor time of one file of `npm test`, on a processor that takes `nominalMs` for the computation of test/harness/processor-time.ts. */
+/** Processor time of one file of `npm test`, on a processor that takes `nominalReferenceMs` for the computation of test/harness/fixed-computation.ts. */
 const maximumSeconds = 5
-const nominalMs = 3
 
 const tracked = execFileSync('git', ['ls-files', '*.test.ts', '*.test.tsx'], { cwd: root, encoding: 'utf8' })
   .trim()
@@ -23,7 +23,7 @@ const all = glob(tiers.all)
 const proofFiles = glob(tiers.proofs)
 const listed = new Set(proofs.flatMap(({ files = [] }) => files))
 const times = readTestTimes()
-const bound = maximumSeconds * Math.max(1, (times?.referenceMs ?? 0) / nominalMs)
+const bound = maximumSeconds * Math.max(1, (times?.referenceMs ?? 0) / nominalReferenceMs)
 
 const faults = [
   ...tracked

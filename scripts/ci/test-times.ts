@@ -3,7 +3,7 @@ import path from 'node:path'
 
 /** What the test files of the last `npm test` on this machine took, for `npm run check:tests`. */
 export interface TestTimes {
-  /** Milliseconds of the fixed computation of test/harness/processor-time.ts: the median of the run. */
+  /** Milliseconds of the fixed computation of test/harness/fixed-computation.ts: the median of the run. */
   referenceMs: number
   files: { file: string; seconds: number }[]
 }
@@ -11,7 +11,7 @@ export interface TestTimes {
 const root = path.resolve(import.meta.dirname, '../..')
 const file = path.join(root, 'node_modules/.cache/portico/test-times.json')
 
-/** Stores what test/harness/processor-time.ts wrote: lines `SECONDS REFERENCE FILE`. */
+/** Stores what test/harness/fixed-computation.ts wrote: lines `SECONDS REFERENCE FILE`. */
 export function writeTestTimes(lines: string): void {
   if (!existsSync(lines)) return
   const rows = Array.from(

@@ -40,7 +40,7 @@ beforeAll(async () => {
 })
 afterAll(() => app?.close())
 
-/** Sends a byte now and then. Resolves to the status and the body of the response. */
+/** Sends a byte now and then, because the elapsed time is what is tested. Resolves to the status and the body of the response. */
 async function send(path: string): Promise<[status: number | undefined, body: unknown]> {
   const { port } = app.server.address() as AddressInfo
   const headers = { 'content-type': 'application/x-tar' }

@@ -1,4 +1,6 @@
-import { afterEach, expect, test } from 'vitest'
+import { once } from 'node:events'
+import type { Worker } from 'node:worker_threads'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { type Log, runForOrganisation, silentLog } from '../kernel/index.ts'
 import { estimateTokens } from './estimate-tokens.ts'
 import { createTokenCounter, createTokenCounting, loadVocabulary, type TokenCounting } from './index.ts'
@@ -93,10 +95,15 @@ test('estimates where the thread dies, each time', async () => {
 })
 
 test('starts the thread again after it was idle', async () => {
+  const threads: Worker[] = []
+  const note = (thread: Worker) => threads.push(thread)
+  process.on('worker', note)
+  onTestFinished(() => void process.off('worker', note))
   start({ idleMs: 1, inlineUnits: 0 })
   expect(await counting.count([prose])).toBe(count(prose))
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await once(threads[0]!, 'exit')
   expect(await counting.count([prose])).toBe(count(prose))
+  expect(threads).toHaveLength(2)
 })
 
 test('answers what is asked during and after close', async () => {

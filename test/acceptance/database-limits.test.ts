@@ -40,9 +40,7 @@ describe.skipIf(!hasServer)(
       }
       const times = answers.map(({ ms }) => ms).toSorted((a, b) => a - b)
       // Six waited for a connection, two for the table.
-      expect(times[0]).toBeLessThan(900)
-      expect(times.at(-1)).toBeGreaterThan(900)
-      expect(times.at(-1)).toBeLessThan(10_000)
+      expect(times.at(-2)).toBeGreaterThan(2 * times[0]!)
       await expect.poll(async () => (await list()).status).toBe(200)
       expectStatus(await portico.operator('GET', `/api/spaces/${space.id}`), 200)
       await portico.stop()

@@ -126,7 +126,7 @@ function toBytes(path: string, { headers = [], body = '', version = '1.1', key, 
   return Buffer.concat([Buffer.from(lines.join('\r\n')), Buffer.from(body)])
 }
 
-/** All that the service sends on one connection, until it has sent nothing more for a while after its last response. */
+/** All that the service sends on one connection before it answers a last request, or closes the connection. */
 function exchange(bytes: Buffer | Buffer[]): Promise<string> {
   const { hostname, port } = new URL(portico.url)
   return new Promise((resolve, reject) => {
@@ -136,19 +136,22 @@ function exchange(bytes: Buffer | Buffer[]): Promise<string> {
     })
     const done = () => {
       socket.destroy()
-      resolve(received)
+      resolve(received.replace(lastResponse, ''))
     }
-    let timer: NodeJS.Timeout | undefined
+    let isLastSent = false
     socket.on('data', (data: Buffer) => {
       received += data.toString()
-      clearTimeout(timer)
-      // The response itself may take longer on a busy machine.
-      if (withoutContinue(received) !== '') timer = setTimeout(done, 300)
+      // Not with the others: a request behind it may change how one is answered.
+      if (!isLastSent && withoutContinue(received) !== '') isLastSent = socket.write(lastRequest)
     })
     socket.on('end', done)
-    socket.on('error', reject)
+    // The service may have closed the connection before it reads the last request.
+    socket.on('error', (error) => (isLastSent ? done() : reject(error)))
   })
 }
+
+const lastRequest = 'GET /livez HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n'
+const lastResponse = /HTTP\/1\.1 200 OK\r\n(?:[^\r]+\r\n)*connection: close\r\n(?:[^\r]+\r\n)*\r\n\{"status":"ok"\}$/i
 
 const withoutContinue = (received: string) => received.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, '')
 

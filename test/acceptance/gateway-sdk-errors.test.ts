@@ -91,6 +91,7 @@ describe('the openai package', () => {
   })
 
   it('repeats a rate-limited call after the time in retry-after', async () => {
+    // The pause of the package is what is tested.
     const startedAtMs = performance.now()
     const answer = await openai(2).chat.completions.create({ model: 'retried', messages })
     expect(answer.choices[0]!.message.content).toBe('At last.')

@@ -223,6 +223,7 @@ describe('delete', () => {
     const own = await portico.createSpace(organisation)
     for (let round = 0; round < 8; round++) {
       const id = await upload(longCsv(3000), `${round}.csv`, own)
+      // Another moment of its processing each time.
       await wait(round * 60)
       await remove(id)
     }

@@ -10,6 +10,7 @@ import {
   freePort,
   organisationMakers,
   type PorticoProcess,
+  soonPresumedDead,
   spawnPortico,
   type TestOrganisation,
   type TestSpace,
@@ -38,6 +39,7 @@ describe.skipIf(!hasServer)('processes with roles', () => {
     PORTICO_LOG_LEVEL: 'warn',
     PORTICO_MAXIMUM_EVENT_LOOP_DELAY_MS: '60000',
     PORTICO_SHUTDOWN_DELAY_MS: '300',
+    ...soonPresumedDead,
     ...more,
   })
   const start = (role: string, more: Record<string, string> = {}) =>
@@ -148,7 +150,7 @@ describe.skipIf(!hasServer)('processes with roles', () => {
       await wait(10)
     }
     expect(cut).toBeLessThanOrEqual(2)
-    // The holds of the killed process are settled 10 s after its last heartbeat.
+    // The holds of the killed process are settled when it is presumed dead.
     await expect.poll(billedRequests, { timeout: 20_000 }).toBeGreaterThanOrEqual(before + answered)
     await expect
       .poll(async () => expectStatus(await operator('GET', '/api/audit'), 200).findings, { timeout: 20_000 })

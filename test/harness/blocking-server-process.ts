@@ -12,5 +12,7 @@ const server = http.createServer((request, response) => {
   if (pathname === '/sleep') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
   response.end('{}')
 })
+// On a busy machine a blocked event loop would close the poller's connection.
+server.keepAliveTimeout = 0
 server.listen(0, '127.0.0.1', () => process.send!((server.address() as AddressInfo).port))
 process.once('disconnect', () => process.exit(0))

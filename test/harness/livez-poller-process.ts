@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
+import { referenceMs } from './fixed-computation.ts'
 
 /**
  * Polls `GET /livez` over its own connection and measures each reply, for event-loop-guard.ts. A separate process, so that the
@@ -13,9 +14,13 @@ export interface PollerReport {
   longestMs: number
   /** The same reply in wall-clock time. */
   longestWallMs: number
+  /** Of the fixed computation, repeated between the polls: the median. */
+  referenceMs: number
 }
 
 const pauseMs = 4
+/** Polls between two repetitions of the fixed computation, which takes this process about 1 % of a processor. */
+const pollsPerReference = 50
 /** A reply that takes longer than this is reported as taking this long. */
 const replyDeadlineMs = 120_000
 /** The first replies include the connection and cold code. */
@@ -28,10 +33,16 @@ process.once('message', () => stop.abort())
 // Ends with the test.
 process.once('disconnect', () => process.exit(1))
 
-for (let index = 0; index < warmUpPolls; index++) await poll()
-const report: PollerReport = { polls: 0, longestMs: 0, longestWallMs: 0 }
+for (let index = 0; index < warmUpPolls; index++) {
+  await poll()
+  // The first runs compile the code.
+  referenceMs()
+}
+const report: PollerReport = { polls: 0, longestMs: 0, longestWallMs: 0, referenceMs: 0 }
+const references: number[] = []
 process.send!('ready')
 while (!stop.signal.aborted) {
+  if (report.polls % pollsPerReference === 0) references.push(referenceMs())
   const [ms, wallMs] = await poll()
   report.polls++
   if (ms > report.longestMs) {
@@ -40,6 +51,7 @@ while (!stop.signal.aborted) {
   }
   await wait(pauseMs)
 }
+report.referenceMs = references.toSorted((left, right) => left - right)[references.length >> 1]!
 process.send!(report, () => process.exit(0))
 
 async function poll(): Promise<[number, number]> {

@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
 import { afterAll, beforeAll, expect } from 'vitest'
+import { referenceMs } from './fixed-computation.ts'
 
 /**
  * Writes the processor time of each test file, with its ended child processes, to the file that PORTICO_TEST_TIMES names: a line
@@ -38,15 +39,4 @@ function processorSeconds(): number {
     // Not Linux: without the children.
     return process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6
   }
-}
-
-/** Three million steps of integers. */
-function referenceMs(): number {
-  const { user, system } = process.threadCpuUsage()
-  let state = 1
-  for (let step = 0; step < 3_000_000; step++) state = (Math.imul(state, 1_664_525) + step) | 0
-  // The result is used, so that the loop is not removed.
-  if (state === 0) throw new Error('unreachable: the loop is deterministic')
-  const spent = process.threadCpuUsage({ user, system })
-  return (spent.user + spent.system) / 1_000
 }

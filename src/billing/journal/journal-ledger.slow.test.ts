@@ -3,7 +3,7 @@ import path from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Database } from '../../database/index.ts'
-import { createRequestId, isAppError, parsePicoUsd } from '../../kernel/index.ts'
+import { type Clock, createRequestId, isAppError, parsePicoUsd, systemClock } from '../../kernel/index.ts'
 import { answered, callOf, insertOrganisation, organisationWith } from '../testing/ledger-fixture.ts'
 import { JournalStage, later, settledCall } from '../testing/journal-stage.ts'
 import { journalFiles } from './journal-files.ts'
@@ -221,7 +221,9 @@ describe.each(['embedded', 'postgres'] as const)('a database that other processe
           // Frames go to preallocated space; only zeros need more.
           isFull && given[1][0] === 0 ? Promise.reject(new Error('ENOSPC')) : journalFiles.write(...given),
       }
-      const ledger = await stage.openLedger({ files, segmentBytes: 16_384 })
+      let skew = 0
+      const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + skew }
+      const ledger = await stage.openLedger({ files, segmentBytes: 16_384 }, stage.control, clock)
       const organisation = organisationWith('1000')
       const holdOne = () => ledger.hold(callOf(organisation, { outputCapTokens: 500 }))
       const holds = await Promise.all(Array.from({ length: 15 }, holdOne))
@@ -240,9 +242,8 @@ describe.each(['embedded', 'postgres'] as const)('a database that other processe
         await turn()
       }
       await expect.poll(() => ledger.isAccepting(), { timeout: 10_000 }).toBe(false)
-      const startedMs = performance.now()
+      skew = 5_000
       expect(await Promise.all(more)).toContain('overloaded')
-      expect(performance.now() - startedMs).toBeLessThan(6_500)
       expect(ledger.reasonToRefuse()).toBe('full')
       const records = fs.readdirSync(stage.folder).map((name) => fs.readFileSync(path.join(stage.folder, name), 'utf8'))
       const settled = records.flatMap((text) => text.split('\n')).filter((line) => line.includes('["settle"'))

@@ -216,11 +216,16 @@ describe('a released journal', () => {
 
 test('nothing is acknowledged while the process does not know whether it still holds its journal', async () => {
   let fails = false
+  let failures = 0
   let skew = 0
   const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + skew, every: () => () => {} }
   const database: Database = {
     ...shared,
-    execute: (...given) => (fails ? Promise.reject(new Error('no connection')) : shared.execute(...given)),
+    execute: (...given) => {
+      if (!fails) return shared.execute(...given)
+      failures++
+      return Promise.reject(new Error('no connection'))
+    },
   }
   const ledger = await open({ clock, database, journal: later })
   const hold = await ledger.hold(callOf(organisationWith('1')))
@@ -232,7 +237,8 @@ test('nothing is acknowledged while the process does not know whether it still h
     isAcknowledged = true
     return receipt
   })
-  await systemClock.sleep(600)
+  // Heartbeats.
+  await expect.poll(() => failures, { timeout: 10_000 }).toBeGreaterThan(2)
   expect(isAcknowledged).toBe(false)
   fails = false
   expect((await settlement).ending).toBe('completed')

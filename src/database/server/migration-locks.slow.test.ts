@@ -33,12 +33,14 @@ test.skipIf(server === undefined)(
   'an upgrade from the first release lets clients use every table (needs a server)',
   async () => {
     const probe = await startLockProbe(databaseUrl)
+    const startedMs = performance.now()
     await (await openDatabases({ dataFolder, databaseUrl, clock: systemClock, log: silentLog })).close()
+    const upgradeMs = performance.now() - startedMs
     const waits = await probe.stop()
     expect(waits).toHaveLength(probe.tables)
     expect(probe.tables).toBeGreaterThan(40)
-    // The bound of a large database. Without rows a script takes milliseconds; the rest is the machine.
-    expect(waits.filter(({ ms }) => ms > 1_000)).toEqual([])
+    // No table is locked by more than some of the scripts.
+    expect(waits.filter(({ ms }) => ms > upgradeMs / 2)).toEqual([])
   },
 )
 
@@ -49,6 +51,7 @@ test.skipIf(server === undefined)('the probe finds a table that is locked for lo
   await script.query('begin; lock table portico_control.organisations in share mode')
   const waiting = `select from pg_locks where not granted and relation = 'portico_control.organisations'::regclass`
   await expect.poll(async () => (await script.query(waiting)).rowCount, { timeout: 30_000 }).toBe(1)
+  // The elapsed time is what is measured.
   const waitedFromMs = performance.now()
   await delay(100)
   const waitedMs = performance.now() - waitedFromMs

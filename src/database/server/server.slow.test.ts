@@ -85,12 +85,14 @@ describe.skipIf(testServerUrl() === undefined)('on a PostgreSQL server (PORTICO_
   test('a statement that gets no connection in time is rejected as one that may succeed later', async () => {
     const bounded = await open({ maximumConnections: 1, connectionWaitMs: 1_000 })
     await bounded.control.query('select 1')
-    const holding = bounded.control.query('select pg_sleep(3)')
+    const held = Promise.withResolvers<void>()
+    const holding = bounded.control.transaction(() => held.promise)
     await expect(bounded.control.query('select 1')).rejects.toMatchObject({
       code: '53300',
       isUnavailable: true,
       message: 'no database connection became free within 1000 ms',
     })
+    held.resolve()
     await holding
     expect(await bounded.control.query('select 1 as one')).toEqual([{ one: 1 }])
     await bounded.close()
