@@ -137,10 +137,11 @@ describe('refusals', () => {
   })
 
   it.each([
-    [{}, 'messages'],
-    [{ messages: [] }, 'messages'],
-    [{ messages: [{ role: 'system', content: 'x' }] }, 'messages.0.role'],
+    ['without messages', {}, 'messages'],
+    ['with no message', { messages: [] }, 'messages'],
+    ['with a system message', { messages: [{ role: 'system', content: 'x' }] }, 'messages.0.role'],
     [
+      'that ends with an answer',
       {
         messages: [
           { role: 'user', content: 'x' },
@@ -149,9 +150,9 @@ describe('refusals', () => {
       },
       'messages',
     ],
-    [{ messages: [{ role: 'user', content: 'x'.repeat(200_001) }] }, 'messages.0.content'],
-    [{ messages: [{ role: 'user', content: 'x' }], streaming: 'yes' }, 'streaming'],
-  ])('of %j are a 400 that names %s', async (body, param) => {
+    ['with too long a text', { messages: [{ role: 'user', content: 'x'.repeat(200_001) }] }, 'messages.0.content'],
+    ['with an invalid flag', { messages: [{ role: 'user', content: 'x' }], streaming: 'yes' }, 'streaming'],
+  ])('%s are a 400 that names the field', async (_what, body, param) => {
     expect(await chat(body)).toMatchObject({ status: 400, body: { error: { param } } })
   })
 

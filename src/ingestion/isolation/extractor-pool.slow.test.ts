@@ -1,61 +1,29 @@
 import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rename, symlink } from 'node:fs/promises'
 import path from 'node:path'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createFakeClock } from '../../../test/harness/fake-clock.ts'
-import { type Clock, collectGarbage, silentLog } from '../../kernel/index.ts'
-import type { Chunk, DocumentFormat } from '../extraction.ts'
-import { buildDocx, buildPdf, buildTextPdf, buildZip, docxParagraph } from '../testing/build-documents.ts'
+import { collectGarbage } from '../../kernel/index.ts'
+import type { Chunk } from '../extraction.ts'
+import { buildPdf, buildTextPdf } from '../testing/build-documents.ts'
 import { ExtractorCrashError } from './extraction-run.ts'
-import { createExtractorPool, type ExtractorPool } from './extractor-pool.ts'
-import type { ExtractionLimits } from './limits.ts'
-import type { ChunkingSettings } from './protocol.ts'
+import type { ExtractorPool } from './extractor-pool.ts'
+import { chunking, type ExtractorStage, lines, openExtractorStage } from '../testing/extractor-stage.ts'
 
-/** So small that each of the test's paragraphs is a chunk. */
-const chunking: ChunkingSettings = {
-  counter: { kind: 'word_pieces' },
-  targetTokens: 9,
-  maximumTokens: 60,
-  overlapTokens: 0,
-}
-
+let stage: ExtractorStage
 let folder: string
 let pool: ExtractorPool
-
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'portico-extraction-'))
+  stage = await openExtractorStage()
+  folder = stage.folder
 })
-afterEach(() => pool?.close())
-afterAll(() => rm(folder, { recursive: true }))
+afterEach(() => stage.endTest())
+afterAll(() => stage.remove())
 
-function startPool(limits: Partial<ExtractionLimits> = {}, size = 1, clock?: Clock): ExtractorPool {
-  pool = createExtractorPool({
-    size,
-    limits,
-    chunking,
-    readableFolders: [folder],
-    log: silentLog,
-    ...(clock && { clock }),
-  })
-  return pool
-}
-
-async function put(name: string, content: string | Buffer) {
-  const filePath = path.join(folder, name)
-  await writeFile(filePath, content)
-  const format = path.extname(name).slice(1) as DocumentFormat
-  return { filePath, format, sizeBytes: (await stat(filePath)).size }
-}
-
-async function read(name: string, content: string | Buffer) {
-  const { chunks, summary } = pool.extract(await put(name, content))
-  const all = (await Array.fromAsync(chunks)).flat()
-  return { text: all.map(({ text }) => text).join('\n'), chunks: all, summary: await summary }
-}
+const startPool = (...given: Parameters<ExtractorStage['startPool']>) => (pool = stage.startPool(...given))
 
 test('a process that waits for the next file keeps nothing of the last one', async () => {
   startPool()
@@ -70,7 +38,7 @@ test('a process that waits for the next file keeps nothing of the last one', asy
 /** Resolves to what only the finished extraction refers to. */
 async function extractAndForget(): Promise<WeakRef<object>> {
   const onProgress = () => {}
-  const { chunks, summary } = pool.extract({ ...(await put('last.txt', 'The garden has roses.')), onProgress })
+  const { chunks, summary } = pool.extract({ ...(await stage.put('last.txt', 'The garden has roses.')), onProgress })
   expect((await Array.fromAsync(chunks)).flat()).toHaveLength(1)
   await summary
   return new WeakRef(onProgress)
@@ -79,13 +47,11 @@ async function extractAndForget(): Promise<WeakRef<object>> {
 test('a file is read through a link to its folder', async () => {
   const linked = path.join(folder, 'linked')
   await symlink(folder, linked)
-  pool = createExtractorPool({ size: 1, limits: {}, chunking, readableFolders: [linked], log: silentLog })
-  const { filePath, ...file } = await put('linked.txt', 'A text behind a link.')
+  startPool({}, 1, undefined, linked)
+  const { filePath, ...file } = await stage.put('linked.txt', 'A text behind a link.')
   const { chunks } = pool.extract({ ...file, filePath: path.join(linked, path.basename(filePath)) })
   expect((await Array.fromAsync(chunks)).flat().map(({ text }) => text)).toEqual(['A text behind a link.'])
 })
-
-const lines = (count: number) => Array.from({ length: count }, (_, index) => `Paragraph number ${index}.`).join('\n\n')
 
 describe('reading', () => {
   test('chunks come in order, with a summary and progress', async () => {
@@ -95,7 +61,7 @@ describe('reading', () => {
     }))
     const progress: [number, number | null][] = []
     const { chunks, summary } = pool.extract({
-      ...(await put('pages.pdf', buildTextPdf(pages))),
+      ...(await stage.put('pages.pdf', buildTextPdf(pages))),
       onProgress: (done, total) => progress.push([done, total]),
     })
     const all = (await Array.fromAsync(chunks)).flat()
@@ -108,14 +74,16 @@ describe('reading', () => {
 
   test('more files than children wait for their turn', async () => {
     startPool({}, 2)
-    const texts = await Promise.all(Array.from({ length: 9 }, (_, index) => read(`turn-${index}.txt`, `File ${index}`)))
+    const texts = await Promise.all(
+      Array.from({ length: 9 }, (_, index) => stage.read(`turn-${index}.txt`, `File ${index}`)),
+    )
     expect(texts.map(({ text }) => text)).toEqual(Array.from({ length: 9 }, (_, index) => `File ${index}`))
   })
 
   test('a slow consumer pauses the child, and its time does not count against the file', async () => {
     startPool()
     await pool.warm()
-    const { chunks } = pool.extract(await put('slow.txt', lines(20_000)))
+    const { chunks } = pool.extract(await stage.put('slow.txt', lines(20_000)))
     const all: Chunk[] = []
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     onTestFinished(() => void vi.useRealTimers())
@@ -133,7 +101,7 @@ describe('reading', () => {
     await pool.warm()
     const [pid] = pool.processIds()
     process.kill(pid!, 'SIGSTOP')
-    const reading = read('starved.txt', 'A short text.')
+    const reading = stage.read('starved.txt', 'A short text.')
     reading.catch(() => {})
     // The elapsed time is what is tested.
     await delay(timeLimitMs + 100)
@@ -143,7 +111,7 @@ describe('reading', () => {
 
   test('an extraction can continue at any chunk, and counts those before it', async () => {
     startPool({ maximumChunks: 20_000 })
-    const file = await put('continued.txt', lines(20_000))
+    const file = await stage.put('continued.txt', lines(20_000))
     const chunksFrom = async (fromChunk: number) =>
       (await Array.fromAsync(pool.extract({ ...file, fromChunk }).chunks)).flat()
     const all = await chunksFrom(0)
@@ -178,8 +146,8 @@ describe('failures and ends', () => {
   test('a file that takes too long fails, and the next one is read', async () => {
     // Processor time: far above what the next file takes, far below this one.
     startPool({ timeLimitMs: 500 })
-    await expect(read('long.md', `${lines(400_000)}`)).rejects.toMatchObject({ code: 'processing_timeout' })
-    expect((await read('after.txt', 'Well again.')).text).toBe('Well again.')
+    await expect(stage.read('long.md', `${lines(400_000)}`)).rejects.toMatchObject({ code: 'processing_timeout' })
+    expect((await stage.read('after.txt', 'Well again.')).text).toBe('Well again.')
   })
 
   test('a file that takes too much memory fails, and the next one is read', async () => {
@@ -190,22 +158,22 @@ describe('failures and ends', () => {
       { dictionary: '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R >>' },
       { dictionary: '<< >>', stream: Buffer.alloc(200_000_000, ' ') },
     ])
-    await expect(read('bomb.pdf', bomb)).rejects.toMatchObject({ code: 'out_of_memory' })
-    expect((await read('after.txt', 'Well again.')).text).toBe('Well again.')
+    await expect(stage.read('bomb.pdf', bomb)).rejects.toMatchObject({ code: 'out_of_memory' })
+    expect((await stage.read('after.txt', 'Well again.')).text).toBe('Well again.')
   })
 
   test('a child killed from outside is a retryable error, and is replaced', async () => {
     startPool()
     await pool.warm()
     const [pid] = pool.processIds()
-    const { chunks, summary } = pool.extract(await put('killed.txt', lines(20_000)))
+    const { chunks, summary } = pool.extract(await stage.put('killed.txt', lines(20_000)))
     await expect(
       (async () => {
         for await (const _ of chunks) process.kill(pid!, 'SIGKILL')
       })(),
     ).rejects.toBeInstanceOf(ExtractorCrashError)
     await expect(summary).rejects.toBeInstanceOf(ExtractorCrashError)
-    expect((await read('after.txt', 'Well again.')).text).toBe('Well again.')
+    expect((await stage.read('after.txt', 'Well again.')).text).toBe('Well again.')
     expect(pool.processIds()).not.toContain(pid)
   })
 
@@ -213,29 +181,29 @@ describe('failures and ends', () => {
     startPool()
     await pool.warm()
     const controller = new AbortController()
-    const running = pool.extract({ ...(await put('big.txt', lines(20_000))), signal: controller.signal }).chunks
-    const waiting = pool.extract({ ...(await put('next.txt', 'words')), signal: controller.signal }).chunks
+    const running = pool.extract({ ...(await stage.put('big.txt', lines(20_000))), signal: controller.signal }).chunks
+    const waiting = pool.extract({ ...(await stage.put('next.txt', 'words')), signal: controller.signal }).chunks
     const iterator = running[Symbol.asyncIterator]()
     await iterator.next()
     const ends = [Array.fromAsync({ [Symbol.asyncIterator]: () => iterator }), Array.fromAsync(waiting)]
     controller.abort(new Error('the document was deleted'))
     for (const end of ends) await expect(end).rejects.toThrow('the document was deleted')
-    expect((await read('after.txt', 'Well again.')).text).toBe('Well again.')
+    expect((await stage.read('after.txt', 'Well again.')).text).toBe('Well again.')
   })
 
   test('a consumer that leaves early frees the child', async () => {
     startPool()
-    const { chunks, summary } = pool.extract(await put('left.txt', lines(20_000)))
+    const { chunks, summary } = pool.extract(await stage.put('left.txt', lines(20_000)))
     for await (const _ of chunks) break
     await expect(summary).rejects.toThrow('left before its end')
-    expect((await read('after.txt', 'Well again.')).text).toBe('Well again.')
+    expect((await stage.read('after.txt', 'Well again.')).text).toBe('Well again.')
   })
 
   test('closing ends running extractions and all children', async () => {
     startPool({}, 2)
     await pool.warm()
     const pids = pool.processIds()
-    const iterator = pool.extract(await put('open.txt', lines(20_000))).chunks[Symbol.asyncIterator]()
+    const iterator = pool.extract(await stage.put('open.txt', lines(20_000))).chunks[Symbol.asyncIterator]()
     await iterator.next()
     await pool.close()
     await expect(Array.fromAsync({ [Symbol.asyncIterator]: () => iterator })).rejects.toThrow('shutting down')
@@ -246,10 +214,10 @@ describe('failures and ends', () => {
     const clock = createFakeClock()
     startPool({}, 2, clock)
     expect(pool.processIds()).toEqual([])
-    await read('one.txt', 'A single file.')
+    await stage.read('one.txt', 'A single file.')
     expect(pool.processIds()).toHaveLength(1)
 
-    await Promise.all(['a', 'b', 'c', 'd'].map((name) => read(`${name}.txt`, lines(2_000))))
+    await Promise.all(['a', 'b', 'c', 'd'].map((name) => stage.read(`${name}.txt`, lines(2_000))))
     const pids = pool.processIds()
     expect(pids).toHaveLength(2)
     // The second one may have come up after the last file.
@@ -260,11 +228,11 @@ describe('failures and ends', () => {
     await clock.advance(20_000)
     await expect.poll(() => pids.filter(isRunning)).toEqual([])
     expect(pool.processIds()).toEqual([])
-    expect((await read('after.txt', 'Well again.')).text).toBe('Well again.')
+    expect((await stage.read('after.txt', 'Well again.')).text).toBe('Well again.')
   })
 
   test('children end by themselves when the pool’s process is killed, even while they read', async () => {
-    const { filePath } = await put('orphan.txt', lines(20_000))
+    const { filePath } = await stage.put('orphan.txt', lines(20_000))
     const script = `
       import { createExtractorPool } from ${JSON.stringify(path.join(import.meta.dirname, 'extractor-pool.ts'))}
       const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }
@@ -308,140 +276,8 @@ function isRunning(pid: number): boolean {
   return true
 }
 
-describe('hostile files end with a code and affect nothing else', () => {
-  const page =
-    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R /Resources << /XObject << /X 5 0 R >> >> >>'
-  const catalogue = { dictionary: '<< /Type /Catalog /Pages 2 0 R >>' }
-  const onePage = { dictionary: '<< /Type /Pages /Count 1 /Kids [3 0 R] >>' }
-  const form = (content: string) => ({
-    dictionary: '<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /X 5 0 R >> >> >>',
-    stream: content,
-  })
-  const entities =
-    '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "lol"><!ENTITY b "&a;&a;&a;&a;"> <!ENTITY c SYSTEM "file:///etc/passwd">]><x>&b;&c;</x>'
-  const looping = () => {
-    const text = buildTextPdf([{ texts: [{ text: 'Read me', x: 50, y: 700 }] }]).toString('latin1')
-    return Buffer.from(text.replace('/Root 1 0 R', `/Root 1 0 R /Prev ${text.lastIndexOf('xref\n0')}`), 'latin1')
-  }
-  const failures: [string, DocumentFormat, string, () => string | Buffer][] = [
-    ['a zip bomb', 'docx', 'too_large_when_unpacked', () => buildDocx(docxParagraph(' '.repeat(70_000_000)))],
-    [
-      'a zip that lies about its size',
-      'docx',
-      'corrupt_file',
-      () => buildZip([{ name: 'word/document.xml', content: ' '.repeat(10_000_000), claimedSize: 100 }]),
-    ],
-    [
-      'one endless paragraph',
-      'docx',
-      'too_large_when_unpacked',
-      () => buildDocx(docxParagraph('a'.repeat(20_000_000))),
-    ],
-    [
-      'entity bombs and external entities',
-      'docx',
-      'unsupported_content',
-      () => buildDocx('', { 'word/document.xml': entities }),
-    ],
-    ['deep nesting', 'docx', 'too_complex', () => buildDocx('<w:sdt>'.repeat(100_000))],
-    [
-      'an encrypted zip entry',
-      'docx',
-      'encrypted_docx',
-      () => buildZip([{ name: 'word/document.xml', content: 'x', flags: 1 }]),
-    ],
-    ['a zip that is no docx', 'docx', 'unsupported_content', () => buildZip([{ name: 'hello.txt', content: 'x' }])],
-    [
-      'an old .doc under a new name',
-      'docx',
-      'unsupported_content',
-      () => Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(2000)]),
-    ],
-    [
-      '200,000 pages',
-      'pdf',
-      'too_many_pages',
-      () =>
-        buildPdf([
-          catalogue,
-          { dictionary: `<< /Type /Pages /Count 200000 /Kids [${'3 0 R '.repeat(200)}] >>` },
-          { dictionary: `<< /Type /Pages /Parent 2 0 R /Count 1000 /Kids [${'4 0 R '.repeat(1000)}] >>` },
-          { dictionary: '<< /Type /Page /Parent 3 0 R /MediaBox [0 0 9 9] >>' },
-        ]),
-    ],
-    [
-      'a page tree that contains itself',
-      'pdf',
-      'corrupt_file',
-      () => buildPdf([catalogue, { dictionary: '<< /Type /Pages /Count 5 /Kids [2 0 R 2 0 R] >>' }]),
-    ],
-    [
-      'a form that draws itself',
-      'pdf',
-      'out_of_memory',
-      () =>
-        buildPdf([
-          catalogue,
-          onePage,
-          { dictionary: page },
-          { dictionary: '<< >>', stream: '/X Do' },
-          form('/X Do /X Do /X Do'),
-        ]),
-    ],
-    [
-      'a megabyte of nested arrays',
-      'pdf',
-      'no_text',
-      () =>
-        buildPdf([
-          { dictionary: `<< /Type /Catalog /Pages 2 0 R /X ${'['.repeat(500_000)}${']'.repeat(500_000)} >>` },
-          onePage,
-          { dictionary: page },
-        ]),
-    ],
-    ['masses of white space', 'txt', 'no_text', () => ' '.repeat(10_000_000)],
-    ['masses of NULs', 'txt', 'no_text', () => Buffer.alloc(3_000_000)],
-    [
-      'a quotation that never ends',
-      'csv',
-      'corrupt_file',
-      () => `${'a,b\n1,2\n'.repeat(10_000)}"${'x\n'.repeat(1_000_000)}`,
-    ],
-    ['an empty file', 'md', 'empty_file', () => ''],
-  ]
-
-  test('each hostile file', async () => {
-    startPool({ memoryLimitBytes: 400 * 1024 * 1024, timeLimitMs: 20_000 }, 2)
-    const innocent = read('innocent.txt', lines(20_000))
-    for (const [name, format, code, build] of failures) {
-      const failure = await read(`hostile.${format}`, build()).then(
-        () => null,
-        (error: unknown) => error as Error & { code: string },
-      )
-      expect({ name, code: failure?.code }).toEqual({ name, code })
-      expect(failure!.message).toMatch(/^[A-Z].*\.$/)
-      expect(failure!.message).not.toContain(folder)
-    }
-    expect((await innocent).chunks).toHaveLength(20_000)
-  }, 60_000)
-
-  test('reads a file that only looks hostile', async () => {
-    startPool({ memoryLimitBytes: 400 * 1024 * 1024, timeLimitMs: 20_000 })
-    expect((await read('xref-loop.pdf', looping())).text).toBe('Read me')
-    expect((await read('formula.csv', 'name,value\nx,=SUM(A1)\ny,@cmd\n')).text).toBe(
-      'name | value\nx | =SUM(A1)\ny | @cmd',
-    )
-    expect((await read('one-line.md', 'word '.repeat(200_000))).text.length).toBeGreaterThan(990_000)
-    expect((await read('brackets.md', `${'['.repeat(100_000)}a`)).chunks.length).toBeGreaterThan(0)
-    const picture = `# Picture\n\n![chart](data:image/png;base64,${'QUJD'.repeat(200_000)})\n\nText below.`
-    expect((await read('picture.md', picture)).text.replaceAll('\n', '')).toBe(
-      'Picture![chart](data:image/png;base64,)Text below.',
-    )
-  }, 30_000)
-})
-
 test('files that wait while a readable folder is away are read when it is back', async () => {
-  const file = await put('away.txt', 'One paragraph.')
+  const file = await stage.put('away.txt', 'One paragraph.')
   const reader = startPool()
   await rename(folder, `${folder}-away`)
   const read = async () => {
