@@ -36,7 +36,7 @@ interface Parts {
 
 export type ConversationStage = Awaited<ReturnType<typeof openConversationStage>>
 
-/** Conversations of one organisation on a real database; each test has a Space of its own. */
+/** Conversations of one organisation on a real database; each test has a separate Space. */
 export async function openConversationStage() {
   const databases = await openTestDatabases()
   const organisationId = createUuid(startMs)
