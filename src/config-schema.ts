@@ -104,7 +104,7 @@ const singleSignOn = z.strictObject({
   issuer: z
     .url({ protocol: /^https?$/ })
     .describe('Issuer of the OpenID Connect provider, exactly as its discovery document states it.'),
-  clientId: z.string().min(1).max(500),
+  clientId: z.string().min(1).max(500).describe('Id of Portico at the provider.'),
   scopes: list(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/, 'must be a scope without spaces'), 20)
     .default(['openid', 'email', 'profile'])
     .describe('Scopes to request. `openid` is always requested.'),
@@ -142,9 +142,11 @@ const accounts = z.strictObject({
 const metrics = z.strictObject({
   port: integer(0, 65_535)
     .default(9464)
-    .describe('Port of GET /metrics. If it is not set and 9464 is in use, a free port is used.'),
-  host: z.string().min(1).default('127.0.0.1'),
-  enabled: flag.default(true),
+    .describe(
+      'Port of GET /metrics. If it is not set and 9464 is in use, a free port is used. Several processes use consecutive ports.',
+    ),
+  host: z.string().min(1).default('127.0.0.1').describe('Address of GET /metrics.'),
+  enabled: flag.default(true).describe('false: no metrics port.'),
 })
 
 const tokenPrices = {
@@ -157,19 +159,28 @@ const tokenPrices = {
 const prices = z.strictObject({
   ...tokenPrices,
   contextSteps: z
-    .array(z.strictObject({ abovePromptTokens: integer(1, 100_000_000), ...tokenPrices, output: price.optional() }))
+    .array(
+      z.strictObject({
+        abovePromptTokens: integer(1, 100_000_000).describe('The step applies to longer prompts.'),
+        ...tokenPrices,
+        output: price.optional(),
+      }),
+    )
     .optional()
     .describe('Other prices for the whole request when its prompt is longer.'),
 })
 
 const provider = z.strictObject({
-  id: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'lower-case letters, digits, - and _'),
-  format: z.enum(providerFormats).default('openai'),
+  id: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'lower-case letters, digits, - and _')
+    .describe('Lower-case letters, digits, `-` and `_`.'),
+  format: z.enum(providerFormats).default('openai').describe('API of the provider, see docs/operate/providers.md.'),
   flavour: z
     .string()
     .optional()
     .describe('Preset of an OpenAI-compatible host: openai, mistral, groq, deepseek, xai, together, openrouter, …'),
-  baseUrl: z.url().optional(),
+  baseUrl: z.url().optional().describe('Address of the API; default by format, flavour and region.'),
   apiKey: z.string().min(1).optional().describe('The key in plain text; prefer apiKeyEnv or apiKeyFile.'),
   apiKeyEnv: z.string().min(1).optional().describe('Name of the environment variable that holds the key.'),
   apiKeyFile: z.string().min(1).optional().describe('File that holds the key.'),
@@ -183,24 +194,31 @@ const provider = z.strictObject({
     .min(1)
     .optional()
     .describe('File with the same content. Without either, the default credential chain is used.'),
-  headers: z.record(z.string(), z.string()).optional(),
+  headers: z.record(z.string(), z.string()).optional().describe('Further headers of each call.'),
   models: z
     .enum(['snapshot', 'discovered', 'declared'])
     .optional()
     .describe('Where its models come from; default by format, see docs/operate/models.md.'),
   priceLists: z.array(z.string()).optional().describe('Lists of the price snapshot that apply to it.'),
   discoveredPrices: prices.optional().describe('Prices of models that only the listing of the provider names.'),
-  region: z.string().optional(),
-  project: z.string().optional(),
-  apiVersion: z.string().optional(),
+  region: z.string().optional().describe('Region of Bedrock or Vertex AI.'),
+  project: z.string().optional().describe('Google Cloud project of Vertex AI.'),
+  apiVersion: z.string().optional().describe('API version of Azure OpenAI.'),
   hosting: z.string().optional().describe('Where its deployments run by default: eu, us, global, local.'),
   quirks: z
     .strictObject({
-      temperatureFactor: z.number().positive().optional(),
-      capField: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
-      systemRole: z.enum(['system', 'developer']).optional(),
-      rejects: z.array(z.string()).optional(),
-      streamOptions: z.boolean().optional(),
+      temperatureFactor: z
+        .number()
+        .positive()
+        .optional()
+        .describe('The temperature of the client is multiplied by it.'),
+      capField: z
+        .enum(['max_tokens', 'max_completion_tokens'])
+        .optional()
+        .describe('Field that limits the output tokens.'),
+      systemRole: z.enum(['system', 'developer']).optional().describe('Role of instructions.'),
+      rejects: z.array(z.string()).optional().describe('Public names of fields that are never sent.'),
+      streamOptions: z.boolean().optional().describe('false: `stream_options` is never sent.'),
       promptCaching: z
         .boolean()
         .optional()
@@ -209,55 +227,67 @@ const provider = z.strictObject({
     .optional(),
   limits: z
     .strictObject({
-      connectTimeoutMs: integer(100, 600_000).optional(),
-      headersTimeoutMs: integer(100, 3_600_000).optional(),
-      idleTimeoutMs: integer(100, 3_600_000).optional(),
-      maximumConnections: integer(1, 100_000).optional(),
-      maximumResponseBytes: integer(1024, 1024 * megabyte).optional(),
+      connectTimeoutMs: integer(100, 600_000).optional().describe('Longest time for a connection; default 10 s.'),
+      headersTimeoutMs: integer(100, 3_600_000).optional().describe('Longest wait for an answer; default 10 minutes.'),
+      idleTimeoutMs: integer(100, 3_600_000)
+        .optional()
+        .describe('Longest silence inside an answer; default 5 minutes.'),
+      maximumConnections: integer(1, 100_000).optional().describe('Connections to the provider; default 512.'),
+      maximumResponseBytes: integer(1024, 1024 * megabyte)
+        .optional()
+        .describe('Largest decoded answer; default 64 MiB.'),
     })
     .optional(),
 })
 
 const deployment = z.strictObject({
-  provider: z.string(),
+  provider: z.string().describe('Id of the provider.'),
   wireId: z.string().optional().describe('Id or deployment name at the provider; default: the model id.'),
-  hosting: z.string().optional(),
-  region: z.string().optional(),
-  weight: z.number().positive().default(1),
+  hosting: z.string().optional().describe('Where it runs: eu, us, global, local; default: that of the provider.'),
+  region: z.string().optional().describe('Region of Bedrock or Vertex AI; default: that of the provider.'),
+  weight: z.number().positive().default(1).describe('Share of first attempts among the deployments of the model.'),
   prices: prices.optional().describe('Default: the price snapshot.'),
-  traits: modelTraitsSchema.optional(),
+  traits: modelTraitsSchema.optional().describe('What it accepts, see docs/operate/model-traits.md.'),
 })
 
 const model = z.strictObject({
-  id: z.string().min(1).max(256),
-  kind: z.enum(modelKinds).default('chat'),
-  aliases: z.array(z.string()).default([]),
-  ownedBy: z.string().optional(),
-  tier: z.enum(['base', 'premium']).default('premium'),
-  plans: z.array(z.enum(['free', 'team', 'enterprise'])).default(['free', 'team', 'enterprise']),
-  contextTokens: integer(1, 100_000_000).optional(),
-  maxOutputTokens: integer(1, 10_000_000).optional(),
-  dimensions: integer(1, 65_536).optional(),
-  acceptsTemperature: z.boolean().optional(),
-  reasoning: z.boolean().optional(),
+  id: z.string().min(1).max(256).describe('Name that clients send, without `eu/`.'),
+  kind: z.enum(modelKinds).default('chat').describe('What the model does.'),
+  aliases: z.array(z.string()).default([]).describe('Further names.'),
+  ownedBy: z.string().optional().describe('`owned_by` in the list of models.'),
+  tier: z.enum(['base', 'premium']).default('premium').describe('Base-tier models serve `baseTierFallback` of Spaces.'),
+  plans: z
+    .array(z.enum(['free', 'team', 'enterprise']))
+    .default(['free', 'team', 'enterprise'])
+    .describe('Plans whose organisations may call it.'),
+  contextTokens: integer(1, 100_000_000).optional().describe('Context window in tokens.'),
+  maxOutputTokens: integer(1, 10_000_000).optional().describe('Most tokens of an answer.'),
+  dimensions: integer(1, 65_536).optional().describe('Length of the vectors of an embedding model.'),
+  acceptsTemperature: z.boolean().optional().describe('false: `temperature` is not sent.'),
+  reasoning: z.boolean().optional().describe('true: the model reasons before it answers.'),
   baseModel: z.string().optional().describe('Name in the price snapshot, for an id of your choice.'),
-  traits: modelTraitsSchema.optional(),
-  deployments: z.array(deployment).min(1),
+  traits: modelTraitsSchema.optional().describe('What it accepts, see docs/operate/model-traits.md.'),
+  deployments: z.array(deployment).min(1).describe('Where it can be called.'),
 })
 
 const documents = z.strictObject({
-  maximumUploadBytes: integer(1024, 10_240 * megabyte).default(100 * megabyte),
+  maximumUploadBytes: integer(1024, 10_240 * megabyte)
+    .default(100 * megabyte)
+    .describe('Largest uploaded file.'),
   maximumImportBytes: integer(1024, 1_024 * 1_024 * megabyte)
     .default(4_096 * megabyte)
     .describe('Largest archive of a Space that an import accepts.'),
   blobs: z
     .strictObject({
-      kind: z.enum(['folder', 's3']).default('folder'),
-      bucket: z.string().optional(),
-      region: z.string().optional(),
+      kind: z
+        .enum(['folder', 's3'])
+        .default('folder')
+        .describe('Where uploaded files are stored: in `blobs` of the data folder, or in an object store.'),
+      bucket: z.string().optional().describe('Bucket of the object store.'),
+      region: z.string().optional().describe('Region of the object store.'),
       endpoint: z.url().optional().describe('For S3-compatible stores.'),
-      prefix: z.string().default('portico/'),
-      forcePathStyle: flag.default(false),
+      prefix: z.string().default('portico/').describe('Prefix of all keys in the bucket.'),
+      forcePathStyle: flag.default(false).describe('true: the bucket is in the path of the address, not in its host.'),
     })
     .prefault({}),
 })
@@ -269,7 +299,7 @@ const embeddings = z.strictObject({
     .describe('auto: the configured model, otherwise the built-in lexical hashing embedder.'),
   model: z.string().optional().describe('A catalogue model (provider) or a hub id (onnx).'),
   folder: z.string().optional().describe('Folder with the weights of a local ONNX model.'),
-  dimensions: integer(16, 4000).optional(),
+  dimensions: integer(16, 4000).optional().describe('Length of the vectors, for models that offer several.'),
 })
 
 const reranker = z.strictObject({
@@ -323,7 +353,10 @@ export const configFileSchema = z.strictObject({
   demo: flag.default(true).describe('Make a demo organisation and Space at the first start.'),
   log: z
     .strictObject({
-      level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+      level: z
+        .enum(['debug', 'info', 'warn', 'error', 'silent'])
+        .default('info')
+        .describe('Least severe lines that are written.'),
       format: z
         .enum(['auto', 'json', 'text', 'pretty'])
         .default('auto')
@@ -345,12 +378,12 @@ export const configFileSchema = z.strictObject({
     .prefault({}),
   ollama: z
     .strictObject({
-      url: z.url().default('http://127.0.0.1:11434'),
+      url: z.url().default('http://127.0.0.1:11434').describe('Address of Ollama.'),
       detect: flag.default(true).describe('Offer the models of a running Ollama.'),
     })
     .prefault({}),
-  providers: z.array(provider).default([]),
-  models: z.array(model).default([]),
+  providers: z.array(provider).default([]).describe('Connections to AI providers, see docs/operate/providers.md.'),
+  models: z.array(model).default([]).describe('Declared models, see docs/operate/models.md.'),
   documents: documents.prefault({}),
   embeddings: embeddings.prefault({}),
   reranker: reranker.prefault({}),

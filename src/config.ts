@@ -29,7 +29,7 @@ export interface Config {
 type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T
 
 /** Environment variable → path in the file. `PORT`, `HOST`, `DATABASE_URL` and `OTEL_…` are the names that platforms set. */
-const environmentSettings: Record<string, string> = {
+export const environmentSettings: Readonly<Record<string, string>> = {
   PORT: 'server.port',
   HOST: 'server.host',
   PORTICO_ROLE: 'server.role',
@@ -166,7 +166,7 @@ function assertKnownVariables(environment: Environment) {
     // Providers in the file may name such variables with apiKeyEnv.
     if (/^PORTICO_[A-Z0-9_]*_API_KEY$/.test(variable)) continue
     throw new ConfigError(
-      `${variable} is not a setting of Portico. Did you mean ${nearest(variable, [...known])}? docs/operate/configuration.md lists all.`,
+      `${variable} is not a setting of Portico. Did you mean ${nearest(variable, [...known])}? docs/reference/configuration.md lists all.`,
     )
   }
 }
@@ -289,7 +289,7 @@ function describeSetting(
   if (place in given) return sentence(place.replace('server.', '--'), issue.message)
   if (issue.code === 'unrecognized_keys') {
     const setting = [...issue.path, issue.keys?.[0]].join('.')
-    return `${setting} is not a setting of Portico; docs/operate/configuration.md lists all.`
+    return `${setting} is not a setting of Portico; docs/reference/configuration.md lists all.`
   }
   // An item of a list (`server.trustProxy.0`) comes from the variable of the list.
   const variable = Object.entries(environmentSettings).find(

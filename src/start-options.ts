@@ -11,7 +11,7 @@ export interface StartOptions {
 
 const names = { role: 'server.role', processes: 'server.processes' } as const
 const usage =
-  'Portico starts with --role ROLE and --processes NUMBER; every other setting is in docs/operate/configuration.md.'
+  'Portico starts with --role ROLE and --processes NUMBER; every other setting is in docs/reference/configuration.md.'
 
 /** Reads `--name value` and `--name=value`. Throws an Error whose message names the wrong argument. */
 export function readStartOptions(argv: readonly string[]): StartOptions {

@@ -82,7 +82,7 @@ export function createSignIn(dependencies: SignInDependencies) {
       const endpoint = signInEndpoints[`${request.method} ${path}`]
       const isSingleSignOn = path === '/sign-in/social' || path === callbackPath
       if (!endpoint || (isSingleSignOn && !singleSignOn))
-        throw new AppError('not_found', 'There is no such sign-in endpoint. docs/operate/accounts.md lists all.')
+        throw new AppError('not_found', 'There is no such sign-in endpoint. docs/operate/sign-in.md lists all.')
       if (endpoint.secret === 'password' && !passwordSignIn) throw noPasswords()
       if (path === '/change-password') await assertUncommon(String(fieldOf(request, 'newPassword')), 'newPassword')
       if (path === '/get-session') return answer(request, endpoint)

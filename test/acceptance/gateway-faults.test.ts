@@ -14,7 +14,7 @@ import {
   whole,
 } from '../harness/gateway-faults.ts'
 
-/** Faults of a provider and their effect on the client of the gateway, as in docs/use/errors.md and docs/operate/models.md. */
+/** Faults of a provider and their effect on the client of the gateway, as in docs/use/errors.md and docs/operate/routing.md. */
 
 let stage: GatewayStage
 

@@ -8,7 +8,7 @@ import { codeOf } from '../harness/second-factor.ts'
 import { chatAnswer } from '../upstream/replies.ts'
 import { startUpstream, type Upstream } from '../upstream/upstream.ts'
 
-/** The secret key of an installation is replaced, with one start after the other as docs/operate/operating.md describes it. */
+/** The secret key of an installation is replaced, with one start after the other as docs/operate/secrets.md describes it. */
 
 const formerKey = 'the former secret key of this test, long enough'
 const newKey = 'the new secret key of this test, also long enough'

@@ -27,7 +27,7 @@ import { testCertificate } from '../upstream/test-certificate.ts'
 
 const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 100_000)
 const hasServer = testServerUrl() !== undefined
-/** As docs/operate/deploying.md recommends: longer than the health interval of the proxies. */
+/** As docs/operate/upgrade.md recommends: longer than the health interval of the proxies. */
 const shutdownDelayMs = 3_000
 const busyMs = 1_500
 
