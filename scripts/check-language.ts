@@ -8,7 +8,7 @@ import { readSourceFiles } from './checks/source-files.ts'
  */
 
 const places = ['src', 'cli', 'bench', 'eval', 'scripts', 'test', 'docs', 'bin', 'web', '.ci']
-const singleFiles = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'vitest.config.ts']
+const singleFiles = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'vitest.config.ts']
 const paths = process.argv.slice(2).map((place) => place.replace(/^\.\//, ''))
 
 const files = readSourceFiles([...places, ...singleFiles], /\.(?:tsx?|md|sh)$|^bin\/|^\.ci\//).filter(

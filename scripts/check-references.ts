@@ -9,6 +9,7 @@ const folders = ['src', 'cli', 'bench', 'eval', 'scripts', 'test', 'docs', 'bin'
 const rootFiles = [
   'README.md',
   'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
   'CHANGELOG.md',
   'package.json',
   'vitest.config.ts',
