@@ -1,12 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** The commands that README.md and the pages of docs print, in fenced blocks and in running text. */
+/** The commands that README.md, CONTRIBUTING.md and the pages of docs print, in fenced blocks and in running text. */
 
 export const repository = path.resolve(import.meta.dirname, '../..')
 
 const pages = [
   'README.md',
+  'CONTRIBUTING.md',
   ...readdirSync(path.join(repository, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => isMarkdown(name) && !name.startsWith('decisions/'))
     .map((name) => `docs/${name}`),
