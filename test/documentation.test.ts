@@ -42,10 +42,4 @@ describe('decisions', () => {
     const title = text.slice(`# ${number}: `.length, text.indexOf('\n'))
     expect(index).toContain(`[${number}](${file}) ${title}\n`)
   })
-
-  test.each(files)('%s has at most 60 lines of 100 characters', (file) => {
-    const lines = read(`decisions/${file}`).trimEnd().split('\n')
-    expect(lines.length).toBeLessThanOrEqual(60)
-    expect(lines.filter((line) => line.length > 100)).toEqual([])
-  })
 })

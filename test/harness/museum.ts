@@ -22,7 +22,7 @@ export async function startWithSpace(options: StartOptions = {}, fields = {}): P
   return { portico, organisation, space: await portico.createSpace(organisation, fields) }
 }
 
-/** The same with one document, `museum.md`, which is `ready`. */
+/** The same with one document about a museum, which is `ready`. */
 export async function startMuseum(
   text = '# Tickets\n\nA ticket costs 12 euros. The museum opens at nine.',
   fields?: Record<string, string>,
