@@ -169,7 +169,7 @@ const spaceSettings = {
   maximumPassageTokens: z
     .int()
     .optional()
-    .describe('Tokens of the passages of one search at most, 500 to 50000; each answer pays for them. Default 6000.'),
+    .describe('Tokens of the passages of one search at most, 500 to 50000; each answer pays for them. Default 8000.'),
   wholeSpaceTokens: z
     .int()
     .optional()
