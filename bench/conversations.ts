@@ -7,14 +7,20 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { callIdsOf } from '../src/chat/index.ts'
-import { createErasureKeys, deriveErasureKeys } from '../src/erasures/index.ts'
-import { createConversationAccess } from '../src/conversations/index.ts'
-import { loadConversations } from '../src/conversations/conversation-list.store.ts'
-import { createConversations } from '../src/conversations/conversations.ts'
-import { openDatabases } from '../src/database/index.ts'
-import { createOrganisationId, createSpaceId, createUuid, silentLog, systemClock } from '../src/kernel/index.ts'
-import { serviceActor } from '../src/operators/index.ts'
+import { callIdsOf } from '../src/chat/chat/index.ts'
+import { createErasureKeys, deriveErasureKeys } from '../src/chat/erasures/index.ts'
+import { createConversationAccess } from '../src/chat/conversations/index.ts'
+import { loadConversations } from '../src/chat/conversations/conversation-list.store.ts'
+import { createConversations } from '../src/chat/conversations/conversations.ts'
+import { openDatabases } from '../src/platform/database/index.ts'
+import {
+  createOrganisationId,
+  createSpaceId,
+  createUuid,
+  silentLog,
+  systemClock,
+} from '../src/platform/kernel/index.ts'
+import { serviceActor } from '../src/tenants/operators/index.ts'
 import { figureWriter } from './runner/figures.ts'
 import { runPaired } from './runner/paired.ts'
 import { insertOrganisation, insertSpace } from '../test/harness/control-rows.ts'

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { createSpaceId, type OrganisationId, type SpaceId } from '../src/kernel/index.ts'
+import { createSpaceId, type OrganisationId, type SpaceId } from '../src/platform/kernel/index.ts'
 import { type BenchIndex, createBenchIndex } from './retrieval/bench-index.ts'
 import { createSyntheticSpace, printTimes, type SyntheticSpace } from './retrieval/synthetic-space.ts'
 

@@ -12,15 +12,15 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { createFileExtractor } from '../src/ingestion/extractors/extract-file.ts'
-import { createSpaceId, type SpaceId } from '../src/kernel/index.ts'
+import { createFileExtractor } from '../src/documents/ingestion/extractors/extract-file.ts'
+import { createSpaceId, type SpaceId } from '../src/platform/kernel/index.ts'
 import {
   createHashingEmbedder,
   createOnnxEmbedder,
   createRetrieval,
   type Embedder,
   type Passage,
-} from '../src/retrieval/index.ts'
+} from '../src/documents/retrieval/index.ts'
 import { sharedDataFolder } from '../test/harness/shared-data.ts'
 import {
   type BenchIndex,

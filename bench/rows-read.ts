@@ -1,4 +1,4 @@
-import type { Database, SqlValue } from '../src/database/index.ts'
+import type { Database, SqlValue } from '../src/platform/database/index.ts'
 
 /** The parts of a plan that this file reads, as EXPLAIN (FORMAT JSON) prints them. */
 interface PlanNode {

@@ -11,9 +11,9 @@
  * turns, with a plain BM25 and a loop over all vectors, both in memory and without a database.
  */
 import { parseArgs } from 'node:util'
-import { createSpaceId, type OrganisationId, type SpaceId } from '../src/kernel/index.ts'
+import { createSpaceId, type OrganisationId, type SpaceId } from '../src/platform/kernel/index.ts'
 import { type BenchIndex, createBenchIndex } from './retrieval/bench-index.ts'
-import { createRetrieval, type Embedder } from '../src/retrieval/index.ts'
+import { createRetrieval, type Embedder } from '../src/documents/retrieval/index.ts'
 import { createPlainSearch } from './retrieval/plain-search.ts'
 import { createSyntheticSpace, printTimes } from './retrieval/synthetic-space.ts'
 import { figureWriter } from './runner/figures.ts'

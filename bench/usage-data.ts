@@ -1,8 +1,8 @@
-import { closableBefore } from '../src/billing/usage-spans.ts'
-import { closeSpan, findSpanTable } from '../src/billing/usage-spans.store.ts'
-import { bucketOf, isFailed, noSpace } from '../src/billing/usage-tables.ts'
-import type { Database } from '../src/database/index.ts'
-import { type OrganisationId, systemClock } from '../src/kernel/index.ts'
+import { closableBefore } from '../src/gateway/billing/usage-spans.ts'
+import { closeSpan, findSpanTable } from '../src/gateway/billing/usage-spans.store.ts'
+import { bucketOf, isFailed, noSpace } from '../src/gateway/billing/usage-tables.ts'
+import type { Database } from '../src/platform/database/index.ts'
+import { type OrganisationId, systemClock } from '../src/platform/kernel/index.ts'
 
 /**
  * Ledger entries of 400 days, for the benches of reports and of growth. Organisation 0 has half of them, the others share the rest. The

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Context } from './context.ts'
 import { FailedError } from './errors.ts'
 
-const program = fileURLToPath(new URL('../src/offline.ts', import.meta.url))
+const program = fileURLToPath(new URL('../src/app/offline/offline.ts', import.meta.url))
 
 /** Runs a task that needs no service in a separate process, and shows its progress. Throws FailedError with its message. */
 export async function runOffline<Result>(

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { readJsonLines } from '../test/harness/shared-data.ts'
-import { comparedWords, readPassages, scoreAnswerability } from '../src/evidence/index.ts'
+import { comparedWords, readPassages, scoreAnswerability } from '../src/platform/evidence/index.ts'
 import { areaUnderRoc } from './area-under-roc.ts'
 import type { Evaluation } from './measure.ts'
 

@@ -9,8 +9,8 @@ import {
   type Evidence,
   readClaims,
   readEvidence,
-} from '../src/evidence/index.ts'
-import { splitSentences } from '../src/language/index.ts'
+} from '../src/platform/evidence/index.ts'
+import { splitSentences } from '../src/platform/language/index.ts'
 import type { Evaluation, Measure } from './measure.ts'
 
 /**

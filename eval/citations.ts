@@ -8,8 +8,8 @@ import {
   concludeSupport,
   readClaims,
   readEvidence,
-} from '../src/evidence/index.ts'
-import { isFunctionWord, tokenize } from '../src/language/index.ts'
+} from '../src/platform/evidence/index.ts'
+import { isFunctionWord, tokenize } from '../src/platform/language/index.ts'
 import type { Evaluation, Measure } from './measure.ts'
 
 /**

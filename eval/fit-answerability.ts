@@ -1,5 +1,5 @@
 /**
- * Fits the weights of src/evidence/answerability.ts.
+ * Fits the weights of src/platform/evidence/answerability.ts.
  *
  *   bin/run eval/fit-answerability.ts [FOLDER]
  *
@@ -7,7 +7,7 @@
  * on the other half.
  */
 import path from 'node:path'
-import { type AnswerFeatures, measureEvidence } from '../src/evidence/index.ts'
+import { type AnswerFeatures, measureEvidence } from '../src/platform/evidence/index.ts'
 import { sharedDataFolder } from '../test/harness/shared-data.ts'
 import { areaUnderRoc } from './area-under-roc.ts'
 import { readAnswerabilityItems } from './answerability.ts'

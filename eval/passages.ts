@@ -2,10 +2,15 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { chunksOf, createBenchIndex, paragraphsOf, pipelineChunkSize } from '../bench/retrieval/bench-index.ts'
 import { loadEvaluationSets } from '../bench/retrieval/evaluation-sets.ts'
-import { formatSources } from '../src/chat/context/prompt.ts'
-import { createSpaceId } from '../src/kernel/index.ts'
-import { createDocumentReader, createHashingEmbedder, createRetrieval, type Passage } from '../src/retrieval/index.ts'
-import { estimateTokens } from '../src/tokens/index.ts'
+import { formatSources } from '../src/chat/chat/context/prompt.ts'
+import { createSpaceId } from '../src/platform/kernel/index.ts'
+import {
+  createDocumentReader,
+  createHashingEmbedder,
+  createRetrieval,
+  type Passage,
+} from '../src/documents/retrieval/index.ts'
+import { estimateTokens } from '../src/gateway/tokens/index.ts'
 import type { Evaluation, Measure } from './measure.ts'
 import { packForPrompt } from './prompt-passages.ts'
 import { articlesOf, readXquadSet, xquadFolders } from './xquad.ts'

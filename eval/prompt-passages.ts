@@ -1,8 +1,8 @@
-import type { GivenPassage } from '../src/chat/context/given-passage.ts'
-import { addNeighbours } from '../src/chat/context/neighbours.ts'
-import { packPassages } from '../src/chat/context/pack-passages.ts'
-import type { DocumentReader, Passage, SpaceScope } from '../src/retrieval/index.ts'
-import { estimateTokens } from '../src/tokens/index.ts'
+import type { GivenPassage } from '../src/chat/chat/context/given-passage.ts'
+import { addNeighbours } from '../src/chat/chat/context/neighbours.ts'
+import { packPassages } from '../src/chat/chat/context/pack-passages.ts'
+import type { DocumentReader, Passage, SpaceScope } from '../src/documents/retrieval/index.ts'
+import { estimateTokens } from '../src/gateway/tokens/index.ts'
 
 /** Tokens of the passages of one search, of a new Space. */
 export const defaultRoom = 8_000

@@ -1,9 +1,9 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { databaseFingerprint, templatesFolder } from '../src/database/embedded/template.ts'
-import { openDatabases } from '../src/database/index.ts'
-import { migrationsFolder } from '../src/database/migrations.ts'
-import { describeError, silentLog, systemClock } from '../src/kernel/index.ts'
+import { databaseFingerprint, templatesFolder } from '../src/platform/database/embedded/template.ts'
+import { openDatabases } from '../src/platform/database/index.ts'
+import { migrationsFolder } from '../src/platform/database/migrations.ts'
+import { describeError, silentLog, systemClock } from '../src/platform/kernel/index.ts'
 
 /**
  * Makes the databases in dist/databases that the first start of the service copies. `npm ci` runs it with --if-possible: without

@@ -1,10 +1,10 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { bundleFingerprint, bundlesFolder } from '../src/bundle.ts'
+import { bundleFingerprint, bundlesFolder } from '../src/app/bundle.ts'
 import { toAscii } from './service-bundle/to-ascii.ts'
 
 /**
- * Makes the bundle of the service in dist/service that a start loads instead of its sources (src/bundle.ts). `npm ci` runs it with
+ * Makes the bundle of the service in dist/service that a start loads instead of its sources (src/app/bundle.ts). `npm ci` runs it with
  * --if-possible: an installation without development packages has no bundler, and the service runs from its sources.
  */
 
@@ -34,7 +34,7 @@ async function build(): Promise<void> {
   const { rolldown } = await import('rolldown')
   const bundle = await rolldown({
     cwd: root,
-    input: { process: 'src/process.ts' },
+    input: { process: 'src/app/process.ts' },
     platform: 'node',
     external,
     plugins: [keepPlaces],

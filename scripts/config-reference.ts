@@ -1,4 +1,4 @@
-import { secretVariables } from '../src/config/secrets.ts'
+import { secretVariables } from '../src/app/config/secrets.ts'
 
 /** The parts of a JSON schema that a setting can have. */
 export interface SettingSchema {
@@ -18,7 +18,7 @@ const introduction = `# Settings
 
 For operators: every setting of \`portico.yaml\`, its environment variable, its values and its default.
 
-This page is generated from \`src/config-schema.ts\` by \`npm run write:config-schema\`; do not edit it.
+This page is generated from \`src/app/config/config-schema.ts\` by \`npm run write:config-schema\`; do not edit it.
 [Configuration](../operate/configuration.md) explains where settings come from and which ones you need first.
 Editors use [portico.schema.json](portico.schema.json). \`[]\` stands for each item of a list.
 `

@@ -99,8 +99,8 @@ inspect_image() {
   [[ ! -s $folder/log ]]
   count $? 'the image has no tests, no configuration and no secrets'
   inside_image node --input-type=module -e '
-    const { findBundle } = await import("/portico/src/bundle.ts")
-    const { findTemplate } = await import("/portico/src/database/embedded/template.ts")
+    const { findBundle } = await import("/portico/src/app/bundle.ts")
+    const { findTemplate } = await import("/portico/src/platform/database/embedded/template.ts")
     if (!findBundle()) throw new Error("no bundle of these sources")
     if (!findTemplate("control") || !findTemplate("corpus")) throw new Error("no databases of these migrations")
   ' >"$folder/log" 2>&1

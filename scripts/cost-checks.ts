@@ -7,8 +7,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
-import { costOf, type PriceSchedule, type TokenPrices } from '../src/billing/index.ts'
-import { SseParser, formatPicoUsd, parseAttoUsd, parsePicoUsd, type TokenCounts } from '../src/kernel/index.ts'
+import { costOf, type PriceSchedule, type TokenPrices } from '../src/gateway/billing/index.ts'
+import { SseParser, formatPicoUsd, parseAttoUsd, parsePicoUsd, type TokenCounts } from '../src/platform/kernel/index.ts'
 import { sharedDataFolder } from '../test/harness/shared-data.ts'
 
 const decimal = z.union([z.string(), z.number()])

@@ -7,7 +7,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { formatPicoUsd, systemClock } from '../src/kernel/index.ts'
+import { formatPicoUsd, systemClock } from '../src/platform/kernel/index.ts'
 import { makeTestFolder, openTestDatabases } from '../test/harness/database.ts'
 import { prepareTemplate, testServerUrl } from '../test/harness/database-template.ts'
 import { runModel } from './ledger-proof/model.ts'

@@ -19,7 +19,7 @@ name=minimal-system
 main() {
   make_system
   # npm as it comes with each version of Node.js.
-  run_on 20 10 'npm ci' 'npm ci --ignore-scripts' 'npm test -- src/kernel'
+  run_on 20 10 'npm ci' 'npm ci --ignore-scripts' 'npm test -- src/platform/kernel'
   run_on 22 10 'npm ci'
   run_on 24 11 'npm ci --ignore-scripts'
   echo "$passed passed, $failed failed"

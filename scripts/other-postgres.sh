@@ -8,6 +8,6 @@ export PORTICO_POSTGRES_VERSION
 url=$(bash scripts/postgres-for-tests.sh start | tail -n 1) || exit 3
 trap 'bash scripts/postgres-for-tests.sh stop' EXIT
 echo "PostgreSQL $PORTICO_POSTGRES_VERSION"
-env -u PORTICO_TEST_POOLER PORTICO_TEST_DATABASE_URL="$url" npm test -- src/database/change-feed src/database/database.test.ts src/database/move \
-  src/jobs src/billing/ledger.test.ts src/billing/usage-reports.test.ts src/retrieval/retrieval test/contract/documents test/contract/space-chat \
+env -u PORTICO_TEST_POOLER PORTICO_TEST_DATABASE_URL="$url" npm test -- src/platform/database/change-feed src/platform/database/database.test.ts src/platform/database/move \
+  src/platform/jobs src/gateway/billing/ledger.test.ts src/gateway/billing/usage-reports.test.ts src/documents/retrieval/retrieval test/contract/documents test/contract/space-chat \
   test/acceptance/gateway-budget

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { z } from 'zod'
-import { environmentSettings } from '../src/config.ts'
-import { configFileSchema } from '../src/config-schema.ts'
+import { environmentSettings } from '../src/app/config/config.ts'
+import { configFileSchema } from '../src/app/config/config-schema.ts'
 import { renderConfigReference, type SettingSchema } from './config-reference.ts'
 
 /** Writes the schema and the reference of the settings to docs/reference, or with `--check` fails when one is out of date. */

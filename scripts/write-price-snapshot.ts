@@ -4,7 +4,7 @@ import { buildSnapshot } from './price-snapshot/build-snapshot.ts'
 import { readSourceTables } from './price-snapshot/source-tables.ts'
 
 /**
- * Writes src/models/snapshot/prices.jsonl from the tables in a folder (`bin/run scripts/write-price-snapshot.ts FOLDER`). Run it with newer
+ * Writes src/gateway/models/snapshot/prices.jsonl from the tables in a folder (`bin/run scripts/write-price-snapshot.ts FOLDER`). Run it with newer
  * tables, read the diff, and set the date and the commits in price-snapshot/build-snapshot.ts.
  */
 const folder = process.argv[2] ?? path.join(import.meta.dirname, '../../shared/data/prices')
@@ -14,7 +14,7 @@ const { lists, ...head } = buildSnapshot(readSourceTables(folder))
 const owners = Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, list.ownedBy]))
 const lines = Object.entries(lists).flatMap(([name, list]) => list.models.map((model) => ({ list: name, ...model })))
 const text = [{ ...head, owners }, ...lines].map((line) => `${JSON.stringify(line)}\n`).join('')
-writeFileSync(path.join(import.meta.dirname, '../src/models/snapshot/prices.jsonl'), text)
+writeFileSync(path.join(import.meta.dirname, '../src/gateway/models/snapshot/prices.jsonl'), text)
 
 const disagreeing = lines.filter((line) => line.disagreement !== undefined).length
 console.log(

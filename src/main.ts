@@ -1,4 +1,4 @@
-import { importProcess } from './bundle.ts'
+import { importProcess } from './app/bundle.ts'
 
 /** The entry: runs the service. */
 const { runProcess } = await importProcess()

@@ -7,11 +7,11 @@ const harness = 'test/harness/database-template.ts'
 /** They use the same engine or none in every run, or the database has no part in their subject. */
 const onceOnly = [
   // Each opens folders of the embedded engine.
-  'src/database/embedded/',
+  'src/platform/database/embedded/',
   'test/acceptance/uncaught.test.ts',
   // Only a folder of the harness, or a function that removes one.
-  'src/billing/journal/journal.slow.test.ts',
-  'src/billing/journal/records.test.ts',
+  'src/gateway/billing/journal/journal.slow.test.ts',
+  'src/gateway/billing/journal/records.test.ts',
   'test/acceptance/compose-example.test.ts',
   'test/acceptance/helm-chart.test.ts',
   // Sockets of clients that send slowly; a page of documentation; npm on a terminal.

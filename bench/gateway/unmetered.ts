@@ -1,12 +1,16 @@
-import type { Hold, Ledger, Receipt } from '../../src/billing/index.ts'
-import { createCompletions, gatewayRoutes } from '../../src/gateway/index.ts'
-import { createMetrics, createServer } from '../../src/http/index.ts'
-import { createOrganisationId, createPseudonyms, silentLog, systemClock } from '../../src/kernel/index.ts'
-import type { Deployment, LiveCatalogue, ResolvedModel } from '../../src/models/index.ts'
-import { assertGatewayAccess, createOrganisationLimiter, makeOrganisation } from '../../src/organisations/index.ts'
-import { createProvider } from '../../src/providers/index.ts'
-import { createRouter } from '../../src/routing/index.ts'
-import { createTokenCounting } from '../../src/tokens/index.ts'
+import type { Hold, Ledger, Receipt } from '../../src/gateway/billing/index.ts'
+import { createCompletions, gatewayRoutes } from '../../src/gateway/gateway/index.ts'
+import { createMetrics, createServer } from '../../src/platform/http/index.ts'
+import { createOrganisationId, createPseudonyms, silentLog, systemClock } from '../../src/platform/kernel/index.ts'
+import type { Deployment, LiveCatalogue, ResolvedModel } from '../../src/gateway/models/index.ts'
+import {
+  assertGatewayAccess,
+  createOrganisationLimiter,
+  makeOrganisation,
+} from '../../src/tenants/organisations/index.ts'
+import { createProvider } from '../../src/gateway/providers/index.ts'
+import { createRouter } from '../../src/gateway/routing/index.ts'
+import { createTokenCounting } from '../../src/gateway/tokens/index.ts'
 import { waitingConnections } from './waiting-connections.ts'
 
 /** The gateway as it is, with a ledger that records nothing and a catalogue of one model: what a call costs without accounting. */

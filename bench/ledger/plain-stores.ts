@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import type { Database } from '../../src/database/index.ts'
+import type { Database } from '../../src/platform/database/index.ts'
 
 /** As large as a settlement in the journal. */
 const record = Buffer.alloc(700, 'x')

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
-import { percentile } from '../../src/kernel/index.ts'
+import { percentile } from '../../src/platform/kernel/index.ts'
 
 /**
  * Sends requests to each target, one after the other, until it receives a message; then reports about each. A separate

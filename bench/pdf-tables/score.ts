@@ -1,4 +1,4 @@
-import type { Passage } from '../../src/retrieval/index.ts'
+import type { Passage } from '../../src/documents/retrieval/index.ts'
 import type { CellQuestion } from './cases.ts'
 
 /** Scores of one question over one cell. */

@@ -1,8 +1,8 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { openDatabases } from '../../src/database/index.ts'
-import { type Chunk, chunkBlocks, type ExtractedBlock } from '../../src/ingestion/index.ts'
+import { openDatabases } from '../../src/platform/database/index.ts'
+import { type Chunk, chunkBlocks, type ExtractedBlock } from '../../src/documents/ingestion/index.ts'
 import {
   createDocumentId,
   createOrganisationId,
@@ -12,7 +12,7 @@ import {
   type SpaceId,
   silentLog,
   systemClock,
-} from '../../src/kernel/index.ts'
+} from '../../src/platform/kernel/index.ts'
 import {
   composeEmbeddingText,
   createMemoryEngine,
@@ -21,7 +21,7 @@ import {
   type Embedder,
   type SearchEngine,
   type SearchIndex,
-} from '../../src/retrieval/index.ts'
+} from '../../src/documents/retrieval/index.ts'
 
 /** An index in a fresh embedded database (or on the server of --database-url), filled as ingestion fills it. */
 export interface BenchIndex extends AsyncDisposable {
@@ -94,7 +94,7 @@ export async function createBenchIndex(embedder: Embedder, databaseUrl?: string)
   return bench
 }
 
-/** The two jobs of src/ingestion/index-keeper.ts, without a queue. */
+/** The two jobs of src/documents/ingestion/index-keeper.ts, without a queue. */
 function startIndexing(engine: SearchEngine) {
   const stopped = new AbortController()
   const { signal } = stopped
@@ -134,7 +134,7 @@ export interface ChunkSize {
   overlapTokens: number
 }
 
-/** The sizes that src/ingestion/pipeline.ts uses. */
+/** The sizes that src/documents/ingestion/pipeline.ts uses. */
 export const pipelineChunkSize: ChunkSize = { targetTokens: 350, maximumTokens: 500, overlapTokens: 30 }
 
 export async function chunksOf(

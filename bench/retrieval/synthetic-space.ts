@@ -1,6 +1,11 @@
-import type { SpaceId } from '../../src/kernel/index.ts'
-import { type ContextText, createRetrieval, type Embedder, type IndexedChunk } from '../../src/retrieval/index.ts'
-import { createExactScan } from '../../src/retrieval/engines/exact-scan.store.ts'
+import type { SpaceId } from '../../src/platform/kernel/index.ts'
+import {
+  type ContextText,
+  createRetrieval,
+  type Embedder,
+  type IndexedChunk,
+} from '../../src/documents/retrieval/index.ts'
+import { createExactScan } from '../../src/documents/retrieval/engines/exact-scan.store.ts'
 import { createSyntheticTexts } from '../synthetic-texts.ts'
 import type { BenchIndex } from './bench-index.ts'
 

@@ -1,11 +1,11 @@
-import { answer } from '../../src/chat/answer.ts'
-import { type AnswerCall, type AnswerDependencies, prepareAnswer } from '../../src/chat/prepare-answer.ts'
-import type { CompletionCall, CompletionEvent } from '../../src/gateway/index.ts'
-import { createRequestId, type OrganisationId, type SpaceId, silentLog } from '../../src/kernel/index.ts'
-import type { DocumentReader, Passage, Retrieval } from '../../src/retrieval/index.ts'
-import { makeOrganisation } from '../../src/organisations/organisation-change.ts'
-import { makeSpace } from '../../src/spaces/index.ts'
-import { createTokenCounting } from '../../src/tokens/index.ts'
+import { answer } from '../../src/chat/chat/answer.ts'
+import { type AnswerCall, type AnswerDependencies, prepareAnswer } from '../../src/chat/chat/prepare-answer.ts'
+import type { CompletionCall, CompletionEvent } from '../../src/gateway/gateway/index.ts'
+import { createRequestId, type OrganisationId, type SpaceId, silentLog } from '../../src/platform/kernel/index.ts'
+import type { DocumentReader, Passage, Retrieval } from '../../src/documents/retrieval/index.ts'
+import { makeOrganisation } from '../../src/tenants/organisations/organisation-change.ts'
+import { makeSpace } from '../../src/chat/spaces/index.ts'
+import { createTokenCounting } from '../../src/gateway/tokens/index.ts'
 
 /** What an answer of the scripted model did. */
 export interface Observation {

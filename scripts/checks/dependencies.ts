@@ -16,8 +16,17 @@ export interface Module {
   readsEnvironment: boolean
 }
 
-/** The rooms that each room may import; `kernel` and its own files always. */
-export type AllowedRooms = Record<string, string[]>
+/** One wing of src/. */
+export interface Wing {
+  /** The wings that all of its rooms may import; the kernel always. */
+  imports: string[]
+  /** The rooms of this wing that each of its rooms may import. Empty: the wing has no rooms. */
+  rooms: Record<string, string[]>
+}
+
+export type Wings = Record<string, Wing>
+
+const kernel = 'platform/kernel'
 
 export function readModule(file: SourceFile): Module {
   return {
@@ -28,13 +37,14 @@ export function readModule(file: SourceFile): Module {
 }
 
 /** Every broken rule of ARCHITECTURE.md ("Rules that a check enforces"), each as one line. Tests and fixtures import what they need. */
-export function findViolations(modules: readonly Module[], allowed: AllowedRooms): string[] {
+export function findViolations(modules: readonly Module[], wings: Wings): string[] {
   const production = modules.filter((module) => !isTest(module.path))
   return [
-    ...production.flatMap((module) => module.imports.flatMap((one) => checkImport(module.path, one, allowed))),
+    ...production.flatMap((module) => module.imports.flatMap((one) => checkImport(module.path, one, wings))),
     ...production.flatMap(checkEnvironment),
-    ...checkTable(production, allowed),
-    ...checkRoomCycles(production),
+    ...checkTable(production, wings),
+    ...checkCycles(production, 'wings', wingOf),
+    ...checkCycles(production, 'rooms', roomOf),
     ...checkModuleCycles(production),
     ...checkCompleteReach(production),
   ]
@@ -65,12 +75,12 @@ function readImports({ path: from, text }: SourceFile): Import[] {
   return found
 }
 
-function checkImport(from: string, { to, typeOnly }: Import, allowed: AllowedRooms): string[] {
+function checkImport(from: string, { to, typeOnly }: Import, wings: Wings): string[] {
   const broken = (rule: string) => [`${from} imports ${to}: ${rule}`]
   const room = roomOf(from)
   const target = roomOf(to)
   if (isTest(to)) return broken('only tests, benches and scripts import fixtures (test/README.md)')
-  if (room === 'kernel' && target !== 'kernel' && !to.startsWith('node:'))
+  if (room === kernel && target !== kernel && !to.startsWith('node:'))
     return broken('kernel imports only node: (rule 1)')
   if (room === 'contract' && target !== 'contract' && to !== 'zod') return broken('contract imports only zod (rule 1)')
   if (from.startsWith('cli/') && to.startsWith('src/') && target !== 'contract')
@@ -82,75 +92,113 @@ function checkImport(from: string, { to, typeOnly }: Import, allowed: AllowedRoo
   }
   if (!/^(?:src|cli|web)\//.test(to) && !to.endsWith('package.json')) {
     const isFastify = /^(@fastify\/swagger|fastify)/.test(to)
-    return isFastify && room !== 'http' && !isRoutes(from) ? broken('only http and routes import fastify (rule 2)') : []
+    return isFastify && room !== 'platform/http' && !isRoutes(from)
+      ? broken('only http and routes import fastify (rule 2)')
+      : []
   }
-  if (isComposition(from) || from.startsWith('cli/') || from.startsWith('src/config')) return []
+  if (isComposition(from) || from.startsWith('cli/') || room === 'app/config') return []
   if (target === undefined || isComposition(to))
-    return broken('main, first-start, service and config are above the rooms (rule 2)')
-  if (room === target || target === 'kernel') {
+    return broken('main and the composition in app are above the rooms (rule 2)')
+  if (room === target || target === kernel) {
     return isRoutes(from) && to.endsWith('.store.ts') ? broken('routes never import stores (rule 2)') : []
   }
-  if (!allowed[room ?? '']?.includes(target)) return broken(`${room} may not import ${target} (rule 4)`)
+  if (!mayImport(room, target, wings)) return broken(`${room} may not import ${target} (rule 4)`)
   if (to !== `src/${target}/index.ts` && target !== 'contract')
     return broken('a room is imported through its index.ts (rule 5)')
   return [
-    ...(target === 'database' && !typeOnly && !mayUseDatabase(from)
+    ...(target === 'platform/database' && !typeOnly && !mayUseDatabase(from)
       ? broken('only stores, jobs and ingestion import the database at run time (rule 3)')
       : []),
-    ...(target === 'http' && !isRoutes(from) ? broken('only routes import http (rule 2)') : []),
+    ...(target === 'platform/http' && !isRoutes(from) ? broken('only routes import http (rule 2)') : []),
   ]
+}
+
+function mayImport(room: string | undefined, target: string, wings: Wings): boolean {
+  const [wing = '', name = ''] = room?.split('/') ?? []
+  const [targetWing = '', targetName = ''] = target.split('/')
+  const row = wings[wing]
+  return wing === targetWing
+    ? row?.rooms[name]?.includes(targetName) === true
+    : row?.imports.includes(targetWing) === true
 }
 
 function mayUseDatabase(from: string): boolean {
-  return from.endsWith('.store.ts') || ['jobs', 'ingestion'].includes(roomOf(from) ?? '')
+  return from.endsWith('.store.ts') || ['platform/jobs', 'documents/ingestion'].includes(roomOf(from) ?? '')
 }
 
+const configuration = 'src/app/config/config.ts'
+
 function checkEnvironment({ path: from, readsEnvironment }: Module): string[] {
-  return readsEnvironment && from !== 'src/config.ts' && !from.startsWith('cli/')
-    ? [`${from}: reads process.env; only src/config.ts may (rule 3)`]
+  return readsEnvironment && from !== configuration && !from.startsWith('cli/')
+    ? [`${from}: reads process.env; only ${configuration} may (rule 3)`]
     : []
 }
 
-/** A row of the table for a room that does not exist, or with a room that it never imports, hides what is true. */
-function checkTable(modules: readonly Module[], allowed: AllowedRooms): string[] {
-  const imported = new Map<string, Set<string>>()
-  for (const { path: from, imports } of modules) {
-    const room = roomOf(from)
-    if (room === undefined || isComposition(from)) continue
-    const targets = imported.get(room) ?? new Set()
-    for (const { to } of imports) targets.add(roomOf(to) ?? '')
-    imported.set(room, targets)
+/** A row of the table for what does not exist, or with an import that never happens, hides what is true. */
+function checkTable(modules: readonly Module[], wings: Wings): string[] {
+  const table = 'the table of wings'
+  const wingEdges = edgesBetween(modules, wingOf)
+  const roomEdges = edgesBetween(modules, roomOf)
+  const missing = [
+    ...[...wingEdges.keys()].filter((wing) => !(wing in wings)).map((wing) => `${table} lacks the wing ${wing}`),
+    ...[...roomEdges.keys()].filter((room) => !hasRow(room, wings)).map((room) => `${table} lacks the room ${room}`),
+  ]
+  const unused = (from: string, targets: readonly string[], actual: ReadonlyMap<string, string> | undefined) => {
+    if (!actual) return [`${table} names ${from}, which does not exist`]
+    const idle = targets.filter((target) => !actual.has(target))
+    return idle.map((target) => `${table} lets ${from} import ${target}, which it never does`)
   }
-  const table = 'the table of allowed rooms'
   return [
-    ...[...imported.keys()].filter((room) => !(room in allowed)).map((room) => `${table} lacks the room ${room}`),
-    ...Object.entries(allowed).flatMap(([room, targets]) => {
-      const actual = imported.get(room)
-      if (!actual) return [`${table} names the room ${room}, which does not exist`]
-      return targets
-        .filter((target) => !actual.has(target))
-        .map((target) => `${table} lets ${room} import ${target}, which it never does`)
-    }),
+    ...missing,
+    ...Object.entries(wings).flatMap(([wing, { imports, rooms }]) => [
+      ...unused(wing, imports, wingEdges.get(wing)),
+      ...Object.entries(rooms).flatMap(([name, targets]) => {
+        const room = `${wing}/${name}`
+        return unused(
+          room,
+          targets.map((target) => `${wing}/${target}`),
+          roomEdges.get(room),
+        )
+      }),
+    ]),
   ]
 }
 
-/** Cycles between rooms, over all imports: a type that two rooms share belongs below both. */
-function checkRoomCycles(modules: readonly Module[]): string[] {
+function hasRow(room: string, wings: Wings): boolean {
+  const [wing = '', name] = room.split('/')
+  return name === undefined || wings[wing]?.rooms[name] !== undefined
+}
+
+/** What each part imports, with one of the importing files. Composition is above all parts and is left out. */
+function edgesBetween(
+  modules: readonly Module[],
+  partOf: (file: string) => string | undefined,
+): Map<string, Map<string, string>> {
   const edges = new Map<string, Map<string, string>>()
   for (const { path: from, imports } of modules) {
-    const room = roomOf(from)
-    if (room === undefined || isComposition(from)) continue
+    const part = partOf(from)
+    if (part === undefined || isComposition(from)) continue
+    const targets = edges.get(part) ?? new Map<string, string>()
+    edges.set(part, targets)
     for (const { to } of imports) {
-      const target = roomOf(to)
-      if (target === undefined || target === room || isComposition(to)) continue
-      const targets = edges.get(room) ?? new Map<string, string>()
+      const target = partOf(to)
+      if (target === undefined || target === part || isComposition(to)) continue
       if (!targets.has(target)) targets.set(target, from)
-      edges.set(room, targets)
     }
   }
-  return findCycles(new Map([...edges].map(([room, targets]) => [room, [...targets.keys()]]))).map((cycle) => {
-    const steps = cycle.slice(1).map((room, index) => edges.get(cycle[index]!)!.get(room))
-    return `rooms import each other: ${cycle.join(' → ')} (rule 5), for instance in ${steps.join(', ')}`
+  return edges
+}
+
+/** Cycles between wings or rooms, over all imports: a type that two of them share belongs below both. */
+function checkCycles(
+  modules: readonly Module[],
+  parts: string,
+  partOf: (file: string) => string | undefined,
+): string[] {
+  const edges = edgesBetween(modules, partOf)
+  return findCycles(new Map([...edges].map(([part, targets]) => [part, [...targets.keys()]]))).map((cycle) => {
+    const steps = cycle.slice(1).map((part, index) => edges.get(cycle[index]!)!.get(part))
+    return `${parts} import each other: ${cycle.join(' → ')} (rule 5), for instance in ${steps.join(', ')}`
   })
 }
 
@@ -159,14 +207,14 @@ function checkModuleCycles(modules: readonly Module[]): string[] {
   return findCycles(runtimeEdges(modules)).map((cycle) => `modules import each other: ${cycle.join(' → ')} (rule 5)`)
 }
 
-/** Nothing that the path of every completion loads is in ingestion/. */
+/** Nothing that the path of every completion loads is in documents/ingestion/. */
 function checkCompleteReach(modules: readonly Module[]): string[] {
-  const start = 'src/gateway/complete.ts'
+  const start = 'src/gateway/gateway/complete.ts'
   const edges = runtimeEdges(modules)
   const reached = new Set([start])
   for (const file of reached) for (const next of edges.get(file) ?? []) reached.add(next)
   return [...reached]
-    .filter((file) => roomOf(file) === 'ingestion')
+    .filter((file) => roomOf(file) === 'documents/ingestion')
     .map((file) => `${file}: ${start} reaches it through its imports (rule 4)`)
 }
 
@@ -181,9 +229,7 @@ function runtimeEdges(modules: readonly Module[]): Map<string, string[]> {
 
 /** Composition is above all rooms: it may import every room, and no room imports it. */
 function isComposition(file: string): boolean {
-  return /^src\/(?:(?:main|bundle|process|first-start|offline|process-log|service)\.ts$|(?:first-start|offline|process-log|service)\/)/.test(
-    file,
-  )
+  return /^src\/(?:main\.ts$|app\/(?!(?:config|backup)\/))/.test(file)
 }
 
 /** Page views are routes as well. */
@@ -196,6 +242,12 @@ function isTest(file: string): boolean {
   return file.endsWith('.test.ts') || file.includes('/testing/')
 }
 
-function roomOf(file: string): string | undefined {
+function wingOf(file: string): string | undefined {
   return /^src\/([a-z-]+)\//.exec(file)?.[1]
+}
+
+/** `wing/room`; the name of the wing where it has no rooms. */
+function roomOf(file: string): string | undefined {
+  const [, wing, room] = /^src\/([a-z-]+)\/(?:([a-z-]+)\/)?/.exec(file) ?? []
+  return wing === 'contract' || wing === 'console' || room === undefined ? wing : `${wing}/${room}`
 }

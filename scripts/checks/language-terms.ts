@@ -51,7 +51,7 @@ export const terms: Term[] = [
     prose: /(?<!text |answer |token )\bgenerations?\b/,
     name: /\bgenerations?\b/,
     write: 'embedding version',
-    only: /^(?:src\/(?:retrieval|ingestion|service)\/|bench\/(?:search|retrieval|memory)|docs\/understand\/retrieval\.md)/,
+    only: /^(?:src\/(?:documents\/(?:retrieval|ingestion)|app\/service)\/|bench\/(?:search|retrieval|memory)|docs\/understand\/retrieval\.md)/,
   },
   {
     prose: /(?<!\bMB )\bresident\b(?!,? (?:memory|set|size|pages?|bytes|MB)\b)/,
@@ -68,13 +68,13 @@ export const terms: Term[] = [
     prose: /\baccounts?\b(?! for\b)/,
     name: /\baccounts?\b/,
     write: 'lease',
-    only: /^(?:src\/billing\/|bench\/ledger|scripts\/ledger-proof\/)/,
+    only: /^(?:src\/gateway\/billing\/|bench\/ledger|scripts\/ledger-proof\/)/,
   },
   {
     name: /^settle[sd]?\b/,
     write: 'finish, complete, end: only the ledger settles',
     except:
-      /^(?:src\/(?:billing\/|gateway\/|contract\/usage|service\/ledger)|scripts\/ledger-proof|test\/harness\/ledger-crash\/|bench\/(?:ledger|gateway\/))/,
+      /^(?:src\/(?:gateway\/(?:billing|gateway)\/|contract\/usage|app\/service\/ledger)|scripts\/ledger-proof|test\/harness\/ledger-crash\/|bench\/(?:ledger|gateway\/))/,
   },
   { prose: /\bwhoever\b|\bsomebody\b/, write: 'the name of the part that acts' },
   { prose: /\bknows? (?:nobody|no|nothing)\b/, write: 'does not import, does not use' },
@@ -83,7 +83,7 @@ export const terms: Term[] = [
 /** Paths that are not checked, each with the reason. */
 export const excluded: { paths: RegExp; reason: string }[] = [
   { paths: /^scripts\/checks\/language/, reason: 'the terms and the examples of this check' },
-  { paths: /^src\/database\/migrations\//, reason: 'a migration is never edited once it has landed' },
+  { paths: /^src\/platform\/database\/migrations\//, reason: 'a migration is never edited once it has landed' },
   { paths: /\/encoding\/test-sentences/, reason: 'running text in 30 languages' },
   { paths: /\/fixtures\//, reason: 'recorded bytes and texts of test documents' },
 ]
@@ -93,4 +93,4 @@ export const excluded: { paths: RegExp; reason: string }[] = [
  * errors and printed lines are checked.
  */
 export const stringsAreData =
-  /\.test\.ts$|fixture|(?:^|\/)testing\/|^(?:bench|scripts|test)\/|^src\/chat\/(?:context\/prompt|tools\/)|^src\/(?:evidence|language)\//
+  /\.test\.ts$|fixture|(?:^|\/)testing\/|^(?:bench|scripts|test)\/|^src\/chat\/chat\/(?:context\/prompt|tools\/)|^src\/platform\/(?:evidence|language)\//

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { findTerms } from './language.ts'
 
-const find = (text: string, path = 'src/spaces/example.ts') =>
+const find = (text: string, path = 'src/chat/spaces/example.ts') =>
   findTerms([{ path, text }]).map(({ line, found }) => `${line}: ${found}`)
 
 describe('a replaced term is found', () => {
@@ -18,7 +18,7 @@ describe('a replaced term is found', () => {
 
   test('in test titles, errors and printed lines of tests and scripts', () => {
     const text = "describe.each(['a truth'])('the %s and\\nthe books agree', () => {})\nconsole.log('it tells')"
-    expect(find(text, 'src/spaces/example.test.ts')).toEqual(['1: books', '2: tells'])
+    expect(find(text, 'src/chat/spaces/example.test.ts')).toEqual(['1: books', '2: tells'])
     expect(find("throw new Error('a truth')", 'scripts/example.ts')).toEqual(['1: truth'])
   })
 
@@ -34,7 +34,7 @@ describe('a replaced term is found', () => {
       '2: wordScore',
       '3: adopt',
     ])
-    expect(find('', 'src/providers/secret-cutter.ts')).toEqual(['1: src/providers/secret-cutter.ts'])
+    expect(find('', 'src/gateway/providers/secret-cutter.ts')).toEqual(['1: src/gateway/providers/secret-cutter.ts'])
   })
 
   test('in documents and shell scripts', () => {
@@ -65,10 +65,10 @@ describe('a replaced term is not found', () => {
   })
 
   test('where it belongs to a room: only billing settles, accounts and generations are words of other rooms', () => {
-    expect(find('function settleHold() {}', 'src/billing/a.ts')).toEqual([])
-    expect(find('function settleHold() {}', 'src/spaces/a.ts')).toEqual(['1: settleHold'])
-    expect(find('// An account.', 'src/billing/a.ts')).toEqual(['1: account'])
-    expect(find('// An account.', 'src/providers/a.ts')).toEqual([])
-    expect(find('// A generation.', 'src/retrieval/a.ts')).toEqual(['1: generation'])
+    expect(find('function settleHold() {}', 'src/gateway/billing/a.ts')).toEqual([])
+    expect(find('function settleHold() {}', 'src/chat/spaces/a.ts')).toEqual(['1: settleHold'])
+    expect(find('// An account.', 'src/gateway/billing/a.ts')).toEqual(['1: account'])
+    expect(find('// An account.', 'src/gateway/providers/a.ts')).toEqual([])
+    expect(find('// A generation.', 'src/documents/retrieval/a.ts')).toEqual(['1: generation'])
   })
 })

@@ -34,7 +34,7 @@ const placeholder = /(?:^|\/)(?:[a-z]\.|[A-Z]{2,}(?:\/|\.ts|$))/
 /**
  * References in comments, messages and documents to what does not exist. A link is relative to its document. Elsewhere a path may be
  * relative to the file or to the root, or be the end of a path: `complete.ts` and `gateway/complete.ts` name
- * `src/gateway/complete.ts`. Outside of the repository only the folder of shared data may be named, which is a setting. Messages and
+ * `src/gateway/gateway/complete.ts`. Outside of the repository only the folder of shared data may be named, which is a setting. Messages and
  * documents also name files of users: there a file counts when its path begins with a folder of the repository or it is a module.
  */
 export function findBrokenReferences(files: readonly SourceFile[], repository: Repository): BrokenReference[] {

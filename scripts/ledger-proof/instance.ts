@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import fs from 'node:fs'
-import { createLedger, type Hold, type HoldRequest, type LedgerService } from '../../src/billing/index.ts'
-import { journalFiles } from '../../src/billing/journal/journal-files.ts'
-import type { JournalFiles } from '../../src/billing/index.ts'
-import type { Database } from '../../src/database/index.ts'
-import { type Clock, silentLog, systemClock } from '../../src/kernel/index.ts'
+import { createLedger, type Hold, type HoldRequest, type LedgerService } from '../../src/gateway/billing/index.ts'
+import { journalFiles } from '../../src/gateway/billing/journal/journal-files.ts'
+import type { JournalFiles } from '../../src/gateway/billing/index.ts'
+import type { Database } from '../../src/platform/database/index.ts'
+import { type Clock, silentLog, systemClock } from '../../src/platform/kernel/index.ts'
 import type { Chance } from './random.ts'
 
 /** One simulated process: its ledger, and the ways in which it ends or becomes silent. */

@@ -1,7 +1,13 @@
-import { costOf, createLedger, type HoldRequest, type LedgerService } from '../../src/billing/index.ts'
-import { answered, callOf, fixturePrices, organisationWith, usageOf } from '../../src/billing/testing/ledger-fixture.ts'
-import { isAppError, parsePicoUsd, silentLog, systemClock } from '../../src/kernel/index.ts'
-import type { Database } from '../../src/database/index.ts'
+import { costOf, createLedger, type HoldRequest, type LedgerService } from '../../src/gateway/billing/index.ts'
+import {
+  answered,
+  callOf,
+  fixturePrices,
+  organisationWith,
+  usageOf,
+} from '../../src/gateway/billing/testing/ledger-fixture.ts'
+import { isAppError, parsePicoUsd, silentLog, systemClock } from '../../src/platform/kernel/index.ts'
+import type { Database } from '../../src/platform/database/index.ts'
 import type { Chance } from './random.ts'
 
 const promptTokens = 100

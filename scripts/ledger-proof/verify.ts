@@ -1,4 +1,4 @@
-import type { Database } from '../../src/database/index.ts'
+import type { Database } from '../../src/platform/database/index.ts'
 import type { SimulatedCall } from './simulation.ts'
 
 export interface Verdict {

@@ -1,5 +1,5 @@
-import { ceilDivide, formatAttoUsd, parseAttoUsd } from '../../src/kernel/index.ts'
-import type { PriceSnapshot, SnapshotModel, SnapshotPrices } from '../../src/models/index.ts'
+import { ceilDivide, formatAttoUsd, parseAttoUsd } from '../../src/platform/kernel/index.ts'
+import type { PriceSnapshot, SnapshotModel, SnapshotPrices } from '../../src/gateway/models/index.ts'
 import { listSources, type ListSource } from './lists.ts'
 import {
   describePrices,

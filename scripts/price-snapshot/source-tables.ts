@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { formatAttoUsd, parseAttoUsd, parsePicoUsd } from '../../src/kernel/index.ts'
+import { formatAttoUsd, parseAttoUsd, parsePicoUsd } from '../../src/platform/kernel/index.ts'
 
 /** The three community tables as records of one shape; prices in attoUsd per token, null if the table has none. */
 

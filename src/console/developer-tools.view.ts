@@ -6,9 +6,9 @@ import {
   maximumViewModels,
 } from '../contract/console-developer-tools.ts'
 import { errorResponses } from '../contract/errors.ts'
-import { describeRoutes, type Routes } from '../http/index.ts'
-import type { Clock } from '../kernel/index.ts'
-import type { OfferedModel } from '../models/index.ts'
+import { describeRoutes, type Routes } from '../platform/http/index.ts'
+import type { Clock } from '../platform/kernel/index.ts'
+import type { OfferedModel } from '../gateway/models/index.ts'
 import {
   administrators,
   describeOrganisation,
@@ -16,7 +16,7 @@ import {
   type Organisation,
   type Organisations,
   renderApiKey,
-} from '../organisations/index.ts'
+} from '../tenants/organisations/index.ts'
 import { renderOfferedModel } from './offered-models.ts'
 import { originOf } from './origin.ts'
 

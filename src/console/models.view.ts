@@ -9,8 +9,8 @@ import {
 } from '../contract/console-models.ts'
 import { errorResponses } from '../contract/errors.ts'
 import { modelParamsSchema } from '../contract/models.ts'
-import { describeRoutes, type Routes } from '../http/index.ts'
-import type { CatalogueViews } from '../models/index.ts'
+import { describeRoutes, type Routes } from '../platform/http/index.ts'
+import type { CatalogueViews } from '../gateway/models/index.ts'
 
 const described = describeRoutes({ role: 'operator' }, 'Console: models')
 

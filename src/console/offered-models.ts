@@ -1,8 +1,8 @@
 import type { OfferedIdView, OfferedModelView, TokenPricesView } from '../contract/console-developer-tools.ts'
-import { ceilDivide, formatPicoUsd } from '../kernel/index.ts'
-import { withDefaults } from '../billing/index.ts'
-import { type Deployment, euPrefix, type OfferedModel, priceInForce } from '../models/index.ts'
-import type { Organisation } from '../organisations/index.ts'
+import { ceilDivide, formatPicoUsd } from '../platform/kernel/index.ts'
+import { withDefaults } from '../gateway/billing/index.ts'
+import { type Deployment, euPrefix, type OfferedModel, priceInForce } from '../gateway/models/index.ts'
+import type { Organisation } from '../tenants/organisations/index.ts'
 
 type UnitPrices = ReturnType<typeof withDefaults>
 

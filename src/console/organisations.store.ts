@@ -1,6 +1,6 @@
 import type { ConsoleOrganisationsQuery } from '../contract/console-organisations.ts'
-import type { Database } from '../database/index.ts'
-import { isUuid } from '../kernel/index.ts'
+import type { Database } from '../platform/database/index.ts'
+import { isUuid } from '../platform/kernel/index.ts'
 import type { OrganisationCounts, OrganisationLists, OrganisationRow } from './organisation-lists.ts'
 
 /** `isSubscriptionActive` of organisations/gate.ts in SQL; $1 is the time. */

@@ -1,4 +1,4 @@
-import { freshness, type LedgerService, noteFreshness, renderBudget } from '../billing/index.ts'
+import { freshness, type LedgerService, noteFreshness, renderBudget } from '../gateway/billing/index.ts'
 import {
   type ConsoleOrganisationRow,
   consoleOrganisationSchema,
@@ -7,10 +7,10 @@ import {
 } from '../contract/console-organisations.ts'
 import { errorResponses } from '../contract/errors.ts'
 import { idParamsSchema } from '../contract/operator.ts'
-import { type App, describeRoutes, type Routes } from '../http/index.ts'
-import { type Clock, formatPicoUsd } from '../kernel/index.ts'
-import type { AdminLog } from '../operators/index.ts'
-import { noOrganisation, type Organisations, renderOrganisation } from '../organisations/index.ts'
+import { type App, describeRoutes, type Routes } from '../platform/http/index.ts'
+import { type Clock, formatPicoUsd } from '../platform/kernel/index.ts'
+import type { AdminLog } from '../tenants/operators/index.ts'
+import { noOrganisation, type Organisations, renderOrganisation } from '../tenants/organisations/index.ts'
 import type { OrganisationLists } from './organisation-lists.ts'
 
 const described = describeRoutes({ role: 'operator' }, 'Console')

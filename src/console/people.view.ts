@@ -1,10 +1,10 @@
-import { type Accounts, describeInvitation, describeMember, describePerson } from '../accounts/index.ts'
+import { type Accounts, describeInvitation, describeMember, describePerson } from '../tenants/accounts/index.ts'
 import { maximumViewInvitations, membersViewSchema, peopleViewSchema } from '../contract/console-people.ts'
 import { errorResponses } from '../contract/errors.ts'
 import { idParamsSchema } from '../contract/operator.ts'
 import { pageQuerySchema, peopleQuerySchema } from '../contract/people.ts'
-import { describeRoutes, type Routes } from '../http/index.ts'
-import { administrators, noOrganisation } from '../organisations/index.ts'
+import { describeRoutes, type Routes } from '../platform/http/index.ts'
+import { administrators, noOrganisation } from '../tenants/organisations/index.ts'
 
 const described = describeRoutes({ role: 'operator' }, 'Console: people')
 const newest = { limit: maximumViewInvitations, offset: 0 }

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
-import { type Clock, residentBytes } from '../kernel/index.ts'
+import { type Clock, residentBytes } from '../platform/kernel/index.ts'
 
 const everyMs = 10_000
 /** Of ten minutes. */

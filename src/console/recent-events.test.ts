@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Log, silentLog } from '../kernel/index.ts'
+import { type Log, silentLog } from '../platform/kernel/index.ts'
 import { createRecentEvents } from './recent-events.ts'
 
 const atMs = Date.UTC(2026, 10, 21, 12)

@@ -1,4 +1,4 @@
-import type { Log, LogFields } from '../kernel/index.ts'
+import type { Log, LogFields } from '../platform/kernel/index.ts'
 import type { SystemEvent } from '../contract/console-system.ts'
 
 /** Warnings and errors of this process that operators can read without its log. */

@@ -1,6 +1,6 @@
 import { maximumSelectableModels, type SelectableModelView } from '../contract/console-spaces.ts'
-import type { OfferedModel } from '../models/index.ts'
-import type { Organisation } from '../organisations/index.ts'
+import type { OfferedModel } from '../gateway/models/index.ts'
+import type { Organisation } from '../tenants/organisations/index.ts'
 import { renderOfferedModel } from './offered-models.ts'
 
 /** The ids that a Space of the organisation can use, each side of a model separately, by id. */

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { App } from '../http/index.ts'
+import type { App } from '../platform/http/index.ts'
 import { staticRoutes } from './static.routes.ts'
 
 const root = mkdtempSync(path.join(tmpdir(), 'portico-static-'))

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyReply } from 'fastify'
-import type { App, Routes } from '../http/index.ts'
+import type { App, Routes } from '../platform/http/index.ts'
 
 /** Stands for the nonce in the built index.html; web/vite.config.ts states it. */
 const noncePlaceholder = '__CSP_NONCE__'

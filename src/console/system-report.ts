@@ -1,5 +1,5 @@
 import type { ConsoleSystemBody } from '../contract/console-system.ts'
-import { type Clock, describeError, type Log } from '../kernel/index.ts'
+import { type Clock, describeError, type Log } from '../platform/kernel/index.ts'
 import type { SystemStore } from './system.store.ts'
 
 /** Pages of several operators, and of the same one, share a report of this age. */

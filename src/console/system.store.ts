@@ -1,5 +1,5 @@
-import type { Database } from '../database/index.ts'
-import type { Role } from '../kernel/index.ts'
+import type { Database } from '../platform/database/index.ts'
+import type { Role } from '../platform/kernel/index.ts'
 
 /** Counts for the operator's page of the system. */
 

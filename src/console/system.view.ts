@@ -1,6 +1,6 @@
 import { consoleSystemSchema } from '../contract/console-system.ts'
 import { errorResponses } from '../contract/errors.ts'
-import { describeRoutes, type Routes } from '../http/index.ts'
+import { describeRoutes, type Routes } from '../platform/http/index.ts'
 import type { SystemReport } from './system-report.ts'
 
 const described = describeRoutes({ role: 'operator' }, 'Console')

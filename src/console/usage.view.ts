@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { freshness, type LedgerService, noteFreshness } from '../billing/index.ts'
+import { freshness, type LedgerService, noteFreshness } from '../gateway/billing/index.ts'
 import { errorResponses } from '../contract/errors.ts'
 import {
   maximumInsightRows,
@@ -11,10 +11,10 @@ import {
   usageRequestsQuerySchema,
   type UsageRequestsQuery,
 } from '../contract/usage-reports.ts'
-import { type App, describeRoutes, type Routes } from '../http/index.ts'
-import type { InsightService } from '../insights/index.ts'
-import type { Clock } from '../kernel/index.ts'
-import { administrators, noOrganisation, type Organisations } from '../organisations/index.ts'
+import { type App, describeRoutes, type Routes } from '../platform/http/index.ts'
+import type { InsightService } from '../chat/insights/index.ts'
+import type { Clock } from '../platform/kernel/index.ts'
+import { administrators, noOrganisation, type Organisations } from '../tenants/organisations/index.ts'
 
 const described = describeRoutes(administrators, 'Console: usage')
 

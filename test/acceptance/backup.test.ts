@@ -106,10 +106,14 @@ describe.skipIf(testServerUrl() !== undefined)('backup and restore of the embedd
     const target = inFolder('no-room')
     const task = JSON.stringify({ task: 'restore', archive: file, dataFolder: target })
     // The limit of the size of one file, in blocks of 512 bytes, below the 16 MB of a log file.
-    const child = spawn('sh', ['-c', `ulimit -f 8000; exec "$0" "$@"`, process.execPath, 'src/offline.ts'], {
-      cwd: repository,
-      stdio: ['pipe', 'pipe', 'ignore'],
-    })
+    const child = spawn(
+      'sh',
+      ['-c', `ulimit -f 8000; exec "$0" "$@"`, process.execPath, 'src/app/offline/offline.ts'],
+      {
+        cwd: repository,
+        stdio: ['pipe', 'pipe', 'ignore'],
+      },
+    )
     child.stdin.end(task)
     let out = ''
     for await (const chunk of child.stdout) out += String(chunk)

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { runCli } from '../../cli/run.ts'
-import { runFirstStart } from '../../src/first-start.ts'
+import { runFirstStart } from '../../src/app/first-start/first-start.ts'
 import { fencedCommands, inlineCommands, repository } from '../harness/documented-commands.ts'
 import { removeFolder, startPortico, type TestPortico } from '../harness/portico.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DocumentOperationBody } from '../../src/contract/document-progress.ts'
-import type { DocumentId } from '../../src/kernel/index.ts'
+import type { DocumentId } from '../../src/platform/kernel/index.ts'
 import { freshDatabasePlace } from '../harness/database.ts'
 import { insertDocumentRows } from '../harness/document-rows.ts'
 import {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { SseParser } from '../../src/kernel/index.ts'
+import { SseParser } from '../../src/platform/kernel/index.ts'
 import { insertDocumentRows } from '../harness/document-rows.ts'
 import { type Browser, createPerson } from '../harness/people.ts'
 import {

@@ -5,8 +5,8 @@ import path from 'node:path'
 import { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createFolderBlobStore } from '../../src/documents/index.ts'
-import { isAppError } from '../../src/kernel/index.ts'
+import { createFolderBlobStore } from '../../src/documents/documents/index.ts'
+import { isAppError } from '../../src/platform/kernel/index.ts'
 import { freshDatabasePlace, serviceVariables } from '../harness/database.ts'
 import {
   createApiClient,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { makeTinyOnnx } from '../../scripts/make-tiny-onnx.ts'
-import { isOnnxRuntimeInstalled } from '../../src/retrieval/index.ts'
+import { isOnnxRuntimeInstalled } from '../../src/documents/retrieval/index.ts'
 import { freshDatabasePlace } from '../harness/database.ts'
 import {
   createApiClient,

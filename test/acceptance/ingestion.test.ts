@@ -1,8 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import iconv from 'iconv-lite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildDocx, buildTextPdf, buildZip, docxParagraph } from '../../src/ingestion/testing/build-documents.ts'
-import { SseParser, type SseEvent } from '../../src/kernel/index.ts'
+import {
+  buildDocx,
+  buildTextPdf,
+  buildZip,
+  docxParagraph,
+} from '../../src/documents/ingestion/testing/build-documents.ts'
+import { SseParser, type SseEvent } from '../../src/platform/kernel/index.ts'
 import { startWithSpace } from '../harness/museum.ts'
 import {
   expectStatus,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { makeTinyCrossEncoder } from '../../scripts/make-tiny-onnx.ts'
-import { isOnnxRuntimeInstalled } from '../../src/retrieval/index.ts'
+import { isOnnxRuntimeInstalled } from '../../src/documents/retrieval/index.ts'
 import { uploadReady } from '../harness/museum.ts'
 import {
   expectStatus,
@@ -208,7 +208,7 @@ describe("a provider's reranker", () => {
     expect((await organisation.client('POST', '/v1/gateway/chat/completions', completion)).status).toBe(404)
   })
 
-  // All other failures: src/providers/rerank.test.ts and src/retrieval/rerankers/rerank-stage.test.ts.
+  // All other failures: src/gateway/providers/rerank.test.ts and src/documents/retrieval/rerankers/rerank-stage.test.ts.
   it.each<[string, string, () => UpstreamReply]>([
     ['stops in its answer', 'timeout', () => ({ headers: json, body: '{"results":[', stallAfterBytes: 5 })],
     ['fails', 'failed', () => ({ status: 500, headers: json, body: '{"message":"sk-secret-of-this-test broke"}' })],

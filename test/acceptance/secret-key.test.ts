@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createSecretBox } from '../../src/kernel/index.ts'
+import { createSecretBox } from '../../src/platform/kernel/index.ts'
 import { addModel } from '../harness/added-model.ts'
 import { type DatabasePlace, freshDatabasePlace } from '../harness/database.ts'
 import { type Browser, createPerson, openBrowser, testPassword } from '../harness/people.ts'

@@ -1,7 +1,7 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { SseParser } from '../../src/kernel/index.ts'
+import { SseParser } from '../../src/platform/kernel/index.ts'
 import {
   expectStatus,
   startPortico,
@@ -361,7 +361,7 @@ it('unknown fields are ignored and named in a header', async () => {
 })
 
 describe('a model that writes arbitrary text', () => {
-  // Without what would make a link, a definition or an index expression of a marker: those are text (src/chat/citations/citation-rewriter.test.ts).
+  // Without what would make a link, a definition or an index expression of a marker: those are text (src/chat/chat/citations/citation-rewriter.test.ts).
   const piece = fc.oneof(
     {
       weight: 3,

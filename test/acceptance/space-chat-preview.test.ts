@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildTextPdf } from '../../src/ingestion/testing/build-documents.ts'
-import { type SseEvent, SseParser } from '../../src/kernel/index.ts'
+import { buildTextPdf } from '../../src/documents/ingestion/testing/build-documents.ts'
+import { type SseEvent, SseParser } from '../../src/platform/kernel/index.ts'
 import { type Browser, createPerson } from '../harness/people.ts'
 import {
   expectStatus,

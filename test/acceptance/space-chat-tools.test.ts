@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { SseParser } from '../../src/kernel/index.ts'
+import { SseParser } from '../../src/platform/kernel/index.ts'
 import {
   expectStatus,
   startPortico,

@@ -25,7 +25,8 @@ describe('a process of Portico', () => {
 
 /** prom-client loads `@opentelemetry/api` itself. */
 const isTelemetry = (url: string) =>
-  /\/src\/telemetry\//.test(url) || (url.includes('/@opentelemetry/') && !url.includes('/@opentelemetry/api/'))
+  /\/src\/platform\/telemetry\//.test(url) ||
+  (url.includes('/@opentelemetry/') && !url.includes('/@opentelemetry/api/'))
 
 /** URLs of all modules that a process loads until it has stopped. */
 async function modulesOfStart(environment: Record<string, string>): Promise<string[]> {

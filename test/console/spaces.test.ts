@@ -5,7 +5,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildTextPdf } from '../../src/ingestion/testing/build-documents.ts'
+import { buildTextPdf } from '../../src/documents/ingestion/testing/build-documents.ts'
 import { expectStatus, type TestOrganisation, type TestSpace, uploadForm, waitForDocument } from '../harness/portico.ts'
 import {
   expectAccessible,

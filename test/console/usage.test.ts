@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type Clock, parsePicoUsd, formatPicoUsd, systemClock } from '../../src/kernel/index.ts'
+import { type Clock, parsePicoUsd, formatPicoUsd, systemClock } from '../../src/platform/kernel/index.ts'
 import { expectStatus, type TestOrganisation } from '../harness/portico.ts'
 import {
   countRequests,

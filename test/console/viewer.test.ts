@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
-import { buildPdf, buildTextPdf } from '../../src/ingestion/testing/build-documents.ts'
+import { buildPdf, buildTextPdf } from '../../src/documents/ingestion/testing/build-documents.ts'
 import { expectStatus, type TestOrganisation, type TestSpace, uploadForm, waitForDocument } from '../harness/portico.ts'
 import {
   countRequests,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type SseEvent, SseParser } from '../../src/kernel/index.ts'
+import { type SseEvent, SseParser } from '../../src/platform/kernel/index.ts'
 import { startMuseum, uploadReady } from '../harness/museum.ts'
 import { expectStatus, type TestOrganisation, type TestPortico, type TestSpace } from '../harness/portico.ts'
 

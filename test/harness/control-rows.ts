@@ -1,4 +1,4 @@
-import type { Queryable } from '../../src/database/index.ts'
+import type { Queryable } from '../../src/platform/database/index.ts'
 
 /** Rows of the control database, for tests of one room that need no service. */
 

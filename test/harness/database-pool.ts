@@ -4,8 +4,8 @@ import {
   type Databases,
   openDatabases,
   type Queryable,
-} from '../../src/database/index.ts'
-import { silentLog, systemClock } from '../../src/kernel/index.ts'
+} from '../../src/platform/database/index.ts'
+import { silentLog, systemClock } from '../../src/platform/kernel/index.ts'
 import { type DatabasePlace, emptyFolder, freshDatabasePlace, runFolderVariable } from './database-place.ts'
 
 /**

@@ -3,10 +3,10 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
-import { databaseFingerprint } from '../../src/database/embedded/template.ts'
-import { openDatabases } from '../../src/database/index.ts'
-import { migrationsFolder } from '../../src/database/migrations.ts'
-import { silentLog, systemClock } from '../../src/kernel/index.ts'
+import { databaseFingerprint } from '../../src/platform/database/embedded/template.ts'
+import { openDatabases } from '../../src/platform/database/index.ts'
+import { migrationsFolder } from '../../src/platform/database/migrations.ts'
+import { silentLog, systemClock } from '../../src/platform/kernel/index.ts'
 
 /**
  * The template that test databases are copied from: a data folder for the embedded engine, a database for a server

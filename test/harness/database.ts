@@ -1,5 +1,5 @@
-import { type Databases, openDatabases } from '../../src/database/index.ts'
-import { silentLog, systemClock, type Clock, type Log } from '../../src/kernel/index.ts'
+import { type Databases, openDatabases } from '../../src/platform/database/index.ts'
+import { silentLog, systemClock, type Clock, type Log } from '../../src/platform/kernel/index.ts'
 import { freshDatabasePlace } from './database-place.ts'
 import { lendDatabases } from './database-pool.ts'
 

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/database/index.ts'
+import type { Database } from '../../src/platform/database/index.ts'
 
 /** Rows of one statement. */
 const batch = 10_000

@@ -1,8 +1,8 @@
 /** Removes two rounds of entries and prints a line between them: `entry-removal-process.ts FOLDER URL BEFORE`. It is killed in the second one. */
 import { writeSync } from 'node:fs'
-import { openDatabases } from '../../src/database/index.ts'
-import { silentLog, systemClock } from '../../src/kernel/index.ts'
-import { firstOrganisation, removeEntries } from '../../src/billing/retention.store.ts'
+import { openDatabases } from '../../src/platform/database/index.ts'
+import { silentLog, systemClock } from '../../src/platform/kernel/index.ts'
+import { firstOrganisation, removeEntries } from '../../src/gateway/billing/retention.store.ts'
 
 const [dataFolder, databaseUrl, before] = process.argv.slice(2) as [string, string, string]
 const { control } = await openDatabases({

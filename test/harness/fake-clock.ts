@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/kernel/index.ts'
+import type { Clock } from '../../src/platform/kernel/index.ts'
 
 /** A clock that moves only in `advance`; sleeps and intervals end in the order of their times. */
 export interface FakeClock extends Clock {

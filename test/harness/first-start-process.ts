@@ -5,10 +5,10 @@
  * transaction that makes the printed secret valid.
  */
 import { once } from 'node:events'
-import { loadConfig } from '../../src/config.ts'
-import { runFirstStart } from '../../src/first-start.ts'
-import { silentLog } from '../../src/kernel/index.ts'
-import { createService } from '../../src/service.ts'
+import { loadConfig } from '../../src/app/config/config.ts'
+import { runFirstStart } from '../../src/app/first-start/first-start.ts'
+import { silentLog } from '../../src/platform/kernel/index.ts'
+import { createService } from '../../src/app/service/service.ts'
 
 const [point = 'none'] = process.argv.slice(2)
 

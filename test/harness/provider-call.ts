@@ -1,4 +1,4 @@
-import type { ProviderCall, ProviderRequest, WireModel } from '../../src/providers/index.ts'
+import type { ProviderCall, ProviderRequest, WireModel } from '../../src/gateway/providers/index.ts'
 
 /** A call with one short user message, for tests of request mappings. */
 export function providerCall(request: Partial<ProviderRequest> = {}, model: Partial<WireModel> = {}): ProviderCall {

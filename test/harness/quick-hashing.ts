@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { PasswordHashing } from '../../src/accounts/index.ts'
+import type { PasswordHashing } from '../../src/tenants/accounts/index.ts'
 
 const hashOf = (salt: string, password: string) =>
   `${salt}:${createHash('sha256')

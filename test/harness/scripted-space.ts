@@ -1,4 +1,4 @@
-import { SseParser } from '../../src/kernel/index.ts'
+import { SseParser } from '../../src/platform/kernel/index.ts'
 import { readToolRequest, scriptedTurn, type ToolRequest } from '../upstream/scripted-model.ts'
 import { startUpstream, type Upstream, type UpstreamReply } from '../upstream/upstream.ts'
 import {

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { extract } from 'tar-stream'
-import { ArchiveWriter } from '../../src/archive/index.ts'
+import { ArchiveWriter } from '../../src/platform/archive/index.ts'
 import { spaceHeaderName, spaceManifestName } from '../../src/contract/space-archives.ts'
-import { spaceArchive } from '../../src/space-archives/layout.ts'
-import { buildDocx, buildTextPdf, docxParagraph } from '../../src/ingestion/testing/build-documents.ts'
+import { spaceArchive } from '../../src/chat/space-archives/layout.ts'
+import { buildDocx, buildTextPdf, docxParagraph } from '../../src/documents/ingestion/testing/build-documents.ts'
 import {
   type ApiAnswer,
   expectStatus,

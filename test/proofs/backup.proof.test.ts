@@ -164,7 +164,10 @@ describe('backup and restore of the embedded databases', () => {
 })
 
 function startOffline(task: Record<string, unknown>) {
-  const child = spawn(process.execPath, ['src/offline.ts'], { cwd: repository, stdio: ['pipe', 'ignore', 'inherit'] })
+  const child = spawn(process.execPath, ['src/app/offline/offline.ts'], {
+    cwd: repository,
+    stdio: ['pipe', 'ignore', 'inherit'],
+  })
   child.stdin.end(JSON.stringify(task))
   return child
 }

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openDatabases } from '../../src/database/index.ts'
-import { createJobQueue } from '../../src/jobs/index.ts'
-import { silentLog, systemClock } from '../../src/kernel/index.ts'
+import { openDatabases } from '../../src/platform/database/index.ts'
+import { createJobQueue } from '../../src/platform/jobs/index.ts'
+import { silentLog, systemClock } from '../../src/platform/kernel/index.ts'
 import { type DatabasePlace, freshDatabasePlace, testServerUrl } from '../harness/database.ts'
 
 const victimFile = fileURLToPath(new URL('../harness/database-process.ts', import.meta.url))

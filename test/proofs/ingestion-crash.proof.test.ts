@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { buildDocx, buildTextPdf, docxParagraph } from '../../src/ingestion/testing/build-documents.ts'
+import { buildDocx, buildTextPdf, docxParagraph } from '../../src/documents/ingestion/testing/build-documents.ts'
 import { freshDatabasePlace, serviceVariables } from '../harness/database.ts'
 import {
   type ApiClient,

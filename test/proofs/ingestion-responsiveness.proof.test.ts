@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildDocx, buildPdf, docxParagraph } from '../../src/ingestion/testing/build-documents.ts'
+import { buildDocx, buildPdf, docxParagraph } from '../../src/documents/ingestion/testing/build-documents.ts'
 import { testServerUrl } from '../harness/database.ts'
 import { expectResponsive } from '../harness/event-loop-guard.ts'
 import {

@@ -19,7 +19,7 @@ import { seededRandom } from '../harness/recorded-wire.ts'
 
 const parallelCalls = 12
 const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 100_000)
-/** The first call waits for the database (src/billing/lost-database.test.ts bounds it); later ones are refused at once. */
+/** The first call waits for the database (src/gateway/billing/lost-database.test.ts bounds it); later ones are refused at once. */
 const repeats = 5
 const recoveredWithinMs = 60_000
 

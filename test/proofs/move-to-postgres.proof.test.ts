@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildDocx, buildTextPdf, docxParagraph } from '../../src/ingestion/testing/build-documents.ts'
+import { buildDocx, buildTextPdf, docxParagraph } from '../../src/documents/ingestion/testing/build-documents.ts'
 import { startBackupLoad } from '../harness/backup-load.ts'
 import { freshDataFolder } from '../harness/database.ts'
 import { runOnServer, testServerUrl, urlOfDatabase } from '../harness/database-template.ts'
@@ -19,7 +19,7 @@ import {
   waitForDocument,
 } from '../harness/portico.ts'
 
-/** `portico migrate embedded-to-postgres` with the data of a service, and kill -9. src/database/move has what a step does. */
+/** `portico migrate embedded-to-postgres` with the data of a service, and kill -9. src/platform/database/move has what a step does. */
 
 const repository = path.resolve(import.meta.dirname, '../..')
 
@@ -119,7 +119,7 @@ describe.skipIf(testServerUrl() === undefined)('portico migrate embedded-to-post
 
   /** Runs the program; it is killed at a line of progress. */
   async function move({ killAt, folder = dataFolder }: { killAt?: RegExp; folder?: string } = {}) {
-    const child = spawn(process.execPath, [path.join(repository, 'src/offline.ts')], {
+    const child = spawn(process.execPath, [path.join(repository, 'src/app/offline/offline.ts')], {
       cwd: work,
       env: { PATH: process.env['PATH'], PORTICO_DATA_DIR: folder, DATABASE_URL: databaseUrl() },
       stdio: ['pipe', 'pipe', 'inherit'],

@@ -16,8 +16,8 @@ export interface Proof {
 }
 
 const both = ['embedded', 'postgres'] as const
-const ledger = ['src/billing/', 'src/gateway/', 'src/database/', 'src/kernel/']
-const work = ['src/jobs/', 'src/documents/', 'src/ingestion/', 'src/database/']
+const ledger = ['src/gateway/billing/', 'src/gateway/gateway/', 'src/platform/database/', 'src/platform/kernel/']
+const work = ['src/platform/jobs/', 'src/documents/documents/', 'src/documents/ingestion/', 'src/platform/database/']
 
 export const proofs: readonly Proof[] = [
   {
@@ -44,21 +44,21 @@ export const proofs: readonly Proof[] = [
   {
     name: 'chaos',
     proves: 'faults of every kind under load lose, bill twice and leave open nothing',
-    rooms: [...ledger, ...work, 'src/service/', 'src/chat/', 'src/retrieval/', 'test/chaos/'],
+    rooms: [...ledger, ...work, 'src/app/service/', 'src/chat/chat/', 'src/documents/retrieval/', 'test/chaos/'],
     files: ['test/chaos/chaos.proof.test.ts'],
     engines: both,
   },
   {
     name: 'replaced-instances',
     proves: 'instances come and go behind a proxy, and no call is lost',
-    rooms: ['src/service/', 'src/http/', 'src/process.ts', 'src/billing/'],
+    rooms: ['src/app/service/', 'src/platform/http/', 'src/app/process.ts', 'src/gateway/billing/'],
     files: ['test/proofs/replacing-instances.proof.test.ts'],
     engines: ['postgres'],
   },
   {
     name: 'document-kills',
     proves: 'accepted uploads, replacements, imports, deletions and erasures end while processes are killed',
-    rooms: [...work, 'src/space-archives/', 'src/erasures/'],
+    rooms: [...work, 'src/chat/space-archives/', 'src/chat/erasures/'],
     files: [
       'test/proofs/ingestion-crash.proof.test.ts',
       'test/proofs/documents-replace-crash.proof.test.ts',
@@ -70,7 +70,7 @@ export const proofs: readonly Proof[] = [
   {
     name: 'chat-kills',
     proves: 'answers and golden runs are billed once while clients leave and processes are killed',
-    rooms: ['src/chat/', 'src/gateway/', 'src/golden-questions/', 'src/billing/'],
+    rooms: ['src/chat/chat/', 'src/gateway/gateway/', 'src/chat/golden-questions/', 'src/gateway/billing/'],
     files: [
       'test/proofs/space-chat-crash.proof.test.ts',
       'test/proofs/space-chat-kills.proof.test.ts',
@@ -81,14 +81,14 @@ export const proofs: readonly Proof[] = [
   {
     name: 'start-kills',
     proves: 'a first start that is killed at any point repeats, and committed rows survive',
-    rooms: ['src/first-start/', 'src/first-start.ts', 'src/database/', 'src/service/'],
+    rooms: ['src/app/first-start/', 'src/app/first-start/first-start.ts', 'src/platform/database/', 'src/app/service/'],
     files: ['test/proofs/first-start.proof.test.ts', 'test/proofs/database-crash.proof.test.ts'],
     engines: both,
   },
   {
     name: 'upgrades',
     proves: 'databases of earlier versions open, move to a server and keep their content',
-    rooms: ['src/database/', 'test/upgrades/'],
+    rooms: ['src/platform/database/', 'test/upgrades/'],
     files: ['test/proofs/upgrade.proof.test.ts', 'test/proofs/move-to-postgres.proof.test.ts'],
     engines: both,
   },
@@ -96,14 +96,14 @@ export const proofs: readonly Proof[] = [
     name: 'responsiveness',
     proves: 'no request, document or flood keeps others waiting',
     rooms: [
-      'src/http/',
-      'src/gateway/',
-      'src/ingestion/',
-      'src/chat/',
-      'src/evidence/',
-      'src/language/',
-      'src/accounts/',
-      'src/golden-questions/',
+      'src/platform/http/',
+      'src/gateway/gateway/',
+      'src/documents/ingestion/',
+      'src/chat/chat/',
+      'src/platform/evidence/',
+      'src/platform/language/',
+      'src/tenants/accounts/',
+      'src/chat/golden-questions/',
     ],
     files: [
       'test/proofs/responsiveness.proof.test.ts',
@@ -120,14 +120,14 @@ export const proofs: readonly Proof[] = [
   {
     name: 'backups',
     proves: 'a backup under load has what was acknowledged, and kills leave no half of a backup or a restore',
-    rooms: ['src/backup/', 'src/offline', 'src/database/embedded/'],
+    rooms: ['src/app/backup/', 'src/app/offline', 'src/platform/database/embedded/'],
     files: ['test/proofs/backup.proof.test.ts'],
     engines: ['embedded'],
   },
   {
     name: 'corpus',
     proves: 'every file of the shared corpus has its outcome through the whole service',
-    rooms: ['src/ingestion/', 'src/documents/', 'scripts/corpus'],
+    rooms: ['src/documents/ingestion/', 'src/documents/documents/', 'scripts/corpus'],
     files: ['test/proofs/documents-corpus.proof.test.ts'],
     engines: both,
   },
@@ -141,8 +141,8 @@ export const proofs: readonly Proof[] = [
   {
     name: 'search',
     proves: 'search finds as much as recorded on the shared sets, on both engines',
-    rooms: ['src/retrieval/', 'src/language/', 'src/evidence/', 'src/chat/', 'eval/'],
-    files: ['src/retrieval/search-index.proof.test.ts', 'eval/shared-data.proof.test.ts'],
+    rooms: ['src/documents/retrieval/', 'src/platform/language/', 'src/platform/evidence/', 'src/chat/chat/', 'eval/'],
+    files: ['src/documents/retrieval/search-index.proof.test.ts', 'eval/shared-data.proof.test.ts'],
     engines: both,
   },
   {
@@ -155,7 +155,7 @@ export const proofs: readonly Proof[] = [
   {
     name: 'other-postgres',
     proves: 'the other supported version of PostgreSQL works, without PgBouncer',
-    rooms: ['src/database/', 'src/retrieval/', 'src/billing/', 'src/jobs/'],
+    rooms: ['src/platform/database/', 'src/documents/retrieval/', 'src/gateway/billing/', 'src/platform/jobs/'],
     command: ['bash', 'scripts/other-postgres.sh'],
   },
   {

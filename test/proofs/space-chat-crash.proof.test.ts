@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openDatabases } from '../../src/database/index.ts'
-import { silentLog, systemClock } from '../../src/kernel/index.ts'
+import { openDatabases } from '../../src/platform/database/index.ts'
+import { silentLog, systemClock } from '../../src/platform/kernel/index.ts'
 import { type DatabasePlace, freshDatabasePlace } from '../harness/database.ts'
 import { readLedgerTables } from '../harness/ledger-crash/ledger-tables.ts'
 import {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTokenCounter, loadVocabulary } from '../../src/tokens/index.ts'
+import { createTokenCounter, loadVocabulary } from '../../src/gateway/tokens/index.ts'
 import { expectResponsive } from '../harness/event-loop-guard.ts'
 import {
   expectStatus,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ProviderError, TokenUsage } from '../../src/providers/index.ts'
+import type { ProviderError, TokenUsage } from '../../src/gateway/providers/index.ts'
 import type { FoldedAnswer } from './fold-answer.ts'
 import type { WireExpectation } from './wire-index.ts'
 

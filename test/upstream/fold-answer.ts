@@ -1,5 +1,5 @@
-import type { ProviderEvent, TokenUsage } from '../../src/providers/index.ts'
-import type { WireStreamReader } from '../../src/providers/wire-adapter.ts'
+import type { ProviderEvent, TokenUsage } from '../../src/gateway/providers/index.ts'
+import type { WireStreamReader } from '../../src/gateway/providers/wire-adapter.ts'
 
 /** A folded answer, streamed or whole. */
 export interface FoldedAnswer {

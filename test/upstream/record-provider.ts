@@ -1,5 +1,5 @@
 import { providerFormats } from '../../src/contract/provider-formats.ts'
-import type { ProviderSettings, WireFormat, WireModel } from '../../src/providers/index.ts'
+import type { ProviderSettings, WireFormat, WireModel } from '../../src/gateway/providers/index.ts'
 import type { WireRecord } from './wire-index.ts'
 
 /** The format of each `api` of the index. */

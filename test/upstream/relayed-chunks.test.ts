@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createChunkRenderer } from '../../src/gateway/render-completion.ts'
-import { createAdapter } from '../../src/providers/create-provider.ts'
+import { createChunkRenderer } from '../../src/gateway/gateway/render-completion.ts'
+import { createAdapter } from '../../src/gateway/providers/create-provider.ts'
 import { loadCompatibleSchemas } from '../harness/openapi-schemas.ts'
 import { sharedDataFolder } from '../harness/shared-data.ts'
 import { settingsFor } from './record-provider.ts'

@@ -1,9 +1,9 @@
-import { createAdapter, createProvider } from '../../src/providers/create-provider.ts'
-import { type Provider, type ProviderCall, ProviderError } from '../../src/providers/index.ts'
+import { createAdapter, createProvider } from '../../src/gateway/providers/create-provider.ts'
+import { type Provider, type ProviderCall, ProviderError } from '../../src/gateway/providers/index.ts'
 import { compareAnswer, compareEmbeddings, compareError, compareModels, type Differences } from './compare.ts'
 import { emptyAnswer, type FoldedAnswer, foldEvent, foldStream, pieces, seededRandom } from './fold-answer.ts'
 import { conformanceModel, settingsFor } from './record-provider.ts'
-import type { WireAdapter } from '../../src/providers/wire-adapter.ts'
+import type { WireAdapter } from '../../src/gateway/providers/wire-adapter.ts'
 import type { Upstream, UpstreamReply } from './upstream.ts'
 import type { WireRecord } from './wire-index.ts'
 

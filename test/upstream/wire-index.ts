@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { decodeJsonObject, type JsonObject } from '../../src/providers/wire-json.ts'
+import { decodeJsonObject, type JsonObject } from '../../src/gateway/providers/wire-json.ts'
 
 /** One recorded answer of index.json; the README of the data folder describes the fields. */
 export interface WireRecord {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { buildTextPdf } from '../../../src/ingestion/testing/build-documents.ts'
+import { buildTextPdf } from '../../../src/documents/ingestion/testing/build-documents.ts'
 import { type TestOrganisation, type TestPortico, type TestSpace, waitForDocument } from '../../harness/portico.ts'
 
 export interface Seed {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { estimatePromptAtOnce } from '../../../src/gateway/estimate-prompt.ts'
-import { estimateTokens } from '../../../src/tokens/index.ts'
+import { estimatePromptAtOnce } from '../../../src/gateway/gateway/estimate-prompt.ts'
+import { estimateTokens } from '../../../src/gateway/tokens/index.ts'
 import type { LedgerEntry, LedgerTables } from './ledger-tables.ts'
 import { promptOf, type SentAnswer, tokensPerWord } from './planned-provider.ts'
 import type { CallRecord } from './recorded-call.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { openDatabases } from '../../../src/database/index.ts'
-import { silentLog, systemClock } from '../../../src/kernel/index.ts'
+import { openDatabases } from '../../../src/platform/database/index.ts'
+import { silentLog, systemClock } from '../../../src/platform/kernel/index.ts'
 import type { DatabasePlace } from '../database.ts'
 
 /** The ledger in the database, read without the service. Money in picoUsd. */

@@ -5,8 +5,8 @@ import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import { createMistral } from '@ai-sdk/mistral'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-import type { ProviderMessage, ProviderRequest, ProviderSettings } from '../../../src/providers/port.ts'
-import { type JsonObject, parseJsonObject } from '../../../src/providers/wire-json.ts'
+import type { ProviderMessage, ProviderRequest, ProviderSettings } from '../../../src/gateway/providers/port.ts'
+import { type JsonObject, parseJsonObject } from '../../../src/gateway/providers/wire-json.ts'
 import type { RequestCall } from './request-call.ts'
 
 type Fetch = typeof globalThis.fetch

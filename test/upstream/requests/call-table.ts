@@ -1,4 +1,4 @@
-import type { ProviderRequest, ProviderSettings } from '../../../src/providers/index.ts'
+import type { ProviderRequest, ProviderSettings } from '../../../src/gateway/providers/index.ts'
 import type { RequestCall } from './request-call.ts'
 
 export interface TableCall {

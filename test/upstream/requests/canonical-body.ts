@@ -1,5 +1,5 @@
-import type { WireFormat } from '../../../src/providers/index.ts'
-import { asObject, asObjects, asString, type JsonObject, parseJson } from '../../../src/providers/wire-json.ts'
+import type { WireFormat } from '../../../src/gateway/providers/index.ts'
+import { asObject, asObjects, asString, type JsonObject, parseJson } from '../../../src/gateway/providers/wire-json.ts'
 
 /** A body in the form in which it is compared. The input value is not changed. */
 export function canonicalBody(format: WireFormat, body: JsonObject): JsonObject {

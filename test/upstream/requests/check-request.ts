@@ -1,5 +1,5 @@
-import { ProviderError, type ProviderSettings } from '../../../src/providers/index.ts'
-import { asObject, type JsonObject } from '../../../src/providers/wire-json.ts'
+import { ProviderError, type ProviderSettings } from '../../../src/gateway/providers/index.ts'
+import { asObject, type JsonObject } from '../../../src/gateway/providers/wire-json.ts'
 import { aiSdkBody } from './ai-sdk-body.ts'
 import { canonicalBody } from './canonical-body.ts'
 import { type BodyDifference, diffBodies, isInside, withoutPaths, withoutPositions } from './diff-bodies.ts'

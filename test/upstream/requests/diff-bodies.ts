@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { asObject } from '../../../src/providers/wire-json.ts'
+import { asObject } from '../../../src/gateway/providers/wire-json.ts'
 
 /** One place where two bodies differ; `undefined` if a body has nothing there. */
 export interface BodyDifference {

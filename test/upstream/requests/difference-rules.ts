@@ -1,7 +1,7 @@
-import { openingText } from '../../../src/providers/accept-call.ts'
-import { resolveTraits } from '../../../src/providers/model-traits/index.ts'
-import type { HostName } from '../../../src/providers/model-traits/traits.ts'
-import { asObject, asObjects, type JsonObject } from '../../../src/providers/wire-json.ts'
+import { openingText } from '../../../src/gateway/providers/accept-call.ts'
+import { resolveTraits } from '../../../src/gateway/providers/model-traits/index.ts'
+import type { HostName } from '../../../src/gateway/providers/model-traits/traits.ts'
+import { asObject, asObjects, type JsonObject } from '../../../src/gateway/providers/wire-json.ts'
 import type { BodyDifference } from './diff-bodies.ts'
 import type { OurBody } from './our-body.ts'
 import type { RequestCall } from './request-call.ts'
@@ -70,7 +70,7 @@ export const adjustedEntries: readonly KnownDifference[] = adjustedFields.map(
     who,
     holds: ({ ours }) => ours.adjusted.includes(name),
     reason: `The model or the host does not accept the requested \`${name}\`; \`x-adjusted-params\` names it.`,
-    source: 'src/providers/model-traits and the flavours, which contain the sources',
+    source: 'src/gateway/providers/model-traits and the flavours, which contain the sources',
   }),
 )
 

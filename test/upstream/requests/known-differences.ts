@@ -1,4 +1,4 @@
-import { asObject } from '../../../src/providers/wire-json.ts'
+import { asObject } from '../../../src/gateway/providers/wire-json.ts'
 import {
   type KnownDifference,
   adjustedEntries,
@@ -21,7 +21,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     holds: sameWordsInOtherTurns,
     reason:
       'If a host requires it, turns of one role are merged, blank ones are omitted, and a user turn begins the conversation.',
-    source: 'src/providers/model-traits, `turns` and `blankTurns`',
+    source: 'src/gateway/providers/model-traits, `turns` and `blankTurns`',
   },
   {
     hosts: '*',
@@ -89,7 +89,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     who: ['ours', 'both'],
     holds: (context) => context.difference.ours === traitsOf(context).effortWithTools,
     reason: 'In this API the newest models accept tools only without reasoning.',
-    source: 'src/providers/model-traits, `effortWithTools`',
+    source: 'src/gateway/providers/model-traits, `effortWithTools`',
   },
   {
     hosts: '*',
@@ -223,7 +223,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     who: ['ours'],
     holds: (context) => traitsOf(context).reasoningReplay !== undefined,
     reason: 'Reasoning is sent back with the calls that followed it; if there is none, a blank text is sent.',
-    source: 'src/providers/model-traits, `reasoningReplay`',
+    source: 'src/gateway/providers/model-traits, `reasoningReplay`',
   },
   {
     hosts: ['gemini', 'vertex'],

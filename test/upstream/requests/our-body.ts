@@ -1,10 +1,10 @@
-import { loadPriceSnapshot } from '../../../src/models/snapshot.ts'
-import { buildCatalogue } from '../../../src/models/build-catalogue.ts'
-import { noDeclarations } from '../../../src/models/declarations.ts'
-import { defaultPriceLists } from '../../../src/models/price-lists.ts'
-import { createAdapter } from '../../../src/providers/create-provider.ts'
-import type { ProviderSettings, WireModel } from '../../../src/providers/index.ts'
-import { asObject, type JsonObject, parseJson } from '../../../src/providers/wire-json.ts'
+import { loadPriceSnapshot } from '../../../src/gateway/models/snapshot.ts'
+import { buildCatalogue } from '../../../src/gateway/models/build-catalogue.ts'
+import { noDeclarations } from '../../../src/gateway/models/declarations.ts'
+import { defaultPriceLists } from '../../../src/gateway/models/price-lists.ts'
+import { createAdapter } from '../../../src/gateway/providers/create-provider.ts'
+import type { ProviderSettings, WireModel } from '../../../src/gateway/providers/index.ts'
+import { asObject, type JsonObject, parseJson } from '../../../src/gateway/providers/wire-json.ts'
 import type { RequestCall } from './request-call.ts'
 
 export interface OurBody {

@@ -1,5 +1,5 @@
-import type { WireFormat } from '../../../src/providers/index.ts'
-import type { JsonObject } from '../../../src/providers/wire-json.ts'
+import type { WireFormat } from '../../../src/gateway/providers/index.ts'
+import type { JsonObject } from '../../../src/gateway/providers/wire-json.ts'
 import { readAnthropicBody } from './read-anthropic.ts'
 import { readBedrockBody } from './read-bedrock.ts'
 import { readGeminiBody } from './read-gemini.ts'

@@ -1,5 +1,5 @@
-import type { ProviderRequest, ToolDefinition } from '../../../src/providers/port.ts'
-import { asObject, asString, type JsonObject } from '../../../src/providers/wire-json.ts'
+import type { ProviderRequest, ToolDefinition } from '../../../src/gateway/providers/port.ts'
+import { asObject, asString, type JsonObject } from '../../../src/gateway/providers/wire-json.ts'
 
 /** Collects the paths of fields that a call cannot express. */
 export interface NotOffered {

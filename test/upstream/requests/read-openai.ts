@@ -1,5 +1,5 @@
-import type { ProviderMessage, ProviderRequest } from '../../../src/providers/port.ts'
-import { asObject, asObjects, asString, type JsonObject } from '../../../src/providers/wire-json.ts'
+import type { ProviderMessage, ProviderRequest } from '../../../src/gateway/providers/port.ts'
+import { asObject, asObjects, asString, type JsonObject } from '../../../src/gateway/providers/wire-json.ts'
 import type { BodyContext } from './read-body.ts'
 import {
   createNotOffered,

@@ -1,4 +1,4 @@
-import type { ProviderRequest } from '../../../src/providers/index.ts'
+import type { ProviderRequest } from '../../../src/gateway/providers/index.ts'
 
 /** One call in the port's terms: the input of our adapters and the AI SDK's. */
 export type RequestCall = ChatCall | EmbeddingCall

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { readValue } from '../../../src/contract/validation.ts'
-import { errorClasses } from '../../../src/http/error-renderer.ts'
+import { errorClasses } from '../../../src/platform/http/error-renderer.ts'
 import { readApiSentences } from '../../../test/harness/api-sentences.ts'
 import { errorText, loadErrorTexts } from './error-text.ts'
 import german from './errors.de.json' with { type: 'json' }

@@ -1,0 +1,26 @@
+import type { Config } from '../config/config.ts'
+import type { Database } from '../../platform/database/index.ts'
+import type { openServer } from './server.ts'
+
+/** The lines that a start prints: where the service listens, and what it consists of. */
+export function describeStart(
+  { settings: { server, dataFolder } }: Config,
+  control: Database,
+  { version, url, metricsUrl }: Pick<ReturnType<typeof openServer>, 'version' | 'url' | 'metricsUrl'>,
+  parts: readonly (readonly [name: string, description: string])[],
+): string {
+  const { role } = server
+  const store =
+    control.engine === 'embedded' ? `embedded, in ${dataFolder}` : `PostgreSQL ${control.features.serverVersion}`
+  const lines: (readonly [string, string])[] = [
+    ...(role === 'all' ? [] : [['role', role] as const]),
+    ...(role === 'all' || role === 'api' ? [['API page', `${url()}/docs`] as const] : []),
+    ['metrics', metricsUrl() ?? 'off'],
+    ['database', store],
+    ...parts,
+  ]
+  return [
+    `Portico ${version} listening on ${url()}`,
+    ...lines.map(([name, text]) => `  ${name.padEnd(10)} ${text}`),
+  ].join('\n')
+}

@@ -1,0 +1,143 @@
+import { createTagErasure } from '../../gateway/billing/index.ts'
+import type { createSubjectErasure } from '../../chat/conversations/index.ts'
+import type { Database } from '../../platform/database/index.ts'
+import { type BlobStore, createDocumentErasure, type DocumentStore } from '../../documents/documents/index.ts'
+import { createErasures, createErasureStore, type ErasureKeys, type ErasureStep } from '../../chat/erasures/index.ts'
+import { createGoldenErasure } from '../../chat/golden-questions/index.ts'
+import { countCitations, hashQuestion, removeCitations, removeQuestions } from '../../chat/insights/index.ts'
+import type { SecretBox } from '../../platform/kernel/index.ts'
+import type { SearchIndex } from '../../documents/retrieval/index.ts'
+import type { PartContext } from './foundation.ts'
+
+export interface ErasuresDependencies extends PartContext {
+  control: Database
+  documentStore: DocumentStore
+  blobs: BlobStore
+  index: Pick<SearchIndex, 'countRows' | 'removeCopies'>
+  turnErasure: ReturnType<typeof createSubjectErasure>
+  erasureKeys: ErasureKeys
+  secretBox: SecretBox
+}
+
+/** Erasures of visitors and documents: which rooms hold something of them. */
+export function openErasures(dependencies: ErasuresDependencies) {
+  const { control, erasureKeys: keys, secretBox, clock, log, onStop } = dependencies
+  const steps = [
+    documentStep(dependencies),
+    turnStep('document', dependencies),
+    citationStep(dependencies),
+    goldenStep(dependencies),
+    turnStep('user', dependencies),
+    tagStep(dependencies),
+  ]
+  const erasures = createErasures({ store: createErasureStore(control), keys, secretBox, steps, clock, log })
+  onStop(() => erasures.close())
+  return erasures
+}
+
+const counted = (count: number) => ({ count, from: null, to: null })
+/** Rows of counts that one transaction removes. */
+const citationsPerRound = 1_000
+
+function documentStep({ documentStore, blobs, index }: ErasuresDependencies): ErasureStep {
+  const documents = createDocumentErasure({ store: documentStore, blobs })
+  return {
+    kind: 'document',
+    isFirst: true,
+    async erase({ organisationId, value }, recorder) {
+      const plan = await recorder.loadPlan()
+      for (const { id, blobKey, at } of await documents.loadVersions(organisationId, value))
+        plan[id] = { blobKey, at: at.toISOString(), ...(await index.countRows({ organisationId, documentIds: [id] })) }
+      const rows = Object.values(plan)
+      const times = rows.map(({ at }) => at).toSorted()
+      const sum = (name: 'chunks' | 'searchTerms' | 'vectors') =>
+        counted(rows.reduce((total, row) => total + row[name], 0))
+      await recorder.savePlan(plan, {
+        documents: { count: rows.length, from: times[0] ?? null, to: times.at(-1) ?? null },
+        files: counted(rows.length),
+        chunks: sum('chunks'),
+        searchTerms: sum('searchTerms'),
+        vectors: sum('vectors'),
+      })
+      await documents.removeRows(organisationId, value)
+      await index.removeCopies({ organisationId, documentIds: Object.keys(plan) })
+      await documents.removeFiles(rows.map((row) => row.blobKey))
+    },
+    async countLeft({ organisationId, value }, recorder) {
+      const plan = await recorder.loadPlan()
+      const keys = Object.values(plan).map(({ blobKey }) => blobKey)
+      const left = await documents.countLeft(organisationId, value, keys)
+      return { ...left, ...(await index.countRows({ organisationId, documentIds: Object.keys(plan) })) }
+    },
+  }
+}
+
+function turnStep(kind: ErasureStep['kind'], { turnErasure }: ErasuresDependencies): ErasureStep {
+  return {
+    kind,
+    erase: (subject, recorder, signal) =>
+      turnErasure.erase(
+        subject,
+        async (transaction, { turns, conversations, from, to, spaceId, unanswered }) => {
+          const questions = await removeQuestions(transaction, spaceId, unanswered.map(hashQuestion))
+          await recorder.add(transaction, {
+            conversationTurns: { count: turns, from: from.toISOString(), to: to.toISOString() },
+            conversations: counted(conversations),
+            unansweredQuestions: counted(questions),
+          })
+        },
+        signal,
+      ),
+    // A conversation without turns, and the kept question of a turn, are removed with the turn.
+    countLeft: async (subject, _recorder, signal) => ({
+      conversationTurns: await turnErasure.countLeft(subject, signal),
+    }),
+  }
+}
+
+function citationStep({ control }: ErasuresDependencies): ErasureStep {
+  return {
+    kind: 'document',
+    async erase({ organisationId, value }, recorder, signal) {
+      for (let removed = citationsPerRound; removed === citationsPerRound; signal.throwIfAborted())
+        removed = await control.transaction(async (transaction) => {
+          const of = { organisationId, documentId: value, limit: citationsPerRound }
+          const count = await removeCitations(transaction, of)
+          if (count > 0) await recorder.add(transaction, { citationCounts: counted(count) })
+          return count
+        })
+    },
+    countLeft: async ({ organisationId, value }) => ({
+      citationCounts: await countCitations(control, organisationId, value),
+    }),
+  }
+}
+
+function goldenStep({ control }: ErasuresDependencies): ErasureStep {
+  const golden = createGoldenErasure(control)
+  return {
+    kind: 'document',
+    async erase({ organisationId, value }, recorder, signal) {
+      const note = (transaction: Parameters<typeof recorder.add>[0], answers: number) =>
+        recorder.add(transaction, { goldenAnswers: counted(answers) })
+      while (await golden.eraseSome(organisationId, value.toLowerCase(), note)) signal.throwIfAborted()
+    },
+    countLeft: async ({ organisationId, value }) => ({
+      goldenAnswers: await golden.countLeft(organisationId, value.toLowerCase()),
+    }),
+  }
+}
+
+function tagStep({ control }: ErasuresDependencies): ErasureStep {
+  const tags = createTagErasure(control)
+  return {
+    kind: 'user',
+    erase: ({ organisationId, value }, recorder) =>
+      tags.erase(organisationId, value, (transaction, count) =>
+        recorder.add(transaction, { usageTags: counted(count) }),
+      ),
+    countLeft: async ({ organisationId, value, requestedAt }) => ({
+      usageTags: await tags.countLeft(organisationId, value, requestedAt),
+    }),
+  }
+}

@@ -1,0 +1,36 @@
+import type { Accounts } from '../../tenants/accounts/index.ts'
+import type { Database } from '../../platform/database/index.ts'
+import { erasuresColumn } from '../../chat/erasures/index.ts'
+import type { Clock, SecretBox } from '../../platform/kernel/index.ts'
+import { providerSecretsColumn } from '../../gateway/models/index.ts'
+import {
+  createReencryption,
+  installationKeysColumn,
+  recordReencryption,
+  reencryptColumn,
+  type SealedColumn,
+} from '../../tenants/operators/index.ts'
+import { webhookSecretsColumn } from '../../tenants/organisations/index.ts'
+
+interface ReencryptionDependencies {
+  control: Database
+  secretBox: SecretBox
+  accounts: Pick<Accounts, 'reencrypt'>
+  clock: Clock
+}
+
+/** Everything that is stored encrypted with the secret key. */
+export function openReencryption({ control, secretBox, accounts, clock }: ReencryptionDependencies) {
+  const inColumn = (column: SealedColumn) => () => reencryptColumn(control, secretBox, column)
+  return createReencryption({
+    kinds: {
+      providers: inColumn(providerSecretsColumn),
+      webhooks: inColumn(webhookSecretsColumn),
+      erasures: inColumn(erasuresColumn),
+      secondFactors: () => accounts.reencrypt(),
+      installationKeys: inColumn(installationKeysColumn),
+    },
+    record: (actor, nowMs, counts) => recordReencryption(control, actor, nowMs, counts),
+    clock,
+  })
+}

@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { openTestDatabases, type TestDatabases } from '../../../test/harness/database.ts'
+import { createFakeClock } from '../../../test/harness/fake-clock.ts'
+import {
+  type BlobStore,
+  createDocumentStore,
+  type DocumentStore,
+  processSlowDocumentJob,
+} from '../../documents/documents/index.ts'
+import { checkImportedJob, createPipeline } from '../../documents/ingestion/index.ts'
+import { createJobQueue, type JobQueue } from '../../platform/jobs/index.ts'
+import {
+  createDocumentId,
+  createOrganisationId,
+  createSpaceId,
+  type DocumentId,
+  type OrganisationId,
+  raceSignal,
+  silentLog,
+  systemClock,
+} from '../../platform/kernel/index.ts'
+import {
+  createHashingEmbedder,
+  createPostgresEngine,
+  createSearchIndex,
+  type SearchIndex,
+} from '../../documents/retrieval/index.ts'
+import { workOnDocuments } from './ingestion.ts'
+
+/** Documents that take long to read, in the queues of a service with one worker of large documents. */
+
+type Pipeline = Parameters<typeof createPipeline>[0]
+
+let databases: TestDatabases
+let jobs: JobQueue
+let index: SearchIndex
+let documents: DocumentStore
+const embedder = createHashingEmbedder()
+const [slow, other] = [createOrganisationId(), createOrganisationId()]
+const clock = createFakeClock()
+/** The files that are read now. */
+const reading: string[] = []
+const slowFileIsRead = Promise.withResolvers<void>()
+let checks = 0
+const checkEnds = Promise.withResolvers<void>()
+
+/** The file `slow` gives nothing until its promise resolves; others give one chunk at once. */
+const extractors = {
+  extract({ filePath, fromChunk = 0, signal, onStart }) {
+    async function* chunks() {
+      reading.push(filePath)
+      onStart?.()
+      try {
+        if (filePath.startsWith('slow')) await raceSignal(slowFileIsRead.promise, signal!)
+      } finally {
+        reading.splice(reading.indexOf(filePath), 1)
+      }
+      if (fromChunk === 0) yield [chunk]
+    }
+    return { chunks: chunks(), summary: Promise.resolve({ pages: null, warnings: [] }) }
+  },
+} as Partial<Pipeline['extractors']> as Pipeline['extractors']
+
+type Chunk = Parameters<SearchIndex['stageChunks']>[0]['chunks'][number]
+
+const chunk: Chunk = {
+  tokens: 3,
+  index: 0,
+  text: 'One line.',
+  headingPath: [],
+  tableHeader: null,
+  pageFrom: null,
+  pageTo: null,
+  pageStarts: [],
+  characterFrom: 0,
+  characterTo: 9,
+  rowFrom: null,
+  rowTo: null,
+}
+
+beforeAll(async () => {
+  databases = await openTestDatabases()
+  const { corpus: database } = databases
+  index = createSearchIndex({ database, engine: createPostgresEngine({ database }) })
+  await index.embeddingVersions.prepare(embedder)
+  jobs = createJobQueue({ database, clock: systemClock, log: silentLog })
+  documents = createDocumentStore({ database, jobs, removeFromIndex: index.deleteDocument })
+  const pipeline = createPipeline({
+    database,
+    documents,
+    blobs: { withFile: (key, _signal, use) => use(key) } as Pick<BlobStore, 'withFile'> as BlobStore,
+    extractors,
+    index,
+    embedder,
+    clock,
+    log: silentLog,
+    observer: { processed() {} },
+  })
+  const run = () => {
+    checks++
+    return checkEnds.promise
+  }
+  workOnDocuments(jobs, { pipeline, check: { run, giveUp: async () => {} }, processes: 2 })
+})
+afterAll(async () => {
+  await jobs?.close()
+  await databases?.drop()
+})
+
+async function upload(name: string, organisationId: OrganisationId, sizeBytes: number): Promise<DocumentId> {
+  const id = createDocumentId()
+  const spaceId = createSpaceId()
+  await documents.insert({
+    id,
+    organisationId,
+    spaceId,
+    name,
+    metadata: null,
+    format: 'txt',
+    mimeType: 'text/plain',
+    sizeBytes,
+    contentSha256: new Uint8Array(32),
+    blobKey: `${name}-${id}`,
+    uploadKey: null,
+    fingerprint: new Uint8Array(32),
+  })
+  return id
+}
+
+const isReady = (id: DocumentId) => async () => (await documents.loadForProcessing(id))?.status === 'ready'
+const until = (condition: () => boolean | Promise<boolean>) => vi.waitUntil(condition, { timeout: 20_000 })
+const [large, small] = [10_000_000, 100]
+
+it('leaves its worker to large and small documents of others, and ends when it is read', async () => {
+  const slowId = await upload('slow', slow, large)
+  await until(() => reading.length === 1)
+  const ids = [await upload('large', other, large), await upload('small', other, small)]
+  await until(isReady(ids[1]!))
+  expect(await isReady(ids[0]!)()).toBe(false)
+  await until(async () => {
+    await clock.advance(11_000)
+    return isReady(ids[0]!)()
+  })
+  // It is read again by the worker of slow documents, next to which large ones have their place.
+  await until(() => reading.length === 1)
+  const [job] = await databases.corpus.query<{ kind: string }>(`select kind from job where key like $1`, [`%${slowId}`])
+  expect(job?.kind).toBe(processSlowDocumentJob)
+  await until(isReady(await upload('large', other, large)))
+  slowFileIsRead.resolve()
+  await until(isReady(slowId))
+})
+
+it('leaves them to others while an imported document is compared with its file', async () => {
+  const key = `${checkImportedJob}:${createDocumentId()}`
+  const fairnessKeys = { organisationId: slow, spaceId: createSpaceId() }
+  await databases.corpus.transaction((transaction) =>
+    jobs.enqueue(transaction, { kind: checkImportedJob, key, payload: {}, fairnessKeys }),
+  )
+  await until(() => checks === 1)
+  const ids = [await upload('large', other, large), await upload('small', other, small)]
+  for (const id of ids) await until(isReady(id))
+  expect(await jobs.exists(key)).toBe(true)
+  checkEnds.resolve()
+  await until(async () => !(await jobs.exists(key)))
+})

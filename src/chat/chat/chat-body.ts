@@ -1,0 +1,73 @@
+import { type ChatRequest, chatRequestSchema } from '../../contract/chat.ts'
+import { maximumCharactersPerMessage, maximumMessages } from '../../contract/gateway.ts'
+import { readValue } from '../../contract/validation.ts'
+import {
+  AppError,
+  type BodyReader,
+  decodeTexts,
+  isObject,
+  JsonText,
+  LongTexts,
+  toMovable,
+} from '../../platform/kernel/index.ts'
+
+const message = {
+  members: new Map([
+    ['role', {}],
+    ['content', {}],
+  ]),
+}
+
+type ReadMessage = Omit<ChatRequest['messages'][number], 'content'> & { content: string | JsonText }
+
+export interface ReadChat extends Omit<ChatRequest, 'messages'> {
+  messages: ReadMessage[]
+  /** Names of the fields that were ignored, for `x-ignored-params`. */
+  ignored: string[]
+}
+
+/** Reads the body of a Space chat. Values of unknown fields are skipped without being parsed. */
+export const chatBody: BodyReader<ReadChat> = {
+  module: import.meta.url,
+  exportName: 'chatBody',
+  shape: {
+    members: new Map([
+      ['messages', { maximumItems: maximumMessages, items: message }],
+      ['streaming', {}],
+    ]),
+  },
+  maximumValues: 10 * maximumMessages,
+  startLong() {
+    const texts = new LongTexts()
+    return { push: (bytes) => texts.push(bytes), finish: () => readUsual(texts.finish(), []) }
+  },
+  read(value, ignored) {
+    const usual = readUsual(value, ignored)
+    if (usual) return usual
+    const read = readValue(chatRequestSchema, decodeTexts(value), 'the request body')
+    if ('problem' in read)
+      throw new AppError('invalid_request', read.problem.message, { param: read.problem.param || undefined })
+    const messages = read.value.messages.map(({ role, content }) => ({ role, content: toMovable(content) }))
+    return { ...read.value, messages, ignored }
+  },
+}
+
+/** What has no other fields and is surely valid, with the result of the schema; undefined for all else. */
+function readUsual(value: unknown, ignored: string[]): ReadChat | undefined {
+  if (!isObject(value)) return undefined
+  const { messages, streaming } = value
+  for (const name in value) if (name !== 'messages' && name !== 'streaming') return undefined
+  if (streaming !== undefined && streaming !== null && typeof streaming !== 'boolean') return undefined
+  if (!Array.isArray(messages) || messages.length === 0 || messages.length > maximumMessages) return undefined
+  if (!messages.every(isUsualMessage) || messages.at(-1)!.role !== 'user') return undefined
+  return streaming === undefined ? { messages, ignored } : { messages, streaming, ignored }
+}
+
+function isUsualMessage(value: unknown): value is ReadMessage {
+  if (!isObject(value)) return false
+  for (const name in value) if (name !== 'role' && name !== 'content') return false
+  const { role, content } = value
+  if (role !== 'user' && role !== 'assistant') return false
+  if (content instanceof JsonText) return content.maximumCharacters <= maximumCharactersPerMessage
+  return typeof content === 'string' && content.length <= maximumCharactersPerMessage
+}

@@ -1,0 +1,137 @@
+import { z } from 'zod'
+import {
+  chatAnswerSchema,
+  chatEventSchema,
+  chatPreviewEventSchema,
+  chatPreviewSchema,
+  chatRequestSchema,
+} from '../../contract/chat.ts'
+import { errorResponses } from '../../contract/errors.ts'
+import { jsonOrEvents } from '../../contract/event-stream.ts'
+import { idParamsSchema } from '../../contract/operator.ts'
+import { type App, describeRoutes, isAdministratorOf, type Routes } from '../../platform/http/index.ts'
+import { AppError } from '../../platform/kernel/index.ts'
+import type { Organisation } from '../../tenants/organisations/index.ts'
+import { actingMembersOfSpace, noSpace, type Space } from '../spaces/index.ts'
+import { chatBody } from './chat-body.ts'
+import { type SendDependencies, sendAnswer } from './send-answer.routes.ts'
+
+export interface ChatRoutesDependencies extends SendDependencies {
+  /** The Space that is published under an endpoint id; undefined where there is none at the moment. */
+  getPublishedSpace: (endpointId: string) => Space | undefined
+  getSpace: (id: string) => Space | undefined
+}
+
+/** The chat of a published Space with an API key, and the chat of any Space of an organisation with a session. */
+export function chatRoutes(dependencies: ChatRoutesDependencies): Routes {
+  return (app) => {
+    addPublishedChat(app, dependencies)
+    addPreview(app, dependencies)
+  }
+}
+
+const described = describeRoutes('organisation', 'Space chat')
+
+const switchHeader = (description: string) => z.string().optional().describe(description)
+const headers = z.looseObject({
+  'service-enable-inline-sources': switchHeader('`true` puts `[n]` markers into the answer.'),
+  'service-enable-agentic-workflow': switchHeader(
+    '`true` lets the model use tools: search, read documents, query tables, calculate. A model without tools answers without them; the response then has the header `x-agentic-workflow: unavailable`.',
+  ),
+  'service-user': z
+    .string()
+    .optional()
+    .describe(
+      'A pseudonym of the visitor, 1 to 128 printable ASCII characters: where the Space keeps conversations, they can be found, exported and erased by it.',
+    ),
+  'service-enable-passage-references': switchHeader(
+    '`true` adds to each reference the passages that its markers name, and to streamed references `documentId`.',
+  ),
+})
+const failures = errorResponses(400, 401, 402, 404, 429, 502, 503, 504)
+
+function addPublishedChat(app: App, dependencies: ChatRoutesDependencies) {
+  app.post(
+    '/v1/endpoints/:endpointId/chat',
+    {
+      ...described(
+        'chatWithSpace',
+        'Chat with a published Space',
+        {
+          description:
+            'Streamed events in order: `message_source`, `assistant_write` …, `references`, `done`; after `error` the stream ends without `done`. An unknown field, such as `stream` for `streaming`, is ignored and named in the header `x-ignored-params`.',
+          params: z.object({ endpointId: z.string() }),
+          headers,
+          body: chatRequestSchema,
+          response: { 200: jsonOrEvents(chatAnswerSchema, chatEventSchema), ...failures },
+        },
+        'organisation',
+        { limited: 'call', body: chatBody },
+      ),
+      // chatBody has validated the body; the schema only documents it in OpenAPI.
+      validatorCompiler: () => (value) => ({ value }),
+    },
+    (request, reply) => {
+      const space = findPublishedSpace(dependencies, request.params.endpointId, request.organisation)
+      return sendAnswer(dependencies, request, reply, {
+        space,
+        isOffered: () => dependencies.getPublishedSpace(request.params.endpointId)?.id === space.id,
+        isPreview: false,
+        isAdministrator: false,
+      })
+    },
+  )
+}
+
+function addPreview(app: App, dependencies: ChatRoutesDependencies) {
+  const { getSpace } = dependencies
+  const members = actingMembersOfSpace({ get: getSpace })
+  app.post(
+    '/api/spaces/:id/chat',
+    {
+      ...described(
+        'previewSpaceChat',
+        'Try a Space, published or not',
+        {
+          description:
+            'The same as the chat of a published Space, for people, with the same headers, limits and costs. In addition `message_source` has the query, the documents and the time of the search, and `error` has a code. Administrators receive the event `cost` before `done`, and the reason of a failure.',
+          params: idParamsSchema,
+          headers,
+          body: chatRequestSchema,
+          response: {
+            200: jsonOrEvents(chatPreviewSchema, chatPreviewEventSchema),
+            ...failures,
+            ...errorResponses(403),
+          },
+        },
+        members,
+        { limited: 'call', body: chatBody },
+      ),
+      validatorCompiler: () => (value) => ({ value }),
+    },
+    (request, reply) => {
+      const space = getSpace(request.params.id)
+      if (!space) throw noSpace(request.params.id)
+      const isAdministrator = isAdministratorOf(request, space.organisationId)
+      const isOffered = () => getSpace(space.id) !== undefined
+      return sendAnswer(dependencies, request, reply, { space, isOffered, isPreview: true, isAdministrator })
+    },
+  )
+}
+
+/** Throws the same 404 for an endpoint that is unknown, not published, or of another organisation. */
+function findPublishedSpace(
+  { getPublishedSpace }: ChatRoutesDependencies,
+  endpointId: string,
+  organisation: Organisation,
+): Space {
+  const space = getPublishedSpace(endpointId)
+  if (!space || space.organisationId !== organisation.id) {
+    throw new AppError(
+      'endpoint_not_found',
+      'There is no published Space at this endpoint. A team administrator publishes it under Published Spaces.',
+      { param: 'endpointId' },
+    )
+  }
+  return space
+}

@@ -1,0 +1,185 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import {
+  type Claims,
+  compareClaims,
+  type Comparison,
+  concludeSupport,
+  type Evidence,
+  type EvidenceText,
+  readEvidence,
+  type Support,
+} from '../../../platform/evidence/index.ts'
+import { createClaimTracker } from './claim-tracker.ts'
+
+/** What became of the markers of an answer; a marker with two numbers counts twice. */
+export interface CitationCounts {
+  /** The passage supports the sentence, alone or with the others of its row. */
+  supported: number
+  /** Replaced by a passage that supports the sentence. */
+  moved: number
+  /** Removed: no given passage supports the sentence. */
+  dropped: number
+  /** Kept: the text before the marker has nothing that can be compared. */
+  unchecked: number
+}
+
+/** Checks each row of markers before it leaves. */
+export interface CitationCheck {
+  /** Follows the text of the answer. */
+  push(text: string): void
+  /** The numbers to show for a row of markers at the end of the text so far; null where all of them stay. */
+  decide(numbers: readonly number[], rest: string): readonly number[] | null
+  /** Reads new passages in short turns of the event loop, until `signal` aborts. Others are read when they are compared. Never rejects. */
+  read(signal: AbortSignal): Promise<void>
+  counts(): CitationCounts
+  /** Comparisons of a statement with a text so far: most of the time of an answer. */
+  comparisons(): number
+}
+
+/** Most passages that are compared to move a marker, and most rows for which that is tried: they bound the time of an answer. */
+const maximumCandidates = 200
+const maximumMoves = 100
+
+/**
+ * `passages[n - 1]` is the passage with number n in the prompt; the array may grow. `toolResults`: texts without a number that the
+ * model also received, such as computed sums; a figure in one of them needs no passage.
+ */
+export function createCitationCheck(
+  passages: readonly EvidenceText[],
+  toolResults: readonly string[] = [],
+): CitationCheck {
+  const tracker = createClaimTracker()
+  const evidence: Evidence[] = []
+  const computed: Evidence[] = []
+  const counts: CitationCounts = { supported: 0, moved: 0, dropped: 0, unchecked: 0 }
+  const work = { moves: 0, comparisons: 0 }
+  /** The passages of the last row, for a row that follows without a new statement. */
+  let lastKept: readonly number[] = []
+
+  function evidenceOf(number: number): Evidence {
+    return (evidence[number - 1] ??= readEvidence(passages[number - 1]!))
+  }
+
+  function compare(claims: Claims, number: number): Comparison {
+    const comparison = compareClaims(claims, evidenceOf(number))
+    for (let at = computed.length; at < toolResults.length; at++) {
+      computed.push(readEvidence({ title: '', text: toolResults[at]! }))
+    }
+    work.comparisons += 1 + computed.length
+    for (const result of computed) {
+      const { figures } = compareClaims(claims, result)
+      comparison.figures = comparison.figures.map((found, index) => found || figures[index]!)
+    }
+    return comparison
+  }
+
+  /** The passage that supports the claims best; of equal ones the first. */
+  function findBetter(statements: readonly Claims[], tried: readonly number[]): number | null {
+    if (work.moves >= maximumMoves) return null
+    work.moves++
+    let best: { number: number; overlap: number } | null = null
+    for (let number = 1; number <= Math.min(passages.length, maximumCandidates); number++) {
+      if (tried.includes(number)) continue
+      for (const claims of statements) {
+        const { verdict, overlap } = concludeSupport(claims, [compare(claims, number)])
+        if (verdict === 'supported' && overlap > (best?.overlap ?? -1)) best = { number, overlap }
+      }
+    }
+    return best?.number ?? null
+  }
+
+  function count(numbers: readonly number[], kept: readonly number[], key: 'supported' | 'unchecked') {
+    counts[key] += kept.length
+    counts.dropped += numbers.length - kept.length
+  }
+
+  return {
+    push: tracker.push,
+    decide(given, rest) {
+      const numbers = [...new Set(given)]
+      const { statements, isNew } = tracker.atRow(rest)
+      const result = judgeRow(statements, numbers, isNew ? [] : lastKept, compare)
+      if (result.kept.length > 0) {
+        count(numbers, result.kept, result.isChecked ? 'supported' : 'unchecked')
+        lastKept = isNew ? result.kept : [...lastKept, ...result.kept]
+        return result.kept.length === numbers.length ? null : result.kept
+      }
+      const better = findBetter(statements, numbers)
+      if (better === null) counts.dropped += numbers.length
+      else {
+        counts.moved++
+        counts.dropped += numbers.length - 1
+      }
+      lastKept = better === null ? [] : [better]
+      return lastKept
+    },
+    async read(signal) {
+      for (let number = evidence.length + 1; number <= Math.min(passages.length, maximumCandidates); number++) {
+        if (signal.aborted) return
+        evidenceOf(number)
+        await nextTurn()
+      }
+    },
+    counts: () => ({ ...counts }),
+    comparisons: () => work.comparisons,
+  }
+}
+
+interface JudgedRow {
+  kept: readonly number[]
+  isChecked: boolean
+}
+
+/**
+ * Which numbers of a row stay: each that supports one of the statements alone; without such a number, those whose passages support it
+ * together with the others. `earlier`: passages that are already cited for the same statement.
+ */
+function judgeRow(
+  statements: readonly Claims[],
+  numbers: readonly number[],
+  earlier: readonly number[],
+  compare: (claims: Claims, number: number) => Comparison,
+): JudgedRow {
+  if (statements.length === 0) return { kept: numbers, isChecked: false }
+  const verdicts = new Map<number, Support['verdict']>()
+  for (const claims of statements) {
+    for (const number of numbers) {
+      const { verdict } = concludeSupport(claims, [compare(claims, number)])
+      if (verdict !== 'unsupported' && verdicts.get(number) !== 'supported') verdicts.set(number, verdict)
+    }
+  }
+  if (verdicts.size > 0) {
+    const kept = numbers.filter((number) => verdicts.has(number))
+    return { kept, isChecked: kept.some((number) => verdicts.get(number) === 'supported') }
+  }
+  for (const claims of statements) {
+    const kept = findTeam(claims, numbers, earlier, compare)
+    if (kept.length > 0) return { kept, isChecked: true }
+  }
+  return { kept: [], isChecked: true }
+}
+
+/** The numbers whose passages support the claims together, without those that add nothing; empty where they do not. */
+function findTeam(
+  claims: Claims,
+  numbers: readonly number[],
+  earlier: readonly number[],
+  compare: (claims: Claims, number: number) => Comparison,
+): number[] {
+  const comparisons = new Map([...earlier, ...numbers].map((number) => [number, compare(claims, number)]))
+  // Words of another language cannot complete a sentence.
+  if ([...comparisons.values()].some(({ languages }) => languages === 'different')) return []
+  const isSupported = (team: readonly number[]) =>
+    team.length > 0 &&
+    concludeSupport(
+      claims,
+      [...earlier, ...team].map((number) => comparisons.get(number)!),
+    ).verdict === 'supported'
+  if (!isSupported(numbers)) return []
+  let team = [...numbers]
+  for (const number of numbers.toReversed()) {
+    const others = team.filter((other) => other !== number)
+    if (isSupported(others)) team = others
+  }
+  return team
+}

@@ -1,0 +1,120 @@
+import type { Receipt } from '../../gateway/billing/index.ts'
+import { maximumUserCharacters } from '../../contract/conversations.ts'
+import { AppError } from '../../platform/kernel/index.ts'
+import type { AnswerEvent, SearchReport } from './answer.ts'
+import type { AnswerCall } from './prepare-answer.ts'
+import type { DocumentReference } from './references.ts'
+
+/** What became of an answer, for the stored conversations of its Space. */
+export interface RecordedAnswer {
+  /** `left`: the client closed its connection before the end. */
+  outcome: 'complete' | 'failed' | 'left'
+  errorCode: string | null
+  text: string
+  references: DocumentReference[]
+  sources: { source: string; status: string; count: number; query: string | null; milliseconds: number }[]
+  receipts: Receipt[]
+  firstTextMs: number | null
+  totalMs: number
+}
+
+/** Begins the record of one answer. Neither this function nor the one that it returns throws or waits. */
+export type BeginRecord = (asked: {
+  requestId: string
+  organisationId: string
+  spaceId: string
+  user: string | null
+  messages: AnswerCall['messages']
+  model: string
+}) => (answer: RecordedAnswer) => void
+
+/** Follows one answer of a Space that keeps conversations. */
+export interface AnswerRecord {
+  /** The events as they are. The record ends with them. */
+  follow(events: AsyncIterable<AnswerEvent>): AsyncGenerator<AnswerEvent, void, void>
+  /** The answer did not begin. */
+  fail(error: unknown): void
+}
+
+export function startRecord(
+  begin: BeginRecord,
+  call: AnswerCall,
+  { user, codeOf }: { user: string | null; codeOf: (error: unknown) => string },
+): AnswerRecord {
+  const { requestId, organisation, space, messages, signal } = call
+  const startMs = performance.now()
+  const elapsedMs = () => Math.round(performance.now() - startMs)
+  const end = begin({
+    requestId,
+    organisationId: organisation.id,
+    spaceId: space.id,
+    user,
+    messages,
+    model: space.model,
+  })
+  const answer: Omit<RecordedAnswer, 'outcome' | 'errorCode' | 'totalMs'> = {
+    text: '',
+    references: [],
+    sources: [],
+    receipts: [],
+    firstTextMs: null,
+  }
+  const endAs = (outcome: RecordedAnswer['outcome'], errorCode: string | null = null) =>
+    end({ ...answer, outcome, errorCode, totalMs: elapsedMs() })
+  const fail = (error: unknown) => {
+    if (error instanceof AppError && error.code !== 'client_closed') endAs('failed', error.code)
+    else if (signal.aborted) endAs('left')
+    else endAs('failed', codeOf(error))
+  }
+
+  async function* follow(events: AsyncIterable<AnswerEvent>): AsyncGenerator<AnswerEvent, void, void> {
+    let isOver = false
+    try {
+      for await (const event of events) {
+        if (event.type === 'message_source') answer.sources.push(toSource(event))
+        else if (event.type === 'assistant_write') {
+          answer.firstTextMs ??= elapsedMs()
+          answer.text += event.delta
+        } else if (event.type === 'references') answer.references = event.references
+        else if (event.type === 'cost') answer.receipts = event.receipts
+        yield event
+      }
+      isOver = true
+      endAs('complete')
+    } catch (error) {
+      isOver = true
+      fail(error)
+      throw error
+    } finally {
+      // The reader of the events has stopped: its client has gone.
+      if (!isOver) endAs('left')
+    }
+  }
+  return { follow, fail }
+}
+
+function toSource({
+  source,
+  status,
+  count,
+  search,
+}: {
+  source: string
+  status: string
+  count: number
+  search: SearchReport
+}) {
+  return { source, status, count, query: search.query, milliseconds: search.milliseconds }
+}
+
+/** The visitor as the client names it in the header `service-user`; null without the header. Throws `invalid_request`. */
+export function readUser(headers: Readonly<Record<string, string | string[] | undefined>>): string | null {
+  const value = headers['service-user']
+  if (value === undefined) return null
+  if (typeof value === 'string' && /^[\x20-\x7e]+$/.test(value) && value.length <= maximumUserCharacters) return value
+  throw new AppError(
+    'invalid_request',
+    `service-user must have 1 to ${maximumUserCharacters} printable ASCII characters. Send a pseudonym of the visitor, not a name.`,
+    { param: 'service-user' },
+  )
+}

@@ -1,0 +1,119 @@
+import type { PassageReference, Reference } from '../../contract/chat.ts'
+import type { Passage } from '../../documents/retrieval/index.ts'
+import type { Citation } from './citations/citation-rewriter.ts'
+import { countCharacters, type Quote, selectQuote } from './citations/select-quote.ts'
+import type { GivenPassage, PassagePart } from './context/given-passage.ts'
+import { toCitedSource } from './context/prompt.ts'
+
+export type DocumentReference = Reference & { documentId: string }
+
+/** The references of an answer whose markers name passages. `passages[n - 1]` is the passage with number n in the prompt. */
+export function referencesOfCitations(
+  citations: readonly Citation[],
+  passages: readonly GivenPassage[],
+  withPassages: boolean,
+): DocumentReference[] {
+  return citations.map(({ source, passages: cited }, index) => {
+    const reference = describeReference(source, index)
+    if (!withPassages) return reference
+    const described = new Map<string, PassageReference>()
+    for (const { sourceNumber, sentence } of cited) {
+      const { id, reference: passage } = describeCited(passages[sourceNumber - 1]!, sentence())
+      // Several searches may find the same passage.
+      if (!described.has(id)) described.set(id, passage)
+    }
+    return { ...reference, passages: [...described.values()] }
+  })
+}
+
+/** The references of an answer without markers: the documents of all passages that the model received. */
+export function referencesOfPassages(
+  passages: readonly GivenPassage[],
+  answerText: string,
+  withPassages: boolean,
+): DocumentReference[] {
+  const byDocument = new Map<string, Map<string, Passage>>()
+  for (const { documentId, parts } of passages) {
+    const known = byDocument.get(documentId) ?? new Map<string, Passage>()
+    byDocument.set(documentId, known)
+    for (const { chunk } of parts) known.set(chunk.chunkId, chunk)
+  }
+  return [...byDocument.values()].map((given, index) => {
+    const [first] = given.values()
+    const described = () => [...given.values()].map((chunk) => describeChunk(chunk, answerText))
+    return { ...describeReference(toCitedSource(first!), index), ...(withPassages && { passages: described() }) }
+  })
+}
+
+/**
+ * The references without documents that were deleted while the answer was made. With markers in the text their entry stays, because
+ * each marker has one, but it quotes nothing and leads nowhere.
+ */
+export function withoutDeleted(
+  references: readonly DocumentReference[],
+  existing: ReadonlySet<string>,
+  { inline }: { inline: boolean },
+): DocumentReference[] {
+  if (!inline) {
+    return references
+      .filter(({ documentId }) => existing.has(documentId))
+      .map((reference, index) => ({ ...reference, id: index + 1 }))
+  }
+  return references.map((reference) => {
+    const { id, title, documentId, passages } = reference
+    return existing.has(documentId) ? reference : { id, title, documentId, ...(passages && { passages: [] }) }
+  })
+}
+
+function describeReference({ title, documentId, url }: Citation['source'], index: number): DocumentReference {
+  return { id: index + 1, title, documentId, ...(url === null ? {} : { url }) }
+}
+
+/** `cited`: the text that the passage supports. A joined passage is described by those of its chunks that the quote is from. */
+function describeCited(passage: GivenPassage, cited: string): { id: string; reference: PassageReference } {
+  const quote = selectQuote(passage.text, cited)
+  const quoted = partsOf(passage, quote)
+  const [first] = quoted
+  const chunks = quoted.map(({ chunk }) => chunk)
+  const place = quote.at - first.at + first.skippedUnits
+  return {
+    id: chunks.map(({ chunkId }) => chunkId).join(),
+    reference: describe(chunks, { text: quote.text, at: place }),
+  }
+}
+
+function partsOf({ parts }: GivenPassage, { text, at }: Quote): [PassagePart, ...PassagePart[]] {
+  const first = Math.max(
+    0,
+    parts.findLastIndex((part) => part.at <= at),
+  )
+  const others = parts.slice(first + 1).filter((part) => part.at < at + text.length)
+  return [parts[first]!, ...others]
+}
+
+function describeChunk(chunk: Passage, cited: string): PassageReference {
+  return describe([chunk], selectQuote(chunk.text, cited))
+}
+
+/** Chunks of one document that follow each other; the quote begins in the first one. */
+function describe(chunks: readonly Passage[], quote: Quote): PassageReference {
+  const first = chunks[0]!
+  const { rowFrom, headingPath, characterFrom } = first
+  const { rowTo, characterTo } = chunks.at(-1)!
+  const page = pageOf(first, quote.at)
+  return {
+    ...(page === null ? {} : { page }),
+    ...(rowFrom === null ? {} : { rows: { from: rowFrom, to: rowTo ?? rowFrom } }),
+    ...(headingPath.length === 0 ? {} : { heading: headingPath.join(' > ') }),
+    quote: quote.text,
+    start: characterFrom,
+    end: characterTo,
+  }
+}
+
+/** The page at an index of the chunk's text; its first page where the beginnings of pages are not known. */
+function pageOf({ text, pageFrom, pageStarts, characterFrom }: Passage, at: number): number | null {
+  if (pageFrom === null || pageStarts === null || pageStarts.length === 0) return pageFrom
+  const position = characterFrom + countCharacters(text.slice(0, at))
+  return pageFrom + pageStarts.filter((start) => start <= position).length
+}

@@ -1,0 +1,87 @@
+import type { ChatAnswer, ChatPreview, PreviewCost, PreviewSource } from '../../contract/chat.ts'
+import { type AppError, formatPicoUsd, formatSseEvent } from '../../platform/kernel/index.ts'
+import type { AnswerEvent } from './answer.ts'
+
+/** Who reads an answer, and what it shows them. */
+export interface Reader {
+  /** Members who try a Space receive what each search did. */
+  isPreview: boolean
+  /** Administrators receive the cost and the reason of a failure. */
+  isAdministrator: boolean
+  /** Streamed references have passages and `documentId`. */
+  passageReferences: boolean
+}
+
+/** One event as server-sent event; empty where the reader does not receive it. */
+export function renderEvent(event: AnswerEvent, reader: Reader): string {
+  switch (event.type) {
+    case 'message_source': {
+      const { source, status, count } = event
+      return sse('message_source', reader.isPreview ? renderSource(event) : { source, status, count })
+    }
+    case 'assistant_write':
+      return sse('assistant_write', { delta: event.delta })
+    case 'references': {
+      // By the contract, only the JSON answer has documentId.
+      const references = reader.passageReferences
+        ? event.references
+        : event.references.map(({ id, title, url }) => ({ id, title, ...(url === undefined ? {} : { url }) }))
+      return sse('references', { references })
+    }
+    case 'citations':
+      return reader.isPreview && reader.isAdministrator ? sse('citations', event.counts) : ''
+    case 'cost':
+      return reader.isPreview && reader.isAdministrator ? sse('cost', renderCost(event)) : ''
+  }
+}
+
+export function renderDone(): string {
+  return sse('done', { done: true })
+}
+
+export function renderError(error: AppError, { isPreview }: Reader): string {
+  return sse('error', { error: error.message, ...(isPreview && { code: error.code }) })
+}
+
+const sse = (name: string, data: object) => formatSseEvent(JSON.stringify(data), name)
+
+function renderSource({
+  source,
+  status,
+  count,
+  search,
+}: Extract<AnswerEvent, { type: 'message_source' }>): PreviewSource {
+  return { source, status, count, ...search }
+}
+
+function renderCost({ receipts }: Extract<AnswerEvent, { type: 'cost' }>): PreviewCost {
+  return {
+    billedUsd: formatPicoUsd(receipts.reduce((sum, { billedPicoUsd }) => sum + billedPicoUsd, 0n)),
+    requests: receipts.map(({ requestId, model, billedPicoUsd }) => ({
+      requestId,
+      model,
+      billedUsd: formatPicoUsd(billedPicoUsd),
+    })),
+  }
+}
+
+/** The events as one JSON answer. */
+export async function foldAnswer(
+  events: AsyncIterable<AnswerEvent>,
+  id: string,
+  reader: Reader,
+): Promise<ChatAnswer | ChatPreview> {
+  const folded: ChatPreview = { id, role: 'assistant', content: '', references: [] }
+  const sources: PreviewSource[] = []
+  for await (const event of events) {
+    if (event.type === 'message_source') sources.push(renderSource(event))
+    else if (event.type === 'assistant_write') folded.content += event.delta
+    else if (event.type === 'references') folded.references = event.references
+    else if (event.type === 'citations') folded.citations = event.counts
+    else folded.cost = renderCost(event)
+  }
+  const { cost, citations, ...answer } = folded
+  if (!reader.isPreview) return answer
+  const forAdministrators = { ...(citations && { citations }), ...(cost && { cost }) }
+  return { ...answer, sources, ...(reader.isAdministrator && forAdministrators) }
+}

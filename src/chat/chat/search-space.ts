@@ -1,0 +1,48 @@
+import type { ExplainSearch, Passage, Retrieval } from '../../documents/retrieval/index.ts'
+import type { AnswerCall } from './prepare-answer.ts'
+import type { SearchQuery } from './queries/conversation-query.ts'
+
+interface SearchOptions {
+  explain?: ExplainSearch
+  documentIds?: readonly string[]
+  /** As many as the reranker compares, in the order of the search: they are reranked together with those of other searches. */
+  forReranking?: boolean
+}
+
+/** Every search of an answer, and of the retrieval tester. */
+export function searchSpace(
+  retrieval: Retrieval,
+  { organisation, space, signal }: Pick<AnswerCall, 'organisation' | 'space' | 'signal'>,
+  { text, context, standalone = text }: SearchQuery,
+  { explain, documentIds, forReranking = false }: SearchOptions = {},
+): Promise<Passage[]> {
+  const { maximumPassages } = space.settings
+  return retrieval.search({
+    organisationId: organisation.id,
+    spaceId: space.id,
+    query: text,
+    context,
+    ...(forReranking
+      ? { limit: Math.max(maximumPassages, retrieval.rerankSize), rerankText: null }
+      : { limit: maximumPassages, rerankText: standalone }),
+    ...(documentIds && { documentIds }),
+    ...(explain && { explain }),
+    signal,
+  })
+}
+
+/** Orders the passages of several searches by how well they answer a question. */
+export function rerankPassages(
+  retrieval: Retrieval,
+  { organisation, space, signal }: Pick<AnswerCall, 'organisation' | 'space' | 'signal'>,
+  text: string,
+  passages: readonly Passage[],
+): Promise<Passage[]> {
+  return retrieval.rerank(passages, {
+    organisationId: organisation.id,
+    spaceId: space.id,
+    text,
+    limit: space.settings.maximumPassages,
+    signal,
+  })
+}

@@ -1,0 +1,143 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { headerList, startEventStream, toAppError } from '../../platform/http/index.ts'
+import { AppError, type Log } from '../../platform/kernel/index.ts'
+import type { Organisation } from '../../tenants/organisations/index.ts'
+import type { Space } from '../spaces/index.ts'
+import { answer } from './answer.ts'
+import type { ReadChat } from './chat-body.ts'
+import type { CitationCounts } from './citations/citation-check.ts'
+import { type AnswerCall, type AnswerDependencies, prepareAnswer } from './prepare-answer.ts'
+import { readConversation } from './read-conversation.ts'
+import { type AnswerRecord, type BeginRecord, readUser, startRecord } from './record-answer.ts'
+import { foldAnswer, type Reader, renderDone, renderError, renderEvent } from './render-answer.ts'
+import { toVisitorError } from './visitor-error.ts'
+
+export type SendDependencies = AnswerDependencies & {
+  /** Counts an answer of a published Space, in memory. */
+  noteAnswer: (answer: {
+    organisation: Organisation
+    space: Space
+    documentIds: readonly string[]
+    question: string
+  }) => void
+  /** Begins the record of an answer whose Space keeps conversations. */
+  beginRecord: BeginRecord
+  /** Counts what became of the markers of answers, for the metrics. */
+  countCitations: (counts: CitationCounts) => void
+  log: Log
+}
+
+/** Answers a request to a Space as one JSON object or as server-sent events. `request.organisation` owns the Space. */
+export async function sendAnswer(
+  dependencies: SendDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  {
+    space,
+    isOffered,
+    isPreview,
+    isAdministrator,
+  }: { space: Space } & Pick<AnswerCall, 'isOffered'> & Pick<Reader, 'isPreview' | 'isAdministrator'>,
+) {
+  const body = request.body as ReadChat
+  if (body.ignored.length > 0) reply.header('x-ignored-params', headerList(body.ignored))
+  const messages = await readConversation(body.messages)
+  const passageReferences = isOn(request.headers['service-enable-passage-references'])
+  const reader: Reader = { isPreview, isAdministrator, passageReferences }
+  const call: AnswerCall = {
+    requestId: request.requestId,
+    organisation: request.organisation,
+    space,
+    messages,
+    omittedMessages: body.messages.length - messages.length,
+    inlineSources: isOn(request.headers['service-enable-inline-sources']),
+    agentic: isOn(request.headers['service-enable-agentic-workflow']),
+    passageReferences,
+    isOffered,
+    // People who try a Space are not its visitors.
+    ...(!isPreview && { noteReferences: noteReferencesOf(dependencies, request.organisation, space, messages) }),
+    noteCitations(counts) {
+      dependencies.countCitations(counts)
+      const { moved, dropped } = counts
+      if (moved + dropped > 0) dependencies.log.info({ requestId: request.requestId, ...counts }, 'corrected citations')
+    },
+    signal: request.clientSignal,
+  }
+  const record = isPreview ? undefined : startRecordOf(dependencies, request, call)
+  const prepared = await prepareAnswer(dependencies, call).catch((error: unknown) => {
+    record?.fail(error)
+    // An error in the request names its field; visitors can correct it.
+    throw error instanceof AppError && error.param !== null ? error : toReaderError(error, reader)
+  })
+  if (call.agentic && !prepared.hasTools) reply.header('x-agentic-workflow', 'unavailable')
+  const answered = answer(dependencies, call, prepared)
+  const events = record ? record.follow(answered) : answered
+  if (body.streaming === true) return streamAnswer(dependencies.log, { request, reply, events, reader })
+  return foldAnswer(events, `msg_${request.requestId.slice(4)}`, reader).catch((error: unknown) => {
+    throw toReaderError(error, reader)
+  })
+}
+
+/** Undefined unless the Space keeps conversations. The header is checked in any case, so that the setting causes no error. */
+function startRecordOf(
+  { beginRecord }: SendDependencies,
+  request: FastifyRequest,
+  call: AnswerCall,
+): AnswerRecord | undefined {
+  const user = readUser(request.headers)
+  return call.space.settings.keepConversations ? startRecord(beginRecord, call, { user, codeOf }) : undefined
+}
+
+function noteReferencesOf(
+  { noteAnswer }: SendDependencies,
+  organisation: Organisation,
+  space: Space,
+  messages: AnswerCall['messages'],
+): NonNullable<AnswerCall['noteReferences']> {
+  return (references) =>
+    noteAnswer({
+      organisation,
+      space,
+      documentIds: references.map(({ documentId }) => documentId),
+      question: messages.at(-1)!.content,
+    })
+}
+
+async function streamAnswer(
+  log: Log,
+  {
+    request,
+    reply,
+    events,
+    reader,
+  }: { request: FastifyRequest; reply: FastifyReply; events: ReturnType<typeof answer>; reader: Reader },
+) {
+  const stream = startEventStream(reply, request.clientSignal)
+  let lastText = ''
+  try {
+    for await (const event of events) {
+      const text = renderEvent(event, reader)
+      if (text !== '') await stream.write(text)
+    }
+    await stream.write(renderDone())
+  } catch (thrown) {
+    const error = toReaderError(thrown, reader)
+    const { internal } = toVisitorError(toAppError(thrown))
+    log.warn({ requestId: request.requestId, code: error.code, internal }, 'a streamed answer failed')
+    lastText = renderError(error, reader)
+  } finally {
+    stream.end(lastText)
+  }
+  return reply
+}
+
+/** Administrators receive the reason of a failure, all others a text for visitors. A database that is away is `overloaded`. */
+export function toReaderError(thrown: unknown, { isPreview, isAdministrator }: Reader): AppError {
+  return isPreview && isAdministrator && thrown instanceof AppError ? thrown : toVisitorError(toAppError(thrown))
+}
+
+/** For the stored conversation: the code that the client receives. */
+const codeOf = (error: unknown) => toAppError(error).code
+
+const isOn = (header: string | string[] | undefined) =>
+  typeof header === 'string' && header.trim().toLowerCase() === 'true'

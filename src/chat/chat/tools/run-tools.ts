@@ -1,0 +1,153 @@
+import { AppError, runStep } from '../../../platform/kernel/index.ts'
+import type { ContextWindow } from '../context/context-window.ts'
+import type { GivenPassage } from '../context/given-passage.ts'
+import { fencePassages, fenceText } from '../context/prompt.ts'
+import type { AnswerCall, AnswerDependencies } from '../prepare-answer.ts'
+import { calculateTool } from './calculate-tool.ts'
+import { dateTool } from './date-tool.ts'
+import { findTool } from './find-tool.ts'
+import { listTool } from './list-tool.ts'
+import { openTool } from './open-tool.ts'
+import { searchTool } from './search-tool.ts'
+import { describeTablesTool, queryTablesTool } from './table-tools.ts'
+import type { Tool, ToolProblem, ToolResult, ToolUse } from './tool.ts'
+import { type ToolBudget, toolLimits } from './tool-budget.ts'
+import { maximumArgumentsLength, parseArguments, type ToolCall } from './tool-call.ts'
+
+/** Every tool of an agentic answer. */
+export const tools: readonly Tool[] = [
+  searchTool,
+  listTool,
+  openTool,
+  findTool,
+  describeTablesTool,
+  queryTablesTool,
+  calculateTool,
+  dateTool,
+]
+
+export const toolDefinitions = tools.map(({ definition }) => definition)
+
+/** What one call gives to the model and to the reader of the answer. */
+export interface ToolOutcome {
+  toolCallId: string
+  /** Reply to the model. */
+  content: string
+  /** The passages in it, in the order of their numbers. */
+  passages: GivenPassage[]
+  source: string
+  status: Tool['status'] | 'FAILED'
+  count: number
+  /** Null for a call that is not valid. */
+  query: string | null
+  startMs: number
+}
+
+export interface ToolRound {
+  dependencies: AnswerDependencies
+  call: AnswerCall
+  window: ContextWindow
+  boundary: string
+  /** Number of the first new passage. */
+  firstNumber: number
+  budget: ToolBudget
+}
+
+/** Runs the calls of one turn in their order. A call that is not valid or fails gets a reply that states the problem. */
+export async function* runToolCalls(
+  toolCalls: readonly ToolCall[],
+  round: ToolRound,
+): AsyncGenerator<ToolOutcome, void, void> {
+  let { firstNumber } = round
+  for (const [index, toolCall] of toolCalls.entries()) {
+    const startMs = performance.now()
+    const tool = tools.find(({ definition }) => definition.name === toolCall.name)
+    const read = tool ? readArguments(tool, toolCall) : { problem: noSuchTool }
+    const query = 'problem' in read ? null : read.query
+    const step = tool && round.dependencies.telemetry?.tool(tool.definition.name)
+    const given = 'problem' in read ? read : await runStep(step, () => runWithin(read, round, index))
+    const made = 'problem' in given ? fail(given, round) : await compose(given, { ...round, firstNumber })
+    round.budget.noteResult(made.content)
+    // The room for passages was taken when they were packed.
+    await round.window.add(made.added)
+    firstNumber += made.passages.length
+    const { content, passages, count } = made
+    const status = 'problem' in given ? 'FAILED' : tool!.status
+    yield {
+      toolCallId: toolCall.id,
+      content,
+      passages,
+      source: tool?.source ?? 'UNKNOWN_TOOL',
+      status,
+      count,
+      query,
+      startMs,
+    }
+  }
+}
+
+const noSuchTool = `There is no such tool. The tools are: ${toolDefinitions.map(({ name }) => name).join(', ')}.`
+
+function readArguments({ definition, read }: Tool, { argumentsJson }: ToolCall): ToolUse | { problem: string } {
+  if (argumentsJson.length > maximumArgumentsLength) {
+    return { problem: `The arguments are longer than ${maximumArgumentsLength} characters. Shorten them.` }
+  }
+  const parsed = parseArguments(argumentsJson)
+  if (parsed) return read(parsed)
+  const fields = Object.keys(definition.parameters.properties as object).join(', ')
+  return { problem: `The arguments are not a JSON object. Send an object with these fields: ${fields}.` }
+}
+
+/** The Space of an answer. */
+export const scopeOf = ({ organisation, space }: Pick<AnswerCall, 'organisation' | 'space'>) => ({
+  organisationId: organisation.id,
+  spaceId: space.id,
+})
+
+/** Runs one use within the limits of a call, of its round and of its answer. */
+async function runWithin(
+  use: ToolUse,
+  { dependencies, call, budget }: ToolRound,
+  index: number,
+): Promise<ToolResult | ToolProblem> {
+  if (index >= toolLimits.callsPerRound) {
+    return { problem: `Only ${toolLimits.callsPerRound} calls at a time are allowed. Repeat this one if needed.` }
+  }
+  if (budget.isUsedUp()) return { problem: 'The limit of this answer is reached. Answer with what you have.' }
+  const deadline = budget.deadlineOfCall()
+  try {
+    const signal = AbortSignal.any([call.signal, deadline])
+    return await use.run({ dependencies, call, scope: scopeOf(call), signal })
+  } catch (error) {
+    call.signal.throwIfAborted()
+    if (deadline.aborted) return { problem: 'The call took too long and was stopped. Try something simpler.' }
+    // A search may fail for reasons that another tool does not have.
+    if (error instanceof AppError) return { problem: 'The call failed. Try something else.' }
+    throw error
+  }
+}
+
+function fail({ problem, quoted }: ToolProblem, { boundary }: ToolRound) {
+  const content = quoted === undefined ? problem : `${problem}\n${fenceText(quoted, boundary)}`
+  return { content, added: content, passages: [], count: 0 }
+}
+
+async function compose(given: ToolResult, { window, boundary, firstNumber }: ToolRound) {
+  const { passages, omitted } = await window.pack(given.passages, firstNumber)
+  const withoutRoom = [...omitted.values()].filter((reason) => reason !== 'repeat').length
+  const added = [
+    given.note,
+    given.quoted && fenceText(given.quoted, boundary),
+    withoutRoom > 0 && `There is room for ${given.passages.length - withoutRoom} of ${given.passages.length} passages.`,
+  ]
+    .filter(Boolean)
+    .join('\n')
+  const fenced = passages.length === 0 ? '' : fencePassages(passages, boundary, { firstNumber })
+  const content = [added, fenced].filter((part) => part !== '').join('\n')
+  return {
+    content: content === '' ? 'Nothing was found.' : content,
+    added: content === '' ? 'Nothing was found.' : added,
+    passages,
+    count: given.count ?? passages.length,
+  }
+}

@@ -1,0 +1,163 @@
+import { z } from 'zod'
+import {
+  declaredEncodingOf,
+  type SqlValue,
+  type TableDescription,
+  type TableFile,
+} from '../../../documents/ingestion/index.ts'
+import { createUuid } from '../../../platform/kernel/index.ts'
+import type { Passage, SpaceDocument } from '../../../documents/retrieval/index.ts'
+import { findDocument } from './find-document.ts'
+import { objectSchema, readWith, type Tool, type DocumentContext, type ToolProblem } from './tool.ts'
+
+/** Documents of one statement. */
+const maximumDocuments = 4
+/** Longest statement, UTF-16 units. */
+const maximumSqlLength = 3_500
+/** Rows of each description, in bytes: enough to see what the columns hold. */
+const sampleBytes = 1_500
+
+const documents = z.array(z.string().trim().min(1).max(300)).min(1).max(maximumDocuments)
+const documentsProperty = {
+  type: 'array',
+  items: { type: 'string' },
+  description: `Names or ids of up to ${maximumDocuments} files with tables. Their tables are t1, t2, … in this order.`,
+}
+
+/** Names, columns and first rows of the tables of documents. */
+export const describeTablesTool: Tool = {
+  definition: {
+    name: 'describe_tables',
+    description:
+      'Shows the tables of uploaded files (csv, pdf, docx, md): names, columns, types and first rows for query_tables.',
+    parameters: objectSchema({ documents: documentsProperty }, ['documents']),
+  },
+  source: 'TABLES',
+  status: 'RETRIEVED',
+  read: readWith(z.strictObject({ documents }), ({ documents: wanted }) => ({
+    query: wanted.join(', '),
+    async run(context) {
+      const found = await findAll(context, wanted)
+      if ('problem' in found) return found
+      const maximumRowBytes = sampleBytes * found.documents.length
+      const request = { ...requestOf(context, found.documents), words: [], maximumRowBytes }
+      const described = await context.dependencies.tables.describe(request)
+      return 'problem' in described ? described : { passages: describePassages(described.tables, found.documents) }
+    },
+  })),
+}
+
+/** A SELECT statement over the tables of documents. */
+export const queryTablesTool: Tool = {
+  definition: {
+    name: 'query_tables',
+    description:
+      'Runs one SELECT statement of SQLite over the tables of uploaded files, to count, sum, compare, filter and sort rows exactly. Call describe_tables first. Cells that are not plain numbers stay text; NAME_number has their number, NAME_date their date. row_number is the row in the file.',
+    parameters: objectSchema(
+      { documents: documentsProperty, sql: { type: 'string', description: 'One SELECT statement.' } },
+      ['documents', 'sql'],
+    ),
+  },
+  source: 'TABLE_QUERY',
+  status: 'COMPUTED',
+  read: readWith(
+    z.strictObject({ documents, sql: z.string().trim().min(1).max(maximumSqlLength) }),
+    ({ documents: wanted, sql }) => ({
+      query: sql,
+      async run(context) {
+        const found = await findAll(context, wanted)
+        if ('problem' in found) return found
+        const result = await context.dependencies.tables.query({ ...requestOf(context, found.documents), sql })
+        if ('problem' in result) return result
+        const { columns, rows, isCut } = result
+        return {
+          passages: [
+            toPassage(found.documents[0]!, {
+              place: `result of ${sql}`,
+              header: renderRow(columns),
+              text: rows.length === 0 ? '(no rows)' : rows.map(renderRow).join('\n'),
+            }),
+          ],
+          note: isCut
+            ? `The result has more rows than these ${rows.length}. Aggregate or filter.`
+            : `${rows.length} rows.`,
+          count: rows.length,
+        }
+      },
+    }),
+  ),
+}
+
+async function findAll(
+  context: DocumentContext,
+  wanted: readonly string[],
+): Promise<{ documents: SpaceDocument[] } | ToolProblem> {
+  const found: SpaceDocument[] = []
+  for (const name of wanted) {
+    const document = await findDocument(context, name)
+    if ('problem' in document) return document
+    if (!found.some(({ id }) => id === document.id)) found.push(document)
+  }
+  return { documents: found }
+}
+
+/** A new version of a document has another key. */
+const keyOf = ({ id, version }: SpaceDocument) => `${id} ${version}`
+
+/** A request for the tables of these documents. */
+export function requestOf({ scope, signal }: DocumentContext, found: readonly SpaceDocument[]) {
+  const files: TableFile[] = found.map((document) => ({
+    key: keyOf(document),
+    name: document.name,
+    format: document.format,
+    sizeBytes: document.sizeBytes,
+    declaredEncoding: declaredEncodingOf(document),
+    blobKey: document.blobKey,
+  }))
+  return { organisationId: scope.organisationId, spaceId: scope.spaceId, files, signal }
+}
+
+/** One passage for each table: its columns and some of its rows. */
+export function describePassages(tables: readonly TableDescription[], documents: readonly SpaceDocument[]): Passage[] {
+  return tables.map(({ name, documentKey, title, rowCount, columns, rows }) => {
+    const document = documents.find((one) => keyOf(one) === documentKey)!
+    const listed = columns.map(({ name: column, type, header }) =>
+      header === null || header === column ? `${column} ${type}` : `${column} ${type} (${JSON.stringify(header)})`,
+    )
+    const shown = rows.length === rowCount ? 'All rows' : `${rows.length} of its rows`
+    const text = [
+      `Table ${name}${title === null ? '' : ` (${title})`}: ${rowCount} rows. Columns: ${listed.join(', ')}. ${shown}:`,
+      renderRow(columns.map((column) => column.name)),
+      ...rows.map(renderRow),
+    ]
+    return toPassage(document, { place: `table ${name}`, header: null, text: text.join('\n') })
+  })
+}
+
+const renderRow = (values: readonly SqlValue[]) => values.map((value) => value ?? '').join(' | ')
+
+/** A passage that was computed from all of a document. */
+function toPassage(
+  { id, name, url, characters }: SpaceDocument,
+  { place, header, text }: { place: string; header: string | null; text: string },
+): Passage {
+  return {
+    chunkId: createUuid(),
+    documentId: id,
+    documentName: name,
+    url,
+    text,
+    headingPath: [place],
+    tableHeader: header,
+    // Not a part of the document's text.
+    chunkIndex: -1,
+    pageFrom: null,
+    pageTo: null,
+    pageStarts: null,
+    characterFrom: 0,
+    characterTo: characters,
+    rowFrom: null,
+    rowTo: null,
+    score: 0,
+  }
+}

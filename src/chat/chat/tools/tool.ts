@@ -1,0 +1,72 @@
+import type { z } from 'zod'
+import { readValue } from '../../../contract/validation.ts'
+import type { ToolDefinition } from '../../../gateway/providers/index.ts'
+import type { Passage, SpaceScope } from '../../../documents/retrieval/index.ts'
+import type { AnswerCall, AnswerDependencies } from '../prepare-answer.ts'
+
+/** What a tool of an agentic answer may use. The Space comes from the call, never from the arguments of the model. */
+export interface ToolContext extends DocumentContext {
+  dependencies: Pick<AnswerDependencies, 'retrieval' | 'documents' | 'tables' | 'now'>
+  call: Pick<AnswerCall, 'organisation' | 'space'>
+}
+
+/** What tools need that read documents. */
+export interface DocumentContext {
+  dependencies: Pick<AnswerDependencies, 'documents' | 'tables'>
+  scope: SpaceScope
+  /** Aborts when the client is gone or the time of the call is over. */
+  signal: AbortSignal
+}
+
+/** One use of a tool whose arguments are valid. */
+export interface ToolUse {
+  /** What was asked, for the preview of a Space. */
+  query: string
+  run: (context: ToolContext) => Promise<ToolResult | ToolProblem>
+}
+
+/** What a tool gives to the model. Text of uploaded files, their names included, is in `passages` or `quoted`. */
+export interface ToolResult {
+  /** The model receives as many as fit, numbered and fenced, so that it can cite them. */
+  passages: Passage[]
+  /** Fenced without a number. */
+  quoted?: string
+  /** Written by Portico from numbers and the arguments alone. */
+  note?: string
+  /** `count` of the event; default: the number of passages. */
+  count?: number
+}
+
+export interface ToolProblem {
+  /** What is wrong, for the model; must not contain text of files. */
+  problem: string
+  /** Names of files that help to correct the call; fenced. */
+  quoted?: string
+}
+
+/** Something that the model may call during an answer. */
+export interface Tool {
+  definition: ToolDefinition
+  /** The `source` of its `message_source` events. */
+  source: string
+  /** The `status` of events of successful calls. */
+  status: 'RETRIEVED' | 'COMPUTED'
+  /** Reads untrusted arguments; `problem` is the reply to the model where they are not valid. */
+  read: (given: Record<string, unknown>) => ToolUse | { problem: string }
+}
+
+/** Makes `read` from a schema, which reports the field and the rule of a wrong argument. */
+export function readWith<Schema extends z.ZodType>(
+  schema: Schema,
+  use: (given: z.output<Schema>) => ToolUse,
+): Tool['read'] {
+  return (given) => {
+    const read = readValue(schema, given, 'the arguments')
+    return 'value' in read ? use(read.value) : { problem: read.problem.message }
+  }
+}
+
+/** The JSON schema of arguments; every provider accepts these keywords. */
+export function objectSchema(properties: Record<string, object>, required: readonly string[] = []) {
+  return { type: 'object', properties, required: [...required], additionalProperties: false }
+}

@@ -1,0 +1,98 @@
+import type { ConversationViewBody } from '../../contract/conversations.ts'
+import type { Database } from '../../platform/database/index.ts'
+import type { Clock, RequestId } from '../../platform/kernel/index.ts'
+import type { Actor } from '../../tenants/operators/index.ts'
+import {
+  type ConversationFilter,
+  type ConversationPage,
+  type ListPlace,
+  loadConversations,
+} from './conversation-list.store.ts'
+import type { ConversationService } from './conversations.ts'
+import type { Erasure } from './erasure.ts'
+import { erase, logExport } from './erasure.store.ts'
+import { renderConversation, renderTurn } from './render-conversations.ts'
+import {
+  type ExportFilter,
+  loadAllTurns,
+  loadBilledCalls,
+  loadConversation,
+  type StoredTurn,
+} from './turn-reader.store.ts'
+import type { Removed } from './turn-removal.store.ts'
+
+/** Reads, exports and erases what Spaces have stored. Unknown Spaces have nothing. */
+export type Conversations = ReturnType<typeof createConversationAccess>
+
+export interface ConversationAccessDependencies {
+  database: Database
+  service: Pick<ConversationService, 'flush' | 'sweep'>
+  organisationOf: (spaceId: string) => string | undefined
+  /** Resolves when every call that was billed before is in the ledger's tables. */
+  flushLedger: () => Promise<void>
+  /** The ids that the calls of an answer may have. */
+  callIdsOf: (requestId: RequestId) => readonly string[]
+  clock: Clock
+}
+
+export function createConversationAccess(dependencies: ConversationAccessDependencies) {
+  const { database, service, organisationOf, flushLedger, callIdsOf, clock } = dependencies
+  /** The ids of the calls: the receipts, or for an answer that did not end, those that it may have. */
+  const callsOf = ({ requestId, receipts, outcome }: StoredTurn) =>
+    outcome === 'complete' ? receipts : callIdsOf(requestId)
+  const changeOf = (spaceId: string, actor: Actor) => {
+    const organisationId = organisationOf(spaceId)
+    return organisationId === undefined ? undefined : { organisationId, spaceId, actor, atMs: clock.now() }
+  }
+  return {
+    loadPage: (
+      spaceId: string,
+      filter: ConversationFilter,
+      place: { after: ListPlace | null; limit: number },
+    ): Promise<ConversationPage> => loadConversations(database, spaceId, filter, place),
+
+    /** A page of its turns; undefined if the Space has no such conversation. */
+    async loadOne(spaceId: string, conversationId: string, after: number): Promise<ConversationViewBody | undefined> {
+      const found = await loadConversation(database, { spaceId, conversationId, after })
+      if (!found) return undefined
+      await flushLedger()
+      const calls = await loadBilledCalls(database, found.turns.flatMap(callsOf))
+      const byId = new Map(calls.map((call) => [call.requestId, call]))
+      return {
+        conversation: renderConversation(found.conversation),
+        turns: found.turns.map((turn) =>
+          renderTurn(
+            turn,
+            callsOf(turn).flatMap((id) => byId.get(id) ?? []),
+          ),
+        ),
+        next: found.next,
+      }
+    },
+
+    /** Turns that ended before the call, and an entry in the admin log. */
+    async export(
+      spaceId: string,
+      actor: Actor,
+      { to, ...filter }: Omit<ExportFilter, 'to'> & { to: Date | null },
+    ): Promise<AsyncIterable<StoredTurn[]>> {
+      const change = changeOf(spaceId, actor)
+      if (change) {
+        const of = filter.user === null ? (filter.conversationId === null ? 'space' : 'conversation') : 'user'
+        const times = { ...(filter.from && { from: filter.from.toISOString() }), ...(to && { to: to.toISOString() }) }
+        await logExport(database, change, { scope: of, ...times })
+      }
+      return loadAllTurns(database, spaceId, { ...filter, to: to ?? new Date(clock.now()) })
+    },
+
+    /** What this instance has not written yet is erased as well. */
+    async erase(spaceId: string, actor: Actor, erasure: Erasure): Promise<Removed> {
+      const change = changeOf(spaceId, actor)
+      if (!change) return { conversations: 0, turns: 0 }
+      await service.flush()
+      const removed = await erase(database, change, erasure)
+      if (erasure.scope === 'space') void service.sweep()
+      return removed
+    },
+  }
+}

@@ -1,0 +1,75 @@
+import type { Log } from '../../platform/kernel/index.ts'
+import type { NewTurn } from './turn.ts'
+import { createWaitingTurns } from './waiting-turns.ts'
+import type { WriteFailure } from './write-turns.store.ts'
+
+/** Of turns that wait to be written: for a lost database, and for floods. */
+const maximumWaitingBytes = 64 * 1024 ** 2
+/** One transaction, for which other statements of the embedded engine wait. */
+const mostOfBatch = { turns: 20, bytes: 1024 ** 2 }
+
+export interface TurnWriterDependencies {
+  /** Receives turns of one Space. Resolves to the reason where they are not stored. */
+  write: (spaceId: string, turns: readonly NewTurn[]) => Promise<WriteFailure | undefined>
+  log: Log
+}
+
+/** Holds turns in memory until `write` has stored them. Organisations take turns. */
+export function createTurnWriter({ write, log }: TurnWriterDependencies) {
+  const waiting = createWaitingTurns(maximumWaitingBytes)
+  /** Organisations whose batches have one turn, after a failure: this finds the turn that cannot be stored. */
+  const single = new Set<string>()
+  let dropped = 0
+  let writing = Promise.resolve()
+
+  async function writeWaiting() {
+    if (dropped > 0) log.warn({ answers: dropped }, 'answers were not stored: too many are waiting')
+    dropped = 0
+    const failed = new Set<string>()
+    for (let organisations = waiting.organisations(); organisations.length > 0;) {
+      for (const organisationId of organisations) {
+        const outcome = await writeBatch(organisationId)
+        if (outcome === 'unavailable') return
+        if (outcome === 'failed') failed.add(organisationId)
+      }
+      organisations = waiting.organisations().filter((organisationId) => !failed.has(organisationId))
+    }
+  }
+
+  async function writeBatch(organisationId: string): Promise<'written' | 'failed' | 'unavailable'> {
+    const most = single.has(organisationId) ? { ...mostOfBatch, turns: 1 } : mostOfBatch
+    const turns = waiting.next(organisationId, most)
+    const failure = await write(turns[0]!.spaceId, turns)
+    if (failure) return afterFailure(organisationId, turns, failure)
+    waiting.remove(organisationId, turns)
+    if (!waiting.has(organisationId)) single.delete(organisationId)
+    return 'written'
+  }
+
+  /** The turns stay, unless one of them alone is the cause. */
+  function afterFailure(
+    organisationId: string,
+    turns: readonly NewTurn[],
+    { reason, isUnavailable }: WriteFailure,
+  ): 'failed' | 'unavailable' {
+    if (isUnavailable) {
+      log.warn({ reason }, 'conversations could not be stored; retrying')
+      return 'unavailable'
+    }
+    if (turns.length === 1) {
+      log.error({ reason, requestId: turns[0]!.requestId }, 'an answer could not be stored')
+      waiting.remove(organisationId, turns)
+    }
+    single.add(organisationId)
+    return 'failed'
+  }
+
+  return {
+    /** May drop turns to stay within the bounds; the next `flush` logs how many. */
+    add(turn: NewTurn): void {
+      dropped += waiting.add(turn)
+    },
+    /** Writes what waits. Never rejects. */
+    flush: (): Promise<void> => (writing = writing.then(writeWaiting)),
+  }
+}

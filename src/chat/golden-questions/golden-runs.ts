@@ -1,0 +1,207 @@
+import type {
+  GoldenResultBody,
+  GoldenResultsQuery,
+  GoldenRunBody,
+  PublicationGateBody,
+} from '../../contract/golden-runs.ts'
+import type { GoldenRegressionBody } from '../../contract/golden-questions.ts'
+import type { Database } from '../../platform/database/index.ts'
+import type { DocumentNames } from '../../documents/documents/index.ts'
+import type { JobQueue } from '../../platform/jobs/index.ts'
+import { AppError, type Clock, createUuid, describeError, type Log } from '../../platform/kernel/index.ts'
+import { type Actor, serviceActor } from '../../tenants/operators/index.ts'
+import type { Space } from '../spaces/index.ts'
+import { identifyConfiguration, snapshotOf } from './configuration.ts'
+import type { GoldenQuestion } from './golden-question.ts'
+import type { GoldenQuestionStore } from './golden-questions.store.ts'
+import type { GoldenResultStore } from './golden-results.store.ts'
+import { goldenRunJob, type GoldenRun, keyOfRun } from './golden-run.ts'
+import type { GoldenRunStore } from './golden-runs.store.ts'
+import type { GoldenSettingsStore } from './golden-settings.store.ts'
+import { type GoldenTransferStore, questionsPerPart } from './golden-transfer.store.ts'
+import { judgeGate } from './judge-gate.ts'
+import { renderResult, renderRun } from './render-run.ts'
+
+export type GoldenRuns = ReturnType<typeof createGoldenRuns>
+
+export interface GoldenRunsDependencies {
+  questions: Pick<GoldenQuestionStore, 'loadStamp'>
+  transfers: Pick<GoldenTransferStore, 'loadIds' | 'loadMany'>
+  settings: Pick<GoldenSettingsStore, 'load'>
+  runs: GoldenRunStore
+  results: Pick<GoldenResultStore, 'loadPage'>
+  documentNames: DocumentNames
+  /** Of the corpus database, which has the jobs. */
+  corpus: Database
+  jobs: Pick<JobQueue, 'enqueue' | 'cancel'>
+  clock: Clock
+  log: Log
+}
+
+/** Starts, reads and cancels runs, and decides whether a Space may be published. */
+export function createGoldenRuns(dependencies: GoldenRunsDependencies) {
+  const { settings, runs, results, corpus, jobs, clock, log } = dependencies
+
+  async function render(space: Space, found: readonly GoldenRun[]): Promise<GoldenRunBody[]> {
+    const ids = found.map(({ id }) => id)
+    const [counts, configuration] = await Promise.all([runs.loadCounts(ids), identify(dependencies, space)])
+    return found.flatMap((run) => {
+      const count = counts.get(run.id)
+      return count ? [renderRun(run, count, run.configuration === configuration)] : []
+    })
+  }
+
+  async function find(space: Space, id: string): Promise<GoldenRun> {
+    const run = await runs.find(space.id, id)
+    if (!run) throw new AppError('not_found', `The Space has no run ${id} of golden questions.`)
+    return run
+  }
+
+  /** Throws `not_found`. */
+  async function load(space: Space, id: string): Promise<GoldenRunBody> {
+    const [body] = await render(space, [await find(space, id)])
+    // Removed by a later run in the meantime.
+    return body ?? load(space, id)
+  }
+
+  return {
+    load,
+    /** Throws `conflict` without golden questions, and while a run has not ended. */
+    async start(space: Space, actor: Actor): Promise<GoldenRunBody> {
+      return load(space, await startRun(dependencies, space, 'manual', actor))
+    },
+    /** Starts the run of a schedule. A Space without questions or with a run in progress is left out. */
+    async startScheduled(space: Space): Promise<void> {
+      try {
+        await startRun(dependencies, space, 'schedule', serviceActor)
+      } catch (error) {
+        const reason = describeError(error)
+        log.warn({ spaceId: space.id, reason }, 'a scheduled run of golden questions did not start')
+      }
+    },
+    /** Enqueues the jobs of all runs that have not ended; existing jobs stay. */
+    async enqueueActive(): Promise<void> {
+      for (const run of await runs.loadActive()) await enqueue(dependencies, run)
+    },
+    async loadPage(space: Space, { limit, offset }: { limit: number; offset: number }) {
+      const page = await runs.loadPage(space.id, { limit, offset })
+      const items = await render(space, page.runs)
+      return { total: page.total, limit, offset, regression: await loadRegression(runs, space), items }
+    },
+    /** Throws `not_found`. */
+    async loadResults(space: Space, id: string, query: GoldenResultsQuery) {
+      const run = await find(space, id)
+      const page = await results.loadPage(run.id, query)
+      const items: GoldenResultBody[] = page.results.map(renderResult)
+      return { total: page.total, limit: query.limit, offset: query.offset, items }
+    },
+    /** Throws `not_found`, and `conflict` for a run that has ended. Answers in progress are cut off and billed. */
+    async cancel(space: Space, id: string, actor: Actor): Promise<GoldenRunBody> {
+      const run = await find(space, id)
+      if (!(await runs.cancel(run, actor, clock.now()))) throw new AppError('conflict', 'The run has ended already.')
+      await jobs.cancel(corpus, keyOfRun(id))
+      return load(space, id)
+    },
+    /** Whether the Space may be published, by its last completed run of the current configuration. */
+    async loadGate(space: Space): Promise<PublicationGateBody> {
+      const { gate } = (await settings.load(space.id)).settings
+      if (!gate) return { isPassed: true, problem: null, runId: null, measures: [] }
+      const run = await runs.findCompleted(space.id, await identify(dependencies, space))
+      const counts = run && (await runs.loadCounts([run.id])).get(run.id)
+      return judgeGate(gate, run && counts ? { id: run.id, measures: run.measures, errors: counts.error } : undefined)
+    },
+  }
+}
+
+/** What people have to look at, as a body of the API. */
+export async function loadRegression(
+  runs: Pick<GoldenRunStore, 'loadRegression'>,
+  space: Space,
+): Promise<GoldenRegressionBody | null> {
+  const found = await runs.loadRegression(space.id)
+  return found ? { ...found, endedAt: new Date(found.endedAt).toISOString() } : null
+}
+
+/** The current configuration of a Space. */
+async function identify({ settings, documentNames, questions }: GoldenRunsDependencies, space: Space): Promise<string> {
+  const [golden, documentStamp, questionStamp] = await Promise.all([
+    settings.load(space.id),
+    documentNames.loadStamp(placeOf(space)),
+    questions.loadStamp(space.id),
+  ])
+  return identifyConfiguration({ space, golden: golden.settings, documents: documentStamp, questions: questionStamp })
+}
+
+/** Returns the id of the run. Throws `conflict`. */
+async function startRun(
+  dependencies: GoldenRunsDependencies,
+  space: Space,
+  trigger: GoldenRun['trigger'],
+  actor: Actor,
+): Promise<string> {
+  const { settings, runs, clock } = dependencies
+  // Before the questions are read: a change in between makes the run outdated, not wrong.
+  const configuration = await identify(dependencies, space)
+  const questions = await loadQuestions(dependencies, space)
+  if (questions.length === 0) throw new AppError('conflict', 'The Space has no golden questions. Add one before a run.')
+  const run = {
+    id: createUuid(clock.now()),
+    spaceId: space.id,
+    organisationId: space.organisationId,
+    trigger,
+    space: snapshotOf(space),
+    settings: (await settings.load(space.id)).settings,
+    configuration,
+    questions,
+    createdAt: clock.now(),
+  }
+  await runs.insert(run, actor)
+  // A crash before this line leaves a run without a job, which `enqueueActive` repairs.
+  await enqueue(dependencies, run)
+  return run.id
+}
+
+/** All questions of the Space, the oldest first, with its current documents. */
+async function loadQuestions(
+  { transfers, documentNames }: Pick<GoldenRunsDependencies, 'transfers' | 'documentNames'>,
+  space: Space,
+): Promise<GoldenQuestion[]> {
+  const ids = await transfers.loadIds(space.id)
+  const questions: GoldenQuestion[] = []
+  for (let start = 0; start < ids.length; start += questionsPerPart) {
+    const part = await transfers.loadMany(space.id, ids.slice(start, start + questionsPerPart))
+    questions.push(...(await withCurrentDocuments(documentNames, space, part)))
+  }
+  return questions
+}
+
+function enqueue(
+  { jobs, corpus }: GoldenRunsDependencies,
+  { id, spaceId, organisationId }: { id: string; spaceId: string; organisationId: string },
+): Promise<void> {
+  const fairnessKeys = { organisationId, spaceId }
+  return jobs.enqueue(corpus, { kind: goldenRunJob, key: keyOfRun(id), payload: { runId: id }, fairnessKeys })
+}
+
+const placeOf = ({ organisationId, id }: Space) => ({ organisationId, spaceId: id })
+
+/** A document that was deleted and uploaded again is found by its name. */
+async function withCurrentDocuments(
+  documentNames: DocumentNames,
+  space: Space,
+  questions: readonly GoldenQuestion[],
+): Promise<GoldenQuestion[]> {
+  const expected = questions.flatMap(({ expectedDocuments }) => expectedDocuments)
+  const ids = [...new Set(expected.map(({ id }) => id))]
+  const names = [...new Set(expected.map(({ name }) => name))]
+  const existing = await documentNames.find(placeOf(space), { ids, names })
+  const byId = new Map(existing.map((document) => [document.id, document]))
+  // The newest of a name comes first.
+  const byName = new Map(existing.toReversed().map((document) => [document.name, document]))
+  return questions.map((question) => ({
+    ...question,
+    expectedDocuments: question.expectedDocuments.map(
+      (document) => byId.get(document.id) ?? byName.get(document.name) ?? document,
+    ),
+  }))
+}

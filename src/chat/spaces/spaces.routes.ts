@@ -1,0 +1,202 @@
+import { errorResponses } from '../../contract/errors.ts'
+import {
+  createSpaceSchema,
+  emptySchema,
+  idParamsSchema,
+  listSpacesQuerySchema,
+  publishSpaceQuerySchema,
+  spacePageSchema,
+  spaceSchema,
+  updateSpaceSchema,
+} from '../../contract/operator.ts'
+import {
+  type App,
+  describeRoutes,
+  forbidden,
+  isAdministratorOf,
+  type Routes,
+  visibleOrganisations,
+} from '../../platform/http/index.ts'
+import { AppError, type OrganisationId } from '../../platform/kernel/index.ts'
+import { actorOf } from '../../tenants/operators/index.ts'
+import { renderSpace } from './describe-space.ts'
+import { noSpace, peopleOfSpace } from './people-of-space.ts'
+import { defaultSpaceSettings } from './space-change.ts'
+import type { SpaceSettings } from './space.ts'
+import type { Spaces } from './spaces.ts'
+
+const described = describeRoutes({ role: 'operator' }, 'Operator: Spaces')
+const params = idParamsSchema
+
+const organisationIn = (body: unknown) => (body as { organisationId: string }).organisationId
+/** Members of the organisation in the body. */
+const creators = {
+  role: 'member',
+  organisation: ({ body }: { body: unknown }) => organisationIn(body).toLowerCase(),
+  missing: ({ body }: { body: unknown }) =>
+    new AppError('organisation_not_found', `There is no organisation ${organisationIn(body)}.`, {
+      param: 'organisationId',
+    }),
+} as const
+
+/** `/api/spaces`: Spaces and their publication. */
+export function spaceRoutes({ spaces }: { spaces: Spaces }): Routes {
+  return (app) => {
+    addReads(app, spaces)
+    addChanges(app, spaces)
+    addPublishing(app, spaces)
+  }
+}
+
+function addReads(app: App, spaces: Spaces) {
+  app.get(
+    '/api/spaces',
+    described(
+      'listSpaces',
+      'List Spaces',
+      {
+        description: 'Newest first; of one organisation or of all. People see the Spaces of their organisations.',
+        querystring: listSpacesQuerySchema,
+        response: { 200: spacePageSchema, ...errorResponses(400, 401, 403) },
+      },
+      { role: 'person' },
+    ),
+    (request) => {
+      const { limit, offset, organisationId, search } = request.query
+      const visible = visibleOrganisations(request, 'member')
+      const filter = {
+        ...(organisationId === undefined ? {} : { organisationId }),
+        ...(search === undefined ? {} : { search }),
+        ...(visible && { visible }),
+      }
+      return spaces
+        .loadPage({ limit, offset, ...filter })
+        .then((page) => ({ total: page.total, limit, offset, items: page.spaces.map(renderSpace) }))
+    },
+  )
+  app.get(
+    '/api/spaces/:id',
+    described(
+      'getSpace',
+      'Get a Space',
+      {
+        params,
+        response: { 200: spaceSchema, ...errorResponses(401, 403, 404) },
+      },
+      peopleOfSpace(spaces, 'member'),
+    ),
+    (request) => {
+      const space = spaces.get(request.params.id)
+      if (!space) throw noSpace(request.params.id)
+      return renderSpace(space)
+    },
+  )
+}
+
+const settingsOfTexts = ['keepUnansweredQuestions', 'keepConversations', 'conversationDays'] as const
+type SettingsOfTexts = Pick<SpaceSettings, (typeof settingsOfTexts)[number]>
+
+/** Texts of visitors are kept by the decision of an administrator. Members may send these settings unchanged. */
+function assertMayKeepTexts(
+  request: Parameters<typeof isAdministratorOf>[0],
+  organisationId: string,
+  settings: { [Name in keyof SettingsOfTexts]?: SettingsOfTexts[Name] | undefined } = {},
+  current: SettingsOfTexts = defaultSpaceSettings,
+) {
+  const isChanged = settingsOfTexts.some((name) => (settings[name] ?? current[name]) !== current[name])
+  if (isChanged && !isAdministratorOf(request, organisationId)) throw forbidden('an administrator of the organisation')
+}
+
+function addChanges(app: App, spaces: Spaces) {
+  app.post(
+    '/api/spaces',
+    described(
+      'createSpace',
+      'Create a Space',
+      {
+        body: createSpaceSchema,
+        response: { 201: spaceSchema, ...errorResponses(400, 401, 403, 404) },
+      },
+      creators,
+    ),
+    async (request, reply) => {
+      const { organisationId, ...given } = request.body
+      assertMayKeepTexts(request, organisationId, given.settings)
+      const created = await spaces.create(
+        { ...given, organisationId: organisationId as OrganisationId },
+        actorOf(request),
+      )
+      reply.code(201).header('location', `/api/spaces/${created.id}`)
+      return renderSpace(created)
+    },
+  )
+  app.patch(
+    '/api/spaces/:id',
+    described(
+      'updateSpace',
+      'Change a Space',
+      {
+        description: 'Absent fields keep their values, also within `settings`.',
+        params,
+        body: updateSpaceSchema,
+        response: { 200: spaceSchema, ...errorResponses(400, 401, 403, 404) },
+      },
+      peopleOfSpace(spaces, 'member'),
+    ),
+    (request) => {
+      const space = spaces.get(request.params.id)
+      if (space) assertMayKeepTexts(request, space.organisationId, request.body.settings, space.settings)
+      return spaces.update(request.params.id, request.body, actorOf(request)).then(renderSpace)
+    },
+  )
+  app.delete(
+    '/api/spaces/:id',
+    described(
+      'deleteSpace',
+      'Delete a Space',
+      {
+        description: 'The Space and its endpoint answer 404 at once; its documents are removed in the background.',
+        params,
+        response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
+      },
+      peopleOfSpace(spaces, 'member'),
+    ),
+    async (request, reply) => {
+      await spaces.remove(request.params.id, actorOf(request))
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function addPublishing(app: App, spaces: Spaces) {
+  app.post(
+    '/api/spaces/:id/publish',
+    described(
+      'publishSpace',
+      'Publish a Space',
+      {
+        description:
+          'Creates the endpoint id when the Space is first published; later calls keep it. 409 if the Space has a gate that its golden questions do not pass.',
+        params,
+        querystring: publishSpaceQuerySchema,
+        response: { 200: spaceSchema, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+      peopleOfSpace(spaces, 'administrator'),
+    ),
+    (request) => spaces.publish(request.params.id, actorOf(request), request.query.overrideReason).then(renderSpace),
+  )
+  app.post(
+    '/api/spaces/:id/unpublish',
+    described(
+      'unpublishSpace',
+      'Unpublish a Space',
+      {
+        description: 'The endpoint answers 404 at once, on other instances within a second.',
+        params,
+        response: { 200: spaceSchema, ...errorResponses(401, 403, 404) },
+      },
+      peopleOfSpace(spaces, 'administrator'),
+    ),
+    (request) => spaces.unpublish(request.params.id, actorOf(request)).then(renderSpace),
+  )
+}

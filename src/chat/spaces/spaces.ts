@@ -1,0 +1,188 @@
+import type { AdminAction } from '../../contract/admin-log.ts'
+import {
+  AppError,
+  type ChangeSource,
+  type Clock,
+  type Log,
+  type OrganisationId,
+  type SpaceId,
+  createEndpointId,
+  createSnapshotReloader,
+  createSpaceId,
+} from '../../platform/kernel/index.ts'
+import type { Actor } from '../../tenants/operators/index.ts'
+import { type NewSpace, type SpaceChange, changeSpace, makeSpace } from './space-change.ts'
+import type { Space } from './space.ts'
+import type { SpaceRemovals } from './space-removals.ts'
+import { type SpaceStore, spacesTopic } from './spaces.store.ts'
+
+/** `get` and `getEndpoint` read memory. Each change is visible in it before the promise of the change resolves. */
+export type Spaces = Awaited<ReturnType<typeof createSpaces>>
+
+export interface SpacesDependencies {
+  store: SpaceStore
+  removals: Pick<SpaceRemovals, 'wake'>
+  /** The model of new Spaces that do not name one. */
+  defaultModel: string
+  /** Whether an organisation can currently call a chat model of this id. */
+  isModelAvailable: (organisationId: OrganisationId, model: string) => boolean
+  /** Why an unpublished Space may not be published now; null if it may. */
+  publicationProblem: (space: Space) => Promise<string | null>
+  changeFeed: ChangeSource
+  clock: Clock
+  log: Log
+}
+
+/** Loads all Spaces into memory. The change feed, which must be started, keeps them current. */
+export async function createSpaces(dependencies: SpacesDependencies) {
+  const { store, removals, changeFeed, clock, log } = dependencies
+  const snapshot = createSnapshot()
+  const reloader = await createSnapshotReloader({
+    changeFeed,
+    topic: spacesTopic,
+    loadAll: store.loadAll,
+    loadMany: store.loadMany,
+    replaceAll: snapshot.replaceAll,
+    replaceMany: snapshot.replaceMany,
+  })
+  log.info({ spaces: snapshot.size() }, 'Spaces loaded')
+
+  async function change(
+    id: string,
+    action: AdminAction,
+    actor: Actor,
+    makeNext: (current: Space, nowMs: number) => Space,
+    note: Record<string, unknown> = {},
+  ) {
+    const nowMs = clock.now()
+    let updated: Space | undefined
+    const found = await store.update(id, (current) => (updated = makeNext(current, nowMs)), {
+      action,
+      actor,
+      note,
+    })
+    if (!found) throw notFound(id)
+    await changeFeed.caughtUp()
+    return snapshot.get(id) ?? updated!
+  }
+
+  return {
+    get: snapshot.get,
+    /** The Space that is published under an endpoint id; undefined where there is none at the moment. */
+    getEndpoint: snapshot.getEndpoint,
+    loadPage: store.loadPage,
+    /** The model of new Spaces that do not name one. */
+    defaultModel: dependencies.defaultModel,
+    /** A Space that is not stored. Throws `invalid_request` with the field that breaks a rule. */
+    make: (id: SpaceId, given: NewSpace) => make(dependencies, id, given),
+    /** Resolves when the Spaces that other parts of the service have stored are visible. */
+    whenCurrent: () => changeFeed.caughtUp(),
+    wakeRemovals: () => removals.wake(),
+    /** Throws `organisation_not_found`. This and `update` throw `invalid_request` with the field that breaks a rule. */
+    async create(given: Omit<NewSpace, 'model'> & { model?: string | undefined }, actor: Actor): Promise<Space> {
+      const model = given.model ?? dependencies.defaultModel
+      const space = make(dependencies, createSpaceId(), { ...given, model })
+      await store.insert(space, actor)
+      await changeFeed.caughtUp()
+      return space
+    },
+    /** This and the following methods throw `space_not_found`. */
+    update: (id: string, spaceChange: SpaceChange, actor: Actor) =>
+      change(id, 'space.updated', actor, (current, nowMs) => {
+        const changed = changeSpace(current, spaceChange, nowMs)
+        // Other fields can still be changed when the Space's model is no longer available.
+        if (changed.model !== current.model) assertModel(dependencies, changed)
+        return changed
+      }),
+    /**
+     * Throws `golden_questions_not_passed` unless the gate of the Space is passed or `overrideReason` is given, which the admin log then
+     * has. A published Space has no gate.
+     */
+    async publish(id: string, actor: Actor, overrideReason?: string): Promise<Space> {
+      const note = await passGate(dependencies, snapshot.get(id), overrideReason)
+      return change(id, 'space.published', actor, publish, note)
+    },
+    unpublish: (id: string, actor: Actor) => change(id, 'space.unpublished', actor, unpublish),
+    /** Every interface reports the Space as missing at once. Its documents are removed in the background, also after a restart. */
+    async remove(id: string, actor: Actor): Promise<void> {
+      if (!(await store.remove(id, actor, clock.now()))) throw notFound(id)
+      await changeFeed.caughtUp()
+      removals.wake()
+    },
+    close: reloader.close,
+  }
+}
+
+function make(dependencies: SpacesDependencies, id: SpaceId, given: NewSpace): Space {
+  const space = makeSpace(id, given, dependencies.clock.now())
+  assertModel(dependencies, space)
+  return space
+}
+
+function assertModel(
+  { isModelAvailable }: Pick<SpacesDependencies, 'isModelAvailable'>,
+  { organisationId, model }: Space,
+) {
+  if (isModelAvailable(organisationId, model)) return
+  throw new AppError(
+    'invalid_request',
+    `model: the organisation cannot call a chat model \`${model.slice(0, 100)}\`. Use an id that GET /v1/gateway/models lists for it.`,
+    { param: 'model' },
+  )
+}
+
+/** What the admin log gets of the gate. */
+async function passGate(
+  { publicationProblem }: Pick<SpacesDependencies, 'publicationProblem'>,
+  space: Space | undefined,
+  overrideReason: string | undefined,
+): Promise<Record<string, unknown>> {
+  const problem = space && !space.published ? await publicationProblem(space) : null
+  if (problem === null) return {}
+  if (overrideReason === undefined) throw new AppError('golden_questions_not_passed', problem)
+  return { overriddenProblem: problem, overrideReason }
+}
+
+const publish = (current: Space, nowMs: number): Space => ({
+  ...current,
+  published: true,
+  endpointId: current.endpointId ?? createEndpointId(),
+  updatedAt: nowMs,
+})
+
+const unpublish = (current: Space, nowMs: number): Space => ({ ...current, published: false, updatedAt: nowMs })
+
+/** The Spaces in memory, by id and, while published, by endpoint id. */
+function createSnapshot() {
+  let byId = new Map<string, Space>()
+  let byEndpoint = new Map<string, Space>()
+
+  function put(space: Space) {
+    byId.set(space.id, space)
+    if (space.published && space.endpointId !== null) byEndpoint.set(space.endpointId, space)
+  }
+  function drop(id: string) {
+    const endpointId = byId.get(id)?.endpointId
+    if (endpointId) byEndpoint.delete(endpointId)
+    byId.delete(id)
+  }
+  return {
+    // The case of a UUID does not matter; the stored ones are in lower case.
+    get: (id: string) => byId.get(id.toLowerCase()),
+    getEndpoint: (endpointId: string) => byEndpoint.get(endpointId.toLowerCase()),
+    size: () => byId.size,
+    replaceAll(spaces: Space[]) {
+      byId = new Map()
+      byEndpoint = new Map()
+      for (const space of spaces) put(space)
+    },
+    replaceMany(ids: readonly string[], spaces: Space[]) {
+      for (const id of ids) drop(id)
+      for (const space of spaces) put(space)
+    },
+  }
+}
+
+function notFound(id: string): AppError {
+  return new AppError('space_not_found', `There is no Space ${id}.`)
+}

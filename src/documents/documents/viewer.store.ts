@@ -1,0 +1,71 @@
+import type { Database } from '../../platform/database/index.ts'
+import type { ChunkReader } from './chunk-reader.store.ts'
+import type { DocumentStore } from './documents.store.ts'
+import { publicId } from './replacement.store.ts'
+import { joinWindow, type PlacedText } from './text-window.ts'
+import type { DocumentView, StoredFile, Viewer } from './viewer.ts'
+
+interface ViewerStoreDependencies {
+  database: Database
+  store: Pick<DocumentStore, 'loadProgressOf'>
+  chunks: Pick<ChunkReader, 'loadChunks'>
+}
+
+/** Chunks with some columns of a wide table are no part of the text; they are shorter than the range of their rows. */
+const isText = 'char_length(content) = character_to - character_from'
+
+/** Reads what the viewer shows of a document. */
+export function createViewerStore({ database, store, chunks }: ViewerStoreDependencies): Viewer {
+  async function loadFile(documentId: string): Promise<StoredFile | undefined> {
+    const [row] = await database.query<Omit<StoredFile, 'sizeBytes'> & { sizeBytes: bigint }>(
+      `select d.id as "rowId", d.organisation_id as "organisationId", d.space_id as "spaceId", d.name,
+         d.blob_key as "blobKey", d.mime_type as "mimeType", d.size_bytes as "sizeBytes",
+         encode(d.content_sha256, 'hex') as version, d.metadata, coalesce(i.searchable, false) as "isSearchable"
+       from documents d left join indexed_documents i on i.document_id = d.id
+       where ${publicId('d')} = $1 and d.is_current`,
+      [documentId],
+    )
+    return row && { ...row, sizeBytes: Number(row.sizeBytes) }
+  }
+
+  async function loadText({ rowId, isSearchable }: StoredFile, from: number, to: number) {
+    if (!isSearchable) return { total: 0, from: 0, to: 0, text: '' }
+    const [last] = await database.query<{ to: number }>(
+      `select character_to as "to" from chunks where document_id = $1 and ${isText} order by character_from desc limit 1`,
+      [rowId],
+    )
+    const total = last?.to ?? 0
+    const pieces = await database.query<PlacedText>(
+      `select character_from as "from", character_to as "to", content as text from chunks
+       where document_id = $1 and ${isText} and character_from < $3 and character_from >= coalesce((
+         select character_from from chunks where document_id = $1 and ${isText} and character_from <= $2
+         order by character_from desc limit 1), 0)
+       order by character_from, chunk_index`,
+      [rowId, from, to],
+    )
+    return { total, ...joinWindow(pieces, from, to) }
+  }
+
+  async function loadPageCount(rowId: string): Promise<number | null> {
+    const [last] = await database.query<{ page: number | null }>(
+      'select page_to as page from chunks where document_id = $1 order by chunk_index desc limit 1',
+      [rowId],
+    )
+    return last?.page ?? null
+  }
+
+  return {
+    loadFile,
+
+    loadText: (file, { from, to }) => loadText(file, from, to),
+
+    async loadView(documentId, file, { from, to, chunkLimit }): Promise<DocumentView | undefined> {
+      const [document] = await store.loadProgressOf(file.organisationId, file.spaceId, [documentId])
+      const page = await chunks.loadChunks(documentId, { limit: chunkLimit, offset: 0 })
+      if (!document || !page) return undefined
+      const { metadata, version } = file
+      const text = await loadText(file, from, to)
+      return { document, metadata, version, pageCount: await loadPageCount(file.rowId), text, chunks: page }
+    },
+  }
+}

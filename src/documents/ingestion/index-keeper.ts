@@ -1,0 +1,88 @@
+import type { Database } from '../../platform/database/index.ts'
+import type { JobQueue } from '../../platform/jobs/index.ts'
+import type { Clock, Log } from '../../platform/kernel/index.ts'
+import { type Embedder, type MaintenanceReport, type SearchIndex, reindexStep } from '../retrieval/index.ts'
+
+const maintainJob = 'maintain-index'
+const indexNewJob = 'index-new'
+const reindexJob = 'reindex'
+const updateTermsJob = 'update-terms'
+/** How often the indexes of large Spaces are looked at. During imports, `indexNewJob` runs more often. */
+const maintainEveryMs = 60_000
+/** A retired model's vectors stay a while, so that searches in flight on other instances end well. */
+const retiredAgeMs = 10 * 60_000
+
+/** Keeps the index in shape by durable jobs: indexes of large Spaces, and the change to another embedding model. */
+export function createIndexKeeper({
+  database,
+  jobs,
+  index,
+  embedder,
+  clock,
+  log,
+}: {
+  database: Database
+  jobs: JobQueue
+  index: SearchIndex
+  embedder: Embedder
+  clock: Clock
+  log: Log
+}) {
+  const enqueue = (kind: string) =>
+    database.transaction((transaction) => jobs.enqueue(transaction, { kind, key: kind, payload: {} }))
+  const options = {
+    concurrency: 1,
+    maximumAttempts: 5,
+    backoffMs: 5_000,
+    onExhausted: (job: { kind: string }, error: unknown) => {
+      log.error({ kind: job.kind, error: String(error) }, 'the index could not be kept; it is tried again later')
+      return Promise.resolve()
+    },
+  }
+  let stop = () => {}
+  const report = ({ built, dropped }: MaintenanceReport) => {
+    if (built.length + dropped.length > 0) log.info({ built, dropped }, 'indexes of large Spaces changed')
+  }
+  return {
+    async start() {
+      const version = await index.embeddingVersions.prepare(embedder)
+      // Separate, so that new documents do not wait for the merge of large indexes.
+      jobs.work(indexNewJob, options, async ({ signal }) => report(await index.engine.indexNew({ signal })))
+      jobs.work(maintainJob, options, async ({ signal }) => {
+        report(await index.engine.maintain({ signal }))
+        await index.embeddingVersions.dropRetired(retiredAgeMs)
+      })
+      jobs.work(reindexJob, options, async ({ signal }) => {
+        for (;;) {
+          const progress = await reindexStep({ index, embedder, signal })
+          if (progress.state === 'complete') break
+          log.info(
+            { embedder: embedder.id, embeddedChunks: progress.embeddedChunks },
+            're-indexing for another embedding model',
+          )
+        }
+      })
+      jobs.work(updateTermsJob, options, async ({ signal }) => {
+        const documents = await index.updateTerms(signal)
+        if (documents > 0) log.info({ documents }, 'the words of older documents were analysed again')
+      })
+      await enqueue(updateTermsJob)
+      if (version.state === 'building') await enqueue(reindexJob)
+      const plan = (kind: string) =>
+        void enqueue(kind).catch((error: unknown) =>
+          log.warn({ error: String(error) }, 'could not plan index maintenance'),
+        )
+      const planBoth = () => {
+        plan(indexNewJob)
+        plan(maintainJob)
+      }
+      planBoth()
+      stop = clock.every(maintainEveryMs, planBoth)
+      index.engine.onNewChunks(() => plan(indexNewJob))
+    },
+    close() {
+      stop()
+      index.engine.onNewChunks(() => {})
+    },
+  }
+}

@@ -1,0 +1,39 @@
+import type { Job } from '../../platform/jobs/index.ts'
+import type { Clock } from '../../platform/kernel/index.ts'
+import { sliceMs } from './interrupted-runs.ts'
+
+/** Whose worker reads a document. `small`: large ones must not hold it. `slow`: of documents that take long to read. */
+export type Lane = 'small' | 'any' | 'slow'
+
+const checkEveryMs = 1_000
+
+/** A file has given no chunk for a slice, while documents of other organisations wait for its worker. */
+export class SlowReadingError extends Error {}
+
+export type WatchedReading = ReturnType<typeof watchReading>
+
+/** Ends the extraction of a large document that keeps its worker without giving chunks; `createSlice` bounds one that gives many. */
+export function watchReading(clock: Clock, lane: Lane, job: Pick<Job, 'signal' | 'othersWait'>) {
+  const slow = new AbortController()
+  /** Since when the file is read without a chunk; Infinity: it is not read now. */
+  let sinceMs = Infinity
+  const isSlow = () => clock.monotonicMs() - sinceMs >= sliceMs
+  const check = async () => {
+    if (lane === 'any' && isSlow() && (await job.othersWait()) && isSlow()) slow.abort(new SlowReadingError())
+  }
+  return {
+    /** Aborts with SlowReadingError, or as the job's signal. */
+    signal: AbortSignal.any([job.signal, slow.signal]),
+    started: () => void (sinceMs = clock.monotonicMs()),
+    async *watch<Batch>(batches: AsyncIterable<Batch>): AsyncGenerator<Batch> {
+      for await (const batch of batches) {
+        sinceMs = Infinity
+        yield batch
+        sinceMs = clock.monotonicMs()
+      }
+      sinceMs = Infinity
+    },
+    // A database that is away is looked at again a second later.
+    stop: clock.every(checkEveryMs, () => void check().catch(() => {})),
+  }
+}

@@ -1,0 +1,165 @@
+import type { Database } from '../../../platform/database/index.ts'
+import type { DocumentId } from '../../../platform/kernel/index.ts'
+import type { SpaceScope } from '../engine.ts'
+import { loadNeighbours } from './neighbours.store.ts'
+import { loadWholeSpace, type SpaceSize } from './whole-space.store.ts'
+import { isStretch, loadPassages, passageColumns, type StoredPassage } from './passages.store.ts'
+
+/** A searchable document of a Space. */
+export interface SpaceDocument {
+  id: DocumentId
+  name: string
+  format: 'pdf' | 'docx' | 'txt' | 'csv' | 'md'
+  pages: number | null
+  chunks: number
+  sizeBytes: number
+  /** With the charset that the upload declared. */
+  mimeType: string
+  /** The hash of the file. */
+  version: string
+  blobKey: string
+  /** The document's metadata.url where it has one. */
+  url: string | null
+  /** Length of the extracted text, in Unicode code points. */
+  characters: number
+  metadata: Record<string, unknown> | null
+}
+
+export interface DocumentSelection {
+  /** Part of the name, without regard to case. */
+  name?: string | undefined
+  /** Fields at the top level of the metadata, and their values as text. */
+  metadata?: Readonly<Record<string, string>> | undefined
+  id?: string | undefined
+  limit: number
+  offset?: number
+}
+
+/** Where reading a document begins; pages and rows count from 1. */
+export type Place = { page: number } | { row: number } | { heading: string } | { chunk: number }
+
+/** A chunk of a document as `loadText` returns it. */
+export interface ChunkText {
+  chunkId: string
+  text: string
+}
+
+/** Reads the searchable documents of one Space. A document of another Space does not exist for it. */
+export interface DocumentReader {
+  /** In the order of names; `total` counts all that match. */
+  loadDocuments: (
+    scope: SpaceScope,
+    selection: DocumentSelection,
+    signal: AbortSignal,
+  ) => Promise<{ total: number; documents: SpaceDocument[] }>
+  /** Passages in reading order from a place; empty where the document has no such place. */
+  loadPassages: (
+    scope: SpaceScope,
+    documentId: string,
+    from: { place: Place; limit: number },
+    signal: AbortSignal,
+  ) => Promise<StoredPassage[]>
+  /** The texts of some passages in reading order, from chunk `from`. */
+  loadTexts: (
+    scope: SpaceScope,
+    documentId: string,
+    range: { from: number; limit: number },
+    signal: AbortSignal,
+  ) => Promise<ChunkText[]>
+  /** Those of the documents that exist, searchable or not. */
+  loadExisting: (scope: SpaceScope, documentIds: readonly string[], signal: AbortSignal) => Promise<string[]>
+  /** The passages with these ids, in no order. */
+  loadByIds: (scope: SpaceScope, chunkIds: readonly string[], signal: AbortSignal) => Promise<StoredPassage[]>
+  /** The passages right before and after this one in its document, in no order. */
+  loadNeighbours: (scope: SpaceScope, chunkId: string, signal: AbortSignal) => Promise<StoredPassage[]>
+  /** All passages in reading order, the documents by name; empty where the Space is empty or larger than `maximum`. */
+  loadSpace: (scope: SpaceScope, maximum: SpaceSize, signal: AbortSignal) => Promise<StoredPassage[]>
+}
+
+const ofDocument = `from chunks c join indexed_documents i on i.document_id = c.document_id and i.searchable
+  join documents d on d.id = c.document_id
+  where c.space_id = $1 and c.organisation_id = $2 and coalesce(d.public_id, d.id) = $3 and d.is_current and ${isStretch}`
+
+export function createDocumentReader(database: Database): DocumentReader {
+  return {
+    async loadDocuments({ spaceId, organisationId }, { name, metadata = {}, id, limit, offset = 0 }, signal) {
+      const rows = await database.query<Omit<SpaceDocument, 'sizeBytes'> & { sizeBytes: bigint; total: number }>(
+        `select coalesce(d.public_id, d.id) as id, d.name, d.format, d.page_count as pages, i.chunk_count as chunks,
+           d.size_bytes as "sizeBytes", d.mime_type as "mimeType", encode(d.content_sha256, 'hex') as version,
+           d.blob_key as "blobKey", d.metadata, d.source_url as url,
+           coalesce((select c.character_to from chunks c where c.document_id = d.id
+             order by c.character_from desc limit 1), 0) as characters, (count(*) over ())::int as total
+         from documents d join indexed_documents i on i.document_id = d.id and i.searchable
+         where d.space_id = $1 and d.organisation_id = $2 and d.is_current
+           and ($3::text is null or strpos(d.name_key, lower(normalize($3::text, NFD)) collate "C") > 0)
+           and ($4::uuid is null or coalesce(d.public_id, d.id) = $4::uuid)
+           and not exists (
+             select 1 from unnest($5::text[], $6::text[]) as wanted (field, value)
+             where (d.metadata ->> wanted.field) is distinct from wanted.value)
+         order by d.name_key, d.document_id limit $7 offset $8`,
+        [
+          spaceId,
+          organisationId,
+          name ?? null,
+          id ?? null,
+          Object.keys(metadata),
+          Object.values(metadata),
+          limit,
+          offset,
+        ],
+        { signal },
+      )
+      return {
+        total: rows[0]?.total ?? 0,
+        documents: rows.map(({ total: _total, ...row }) => ({ ...row, sizeBytes: Number(row.sizeBytes) })),
+      }
+    },
+
+    async loadPassages({ spaceId, organisationId }, documentId, { place, limit }, signal) {
+      const { conditions, value } = startOf(place)
+      const starts = conditions.map((condition) => `(select min(c.chunk_index) ${ofDocument} and ${condition})`)
+      return database.query<StoredPassage>(
+        `select ${passageColumns} ${ofDocument} and c.chunk_index >= coalesce(${starts.join(', ')})
+         order by c.chunk_index limit $5`,
+        [spaceId, organisationId, documentId, value, limit],
+        { signal },
+      )
+    },
+
+    loadTexts: ({ spaceId, organisationId }, documentId, { from, limit }, signal) =>
+      database.query<ChunkText>(
+        `select c.id as "chunkId", c.content as text ${ofDocument} order by c.chunk_index limit $4 offset $5`,
+        [spaceId, organisationId, documentId, limit, from],
+        { signal },
+      ),
+
+    async loadExisting({ spaceId, organisationId }, documentIds, signal) {
+      const rows = await database.query<{ id: string }>(
+        `select coalesce(d.public_id, d.id) as id from documents d
+         where coalesce(d.public_id, d.id) = any($3::uuid[]) and d.is_current and d.space_id = $1 and d.organisation_id = $2`,
+        [spaceId, organisationId, [...documentIds]],
+        { signal },
+      )
+      return rows.map(({ id }) => id)
+    },
+
+    loadByIds: (scope, chunkIds, signal) => loadPassages(database, scope, chunkIds, signal),
+    loadNeighbours: (scope, chunkId, signal) => loadNeighbours(database, scope, chunkId, signal),
+    loadSpace: (scope, maximum, signal) => loadWholeSpace(database, scope, maximum, signal),
+  }
+}
+
+/** Where reading may begin: the first chunk that meets a condition; the second condition counts where no chunk meets the first. */
+function startOf(place: Place): { conditions: string[]; value: string | number } {
+  if ('page' in place) return { conditions: ['coalesce(c.page_to, c.page_from) >= $4::int'], value: place.page }
+  if ('row' in place) return { conditions: ['coalesce(c.row_to, c.row_from) >= $4::int'], value: place.row }
+  if ('chunk' in place) return { conditions: ['c.chunk_index >= $4::int'], value: place.chunk }
+  return {
+    conditions: [
+      `strpos(lower(array_to_string(c.heading_path, ' > ')), lower($4::text)) > 0`,
+      // Short sections share a chunk, whose text has their headings as lines.
+      `strpos(lower(E'\\n' || c.content), lower(E'\\n' || $4::text)) > 0`,
+    ],
+    value: place.heading,
+  }
+}

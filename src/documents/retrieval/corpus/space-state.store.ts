@@ -1,0 +1,50 @@
+import type { Queryable, QueryOptions } from '../../../platform/database/index.ts'
+import type { SpaceScope } from '../engine.ts'
+import { termsVersion } from '../lexical/analyse-text.ts'
+import type { Language } from '../../../platform/language/index.ts'
+import type { EmbeddingVersion } from './embedding-versions.store.ts'
+
+/** What a search through the corpus needs to know about its Space before it starts. */
+export interface SpaceState {
+  /** Searchable ones. */
+  chunks: number
+  averageTerms: number
+  languages: Language[]
+  /** Some documents have terms of an older version of text analysis. */
+  hasFormerTerms: boolean
+  /** Live ones, the active one first. */
+  embeddingVersions: EmbeddingVersion[]
+}
+
+type SpaceRow = Omit<SpaceState, 'embeddingVersions'> & {
+  embeddingVersions: (Omit<EmbeddingVersion, 'createdAt'> & { createdAt: string })[]
+}
+
+export async function loadSpaceState(
+  queryable: Queryable,
+  { organisationId, spaceId }: SpaceScope,
+  options: QueryOptions,
+): Promise<SpaceState> {
+  const [row] = await queryable.query<SpaceRow>(
+    // Grouped first: a Space has thousands of documents, and few combinations of languages.
+    `with own as (
+       select languages, sum(chunk_count) as chunks, sum(term_count) as terms, min(terms_version) as terms_version
+       from indexed_documents where organisation_id = $1 and space_id = $2 and searchable group by languages
+     )
+     select coalesce(sum(chunks), 0)::int as chunks,
+       coalesce(sum(terms)::float8 / nullif(sum(chunks), 0)::float8, 0) as "averageTerms",
+       (select coalesce(array_agg(distinct language), '{}') from own, unnest(languages) language) as languages,
+       coalesce(min(terms_version) < ${termsVersion}, false) as "hasFormerTerms",
+       (select coalesce(jsonb_agg(jsonb_build_object('id', id, 'embedderId', embedder_id, 'dimensions', dimensions,
+          'storage', storage, 'state', state, 'createdAt', created_at, 'source', source) order by state), '[]')
+        from embedding_generations where state <> 'retired') as "embeddingVersions"
+     from own`,
+    [organisationId, spaceId],
+    options,
+  )
+  const embeddingVersions = row!.embeddingVersions.map((version) => ({
+    ...version,
+    createdAt: new Date(version.createdAt),
+  }))
+  return { ...row!, embeddingVersions }
+}

@@ -1,0 +1,110 @@
+import type { Queryable, QueryOptions } from '../../../platform/database/index.ts'
+import { vectorParameter, vectorTable } from '../corpus/embedding-versions.store.ts'
+import type { SpaceState } from '../corpus/space-state.store.ts'
+import type { SpaceScope } from '../engine.ts'
+import { allVariants, chooseTerms, maximumRankedTerms, type QueryTerm, rankByBm25 } from '../lexical/bm25.ts'
+import type { CorpusSearch, ScoredChunk, VectorRequest } from './candidates.ts'
+
+export interface ScanContext {
+  queryable: Queryable
+  scope: SpaceScope
+  space: Pick<SpaceState, 'chunks' | 'averageTerms'>
+  options: QueryOptions
+}
+
+/** Chunks whose terms are counted to choose among the terms of a long query. */
+export const sampledChunks = 2_000
+
+/** Documents are selected by the id that clients use; chunks have the id of a row. */
+const isWanted = (table: string, parameter: string) =>
+  `(${parameter}::uuid[] is null or ${table}.document_id in (
+     select w.id from documents w where coalesce(w.public_id, w.id) = any(${parameter}::uuid[]) and w.is_current))`
+const wantedDocuments = ({ documentIds }: SpaceScope) => (documentIds ? [...documentIds] : null)
+
+/** Searches a Space by reading all of it: exact, without an index that would slow down every insert. Searchable chunks only. */
+export function createExactScan(context: ScanContext): CorpusSearch {
+  return {
+    byTerms: async (terms, limit) => scanTerms(context, await selectTerms(context, terms), limit),
+    byVector: (request) => scanVectors(context, request),
+    similarities: (request) => loadSimilarities(context, request),
+  }
+}
+
+/** The terms that can add the most to a score, by their frequency in a part of the Space, where the query has too many. */
+export async function selectTerms(
+  { queryable, scope, space, options }: ScanContext,
+  terms: readonly QueryTerm[],
+): Promise<readonly QueryTerm[]> {
+  if (terms.length <= maximumRankedTerms) return terms
+  const counted = await queryable.query<{ term: number; frequency: number }>(
+    `select t.term, count(*)::int as frequency
+     from (
+       select c.terms from chunk_terms c join indexed_documents d on d.document_id = c.document_id and d.searchable
+       where c.space_id = $2 and c.organisation_id = $3 limit ${sampledChunks}
+     ) c, lateral (select distinct unnest(c.terms) as term) t
+     where t.term = any($1::int[]) group by 1`,
+    [allVariants(terms), scope.spaceId, scope.organisationId],
+    options,
+  )
+  const frequencies = new Map(counted.map(({ term, frequency }) => [term, frequency]))
+  // In a larger Space, a term that the sample lacks may occur in the rest.
+  const unseen = space.chunks > sampledChunks ? 1 : 0
+  return chooseTerms(terms, (term) => frequencies.get(term) ?? unseen, Math.min(space.chunks, sampledChunks))
+}
+
+/** Chunks that contain one of the terms, by BM25; terms are counted by binary search in a chunk's sorted terms. */
+export async function scanTerms(
+  { queryable, scope, space, options }: ScanContext,
+  terms: readonly QueryTerm[],
+  limit: number,
+): Promise<ScoredChunk[]> {
+  if (terms.length === 0) return []
+  const rows = await queryable.query<{ chunkId: string; length: number; counts: string }>(
+    `select c.chunk_id as "chunkId", cardinality(c.terms) as length, array_to_string(array(
+         select width_bucket(q.term, c.terms) - width_bucket(q.term - 1, c.terms) from unnest($1::int[]) q (term)
+       ), ' ') as counts
+     from chunk_terms c join indexed_documents d on d.document_id = c.document_id and d.searchable
+     where c.terms && $1::int[] and c.space_id = $2 and c.organisation_id = $3 and ${isWanted('c', '$4')}`,
+    [allVariants(terms), scope.spaceId, scope.organisationId, wantedDocuments(scope)],
+    options,
+  )
+  const hits = rows.map(({ chunkId, length, counts }) => ({ chunkId, length, counts: counts.split(' ').map(Number) }))
+  return rankByBm25(hits, { chunks: space.chunks, averageLength: space.averageTerms, terms }).slice(0, limit)
+}
+
+/** Chunks by cosine similarity; never short of the limit while there are more. */
+function scanVectors(
+  { queryable, scope, options }: ScanContext,
+  { version, vector, limit, since }: VectorRequest,
+): Promise<ScoredChunk[]> {
+  // `+ 0` keeps the planner from an index, which would return a part only.
+  return queryable.query<ScoredChunk>(
+    `select e.chunk_id as "chunkId", 1 - (e.embedding <=> $1::${version.storage}) as score
+     from ${vectorTable(version)} e join indexed_documents d on d.document_id = e.document_id and d.searchable
+     where e.space_id = $2 and e.organisation_id = $3 and d.updated_at >= $5::timestamptz
+       and ${isWanted('e', '$6')}
+     order by (e.embedding <=> $1::${version.storage}) + 0, e.chunk_id limit $4`,
+    [
+      vectorParameter(version, vector),
+      scope.spaceId,
+      scope.organisationId,
+      limit,
+      since ?? new Date(0),
+      wantedDocuments(scope),
+    ],
+    options,
+  )
+}
+
+function loadSimilarities(
+  { queryable, scope, options }: ScanContext,
+  { version, vector, chunkIds }: Parameters<CorpusSearch['similarities']>[0],
+): Promise<ScoredChunk[]> {
+  return queryable.query<ScoredChunk>(
+    `select chunk_id as "chunkId", 1 - (embedding <=> $1::${version.storage}) as score
+     from ${vectorTable(version)}
+     where space_id = $2 and organisation_id = $3 and chunk_id = any($4::uuid[])`,
+    [vectorParameter(version, vector), scope.spaceId, scope.organisationId, chunkIds],
+    options,
+  )
+}

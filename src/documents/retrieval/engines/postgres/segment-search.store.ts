@@ -1,0 +1,63 @@
+import { encodeHalfVector } from '../../../../platform/database/index.ts'
+import { vectorParameter, vectorTable } from '../../corpus/embedding-versions.store.ts'
+import type { ScoredChunk, VectorRequest } from '../candidates.ts'
+import type { ScanContext } from '../exact-scan.store.ts'
+import { efSearch } from './hnsw-index.store.ts'
+import { type ReadySegment, segmentTable } from './vector-segments.store.ts'
+
+/**
+ * Chunks by the indexes of the Space's segments, and by comparing all vectors of documents that are in none of them: new ones, and
+ * those of a segment that `segments` does not contain yet. Not in a transaction: its settings would last.
+ */
+export async function searchSegments(
+  { queryable, scope, options }: ScanContext,
+  { version, vector, limit }: VectorRequest,
+  segments: readonly ReadySegment[],
+): Promise<ScoredChunk[]> {
+  const settings = {
+    'hnsw.iterative_scan': 'relaxed_order',
+    'hnsw.ef_search': String(efSearch(Math.max(...segments.map(({ rows }) => rows)))),
+    // Otherwise the planner compares all vectors of a segment that it takes for small.
+    enable_seqscan: 'off',
+    jit: 'off',
+  }
+  return queryable.query<ScoredChunk>(
+    `select chunk_id as "chunkId", 1 - distance as score from (
+       ${segments.map((segment) => nearestOf(segment, version.dimensions)).join(' union all ')}
+       union all (
+         select e.chunk_id, e.distance from (
+           select document_id from indexed_documents
+           where organisation_id = $3 and space_id = $4 and searchable and not vector_segments && $6::int[] offset 0
+         ) tail cross join lateral (
+           select e.chunk_id, e.embedding <=> $1::${version.storage} as distance from ${vectorTable(version)} e
+           where e.document_id = tail.document_id offset 0
+         ) e order by e.distance limit $5
+       )
+     ) found order by distance limit $5`,
+    [
+      vectorParameter(version, vector),
+      encodeHalfVector(normalised(vector)),
+      scope.organisationId,
+      scope.spaceId,
+      limit,
+      segments.map(({ id }) => id),
+    ],
+    { ...options, settings },
+  )
+}
+
+/** A scalar subquery instead of a join: the scan of the index stays in order, and continues until enough rows are searchable. */
+function nearestOf({ id }: ReadySegment, dimensions: number): string {
+  const distance = `s.embedding <#> $2::halfvec(${Math.trunc(dimensions)})`
+  return `(
+    select s.chunk_id, 1 + (${distance}) as distance from ${segmentTable(id)} s
+    where (select d.searchable and d.vector_segments @> array[${Math.trunc(id)}]
+           from indexed_documents d where d.document_id = s.document_id)
+    order by ${distance} limit $5
+  )`
+}
+
+function normalised(vector: Float32Array): Float32Array {
+  const length = Math.hypot(...vector)
+  return length === 0 ? vector : vector.map((value) => value / length)
+}

@@ -1,0 +1,125 @@
+import type { Database } from '../../../../platform/database/index.ts'
+import type { Log, OrganisationId, SpaceId } from '../../../../platform/kernel/index.ts'
+import { loadEmbeddingVersions } from '../../corpus/embedding-versions.store.ts'
+import type { MaintenanceOptions, MaintenanceReport } from '../../engine.ts'
+import { dropSearchIndex, loadSearchIndexes } from '../search-indexes.store.ts'
+import { planMerge, planNewVectors, type VectorUsage } from './segment-plan.ts'
+import { vectorIndexName } from './space-indexes.store.ts'
+import {
+  buildSegment,
+  dropRetiredSegments,
+  eraseDeleted,
+  loadSegmentDocuments,
+  loadTailDocuments,
+  loadUsage,
+  retiredForSeconds,
+  retireLeftSegments,
+  retireSegments,
+  type SegmentScope,
+  segmentTable,
+} from './vector-segments.store.ts'
+
+/** Chunks from which a Space gets indexes of its vectors; below, every vector is compared (20,000 × 384: about 35 ms). */
+const defaultVectorIndexFromChunks = 20_000
+
+/** Does something for one Space in one embedding version. False: nothing was to do. */
+type Step = (scope: SegmentScope, usage: VectorUsage) => Promise<boolean>
+
+/**
+ * Gives documents that were published since the last call a segment, until few are left. Takes seconds; call it often. Safe when two
+ * instances call it at once.
+ */
+export async function indexNewVectors(
+  database: Database,
+  { vectorIndexFromChunks: from = defaultVectorIndexFromChunks, signal }: MaintenanceOptions,
+  log: Log,
+): Promise<MaintenanceReport> {
+  const built: string[] = []
+  await repeatForSpaces(database, from, signal, async (scope, usage) => {
+    const action = planNewVectors(usage, from)
+    if (action?.kind !== 'build') return false
+    const ready = usage.segments.map(({ id }) => id)
+    const documents = await loadTailDocuments(database, scope, ready, action.maximumChunks)
+    if (documents.length === 0) return false
+    const name = await buildSegment(database, { scope, documents, replaces: [], log, signal })
+    if (name !== null) built.push(name)
+    return name !== null
+  })
+  return { built, dropped: [] }
+}
+
+/** Merges small segments, and removes what no search needs: deleted vectors, segments, indexes of earlier versions of Portico. */
+export async function maintainVectors(
+  database: Database,
+  options: MaintenanceOptions,
+  log: Log,
+): Promise<MaintenanceReport> {
+  const { vectorIndexFromChunks: from = defaultVectorIndexFromChunks, signal } = options
+  const report: MaintenanceReport = { built: [], dropped: [] }
+  await retireLeftSegments(database, await loadEmbeddingVersions(database))
+  await repeatForSpaces(database, from, signal, async (scope, usage) => {
+    const action = planMerge(usage, from)
+    if (!action || action.kind === 'build') return false
+    if (action.kind === 'retire') {
+      await retireSegments(database, action.segments)
+      report.dropped.push(...action.segments.map(segmentTable))
+      return true
+    }
+    const documents = await loadSegmentDocuments(database, scope, action.segments)
+    const name = await buildSegment(database, { scope, documents, replaces: action.segments, log, signal })
+    if (name !== null) report.built.push(name)
+    return name !== null
+  })
+  await repeatForSpaces(database, from, signal, async (_scope, { segments }) => {
+    for (const { id, rows, chunks } of segments) if (rows > chunks) await eraseDeleted(database, id)
+    return false
+  })
+  await dropRetiredSegments(database, options.dropAfterSeconds ?? retiredForSeconds)
+  report.dropped.push(...(await dropFormerIndexes(database, from)))
+  return report
+}
+
+/** Calls `step` for each large Space in each embedding version, one after the other, until it finds nothing to do anywhere. */
+async function repeatForSpaces(
+  database: Database,
+  from: number,
+  signal: AbortSignal | undefined,
+  step: Step,
+): Promise<void> {
+  let pending = await loadScopes(database, from)
+  while (pending.length > 0) {
+    const again: SegmentScope[] = []
+    for (const scope of pending) {
+      signal?.throwIfAborted()
+      if (await step(scope, await loadUsage(database, scope))) again.push(scope)
+    }
+    pending = again
+  }
+}
+
+/** Spaces that are large enough for segments, and those that have some. */
+async function loadScopes(database: Database, from: number): Promise<SegmentScope[]> {
+  const versions = await loadEmbeddingVersions(database)
+  const spaces = await database.query<{ organisationId: OrganisationId; spaceId: SpaceId }>(
+    `select organisation_id as "organisationId", space_id as "spaceId" from indexed_documents
+     where searchable group by 1, 2 having sum(chunk_count) >= $1
+     union select organisation_id, space_id from vector_segments where state = 'ready'`,
+    [from],
+    { background: true },
+  )
+  return spaces.flatMap((space) => versions.map((version) => ({ ...space, version })))
+}
+
+/** Earlier versions of Portico had one HNSW index for each Space, which each insert updated. It is used until segments replace it. */
+async function dropFormerIndexes(database: Database, from: number): Promise<string[]> {
+  const former = (await loadSearchIndexes(database)).filter(({ kind, building }) => kind === 'vectors' && !building)
+  if (former.length === 0) return []
+  const needed = new Set<string>()
+  for (const scope of await loadScopes(database, from)) {
+    const { tailChunks } = await loadUsage(database, scope)
+    if (tailChunks >= from) needed.add(vectorIndexName(scope.version.id, scope.spaceId))
+  }
+  const dropped = former.map(({ name }) => name).filter((name) => !needed.has(name))
+  for (const name of dropped) await dropSearchIndex(database, name)
+  return dropped
+}

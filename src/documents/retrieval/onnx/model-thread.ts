@@ -1,0 +1,103 @@
+import { Worker } from 'node:worker_threads'
+import { createFairTurns, raceSignal } from '../../../platform/kernel/index.ts'
+import { tooManySearches } from '../too-many-searches.ts'
+import type { OnnxReply, OnnxWork, OnnxWorkerSettings } from './onnx-messages.ts'
+import { howToGet, type ModelUse } from './onnx-model-files.ts'
+
+/** Batches that wait; one search waits with one. One organisation alone may have half of them. */
+const maximumWaiting = 128
+
+interface ReadyWorker {
+  worker: Worker
+  dimensions: number
+}
+
+/** The thread of one local model. */
+export interface ModelThread {
+  /** Values that the model makes for one text or pair. */
+  readonly dimensions: number
+  /** The values of one batch in a row. `tenant`: the organisation whose turn it uses. */
+  run(work: OnnxWork, tenant: string, signal: AbortSignal): Promise<Float32Array>
+  close(): Promise<void>
+}
+
+/** Starts the thread and waits until its model is loaded. The error contains instructions. */
+export async function openModelThread(
+  settings: OnnxWorkerSettings,
+  { name, use }: { name: string; use: ModelUse },
+): Promise<ModelThread> {
+  const start = () => startWorker(settings, name, use)
+  const first = await start()
+  return { dimensions: first.dimensions, ...createModelThread(first.worker, use, async () => (await start()).worker) }
+}
+
+async function startWorker(settings: OnnxWorkerSettings, name: string, use: ModelUse): Promise<ReadyWorker> {
+  const worker = new Worker(new URL('./onnx-worker.ts', import.meta.url), { workerData: settings, name: use.noun })
+  const first = await new Promise<OnnxReply>((resolve, reject) => {
+    worker.once('message', resolve)
+    worker.once('error', reject)
+    worker.once('exit', (code) => reject(new Error(`the thread of the ${use.noun} ended with code ${code}`)))
+  })
+  worker.removeAllListeners('exit')
+  worker.removeAllListeners('error')
+  if (first.type === 'ready') return { worker, dimensions: first.dimensions }
+  await worker.terminate()
+  const reason = first.type === 'failed' ? first.message : first.type
+  throw new Error(`The ${use.noun} ${name} could not be loaded: ${reason} ${howToGet(name, use)}`)
+}
+
+/** Sends one batch at a time, so that work of a client that has left never starts; replaces a thread that died. */
+function createModelThread(first: Worker, { noun }: ModelUse, restart: () => Promise<Worker>) {
+  let worker: Worker | undefined
+  let closed = false
+  let nextId = 0
+  let waiting: { id: number; resolve(values: Float32Array): void; reject(error: Error): void } | undefined
+  const turns = createFairTurns({ maximumWaiting, tooMany: tooManySearches })
+  watch(first)
+
+  function watch(fresh: Worker): Worker {
+    worker = fresh
+    fresh.unref()
+    fresh.on('message', (reply: OnnxReply) => {
+      if ((reply.type !== 'values' && reply.type !== 'error') || reply.id !== waiting?.id) return
+      if (reply.type === 'values') waiting.resolve(reply.values)
+      else waiting.reject(new Error(`the ${noun} failed: ${reply.message}`))
+    })
+    const onEnd = (error: Error) => {
+      if (worker === fresh) worker = undefined
+      waiting?.reject(error)
+    }
+    fresh.on('error', onEnd)
+    fresh.on('exit', (code) => onEnd(new Error(`the thread of the ${noun} ended with code ${code}`)))
+    return fresh
+  }
+
+  async function send(work: OnnxWork): Promise<Float32Array> {
+    if (closed) throw new Error(`the ${noun} is closed`)
+    const current = worker ?? watch(await restart())
+    // The thread keeps the process alive only while a reply is pending.
+    current.ref()
+    try {
+      return await new Promise<Float32Array>((resolve, reject) => {
+        waiting = { id: nextId++, resolve, reject }
+        current.postMessage({ id: waiting.id, work }, [])
+      })
+    } finally {
+      waiting = undefined
+      current.unref()
+    }
+  }
+
+  return {
+    run(work: OnnxWork, tenant: string, signal: AbortSignal): Promise<Float32Array> {
+      return raceSignal(
+        turns.run(tenant, signal, () => send(work)),
+        signal,
+      )
+    },
+    async close(): Promise<void> {
+      closed = true
+      await worker?.terminate()
+    },
+  }
+}

@@ -1,0 +1,149 @@
+import {
+  AppError,
+  anySignal,
+  type Clock,
+  describeError,
+  type Log,
+  type OrganisationId,
+  raceSignal,
+  silentLog,
+  type SpaceId,
+  systemClock,
+} from '../../../platform/kernel/index.ts'
+import { composeEmbeddingText } from '../corpus/chunks.ts'
+import type { StoredPassage } from '../corpus/passages.store.ts'
+import { findRepeats } from '../fusion.ts'
+import {
+  maximumDocumentCharacters,
+  maximumQueryCharacters,
+  maximumRerankedPassages,
+  type Reranker,
+} from './reranker.ts'
+import { createRests } from './rests.ts'
+
+export interface RerankStageOptions {
+  reranker: Reranker
+  /** Best passages that are compared with the question; at most `maximumRerankedPassages`. Default 40. */
+  passages?: number
+  /** Longest wait for the scores. Default 2,000. */
+  timeoutMs?: number
+  /** Receives the outcome of each comparison and how long it took. */
+  observe?: (outcome: RerankOutcome, seconds: number) => void
+  clock?: Clock
+  log?: Log
+}
+
+/** `resting`: skipped after several failures. `skipped`: fewer than two different passages. All but `reranked` keep the order. */
+export type RerankOutcome = 'reranked' | 'timeout' | 'failed' | 'resting' | 'skipped'
+
+export interface RerankQuestion {
+  /** A question that can be understood without its conversation, as far as that is known. */
+  text: string
+  organisationId: OrganisationId
+  spaceId: SpaceId
+  signal: AbortSignal
+}
+
+export interface Reranked<Item> {
+  outcome: RerankOutcome
+  /** Every passage once: those with a score first, the best of them first, then the rest in their order. */
+  passages: Item[]
+  /** By chunk; empty unless `reranked`. */
+  scores: ReadonlyMap<string, number>
+}
+
+/** Between the ranking of a search and its choice of passages: orders the best by a reranker, in bounded time. */
+export interface RerankStage {
+  readonly label: string
+  /** Most passages that are compared. */
+  readonly size: number
+  /** Never fails because of the reranker; throws the signal's reason where the signal is aborted. */
+  rerank<Item extends StoredPassage>(passages: readonly Item[], question: RerankQuestion): Promise<Reranked<Item>>
+}
+
+/** A third more than a Space gives to its model by default. */
+const defaultPassages = 40
+/** Visitors wait for it before the first word of an answer. */
+const defaultTimeoutMs = 2_000
+
+export function createRerankStage(options: RerankStageOptions): RerankStage {
+  const { reranker, timeoutMs = defaultTimeoutMs, clock = systemClock, log = silentLog, observe } = options
+  const size = Math.min(options.passages ?? defaultPassages, maximumRerankedPassages)
+  const rests = createRests({ clock })
+
+  async function compare(
+    documents: readonly string[],
+    { text, organisationId, spaceId, signal }: RerankQuestion,
+  ): Promise<{ outcome: RerankOutcome; scores: number[] }> {
+    if (documents.length < 2) return { outcome: 'skipped', scores: [] }
+    if (rests.isResting(organisationId)) return { outcome: 'resting', scores: [] }
+    const query = cut(text, maximumQueryCharacters)
+    const deadline = AbortSignal.timeout(timeoutMs)
+    const either = anySignal(signal, deadline)
+    try {
+      const request = { query, documents, organisationId, spaceId, timeoutMs, signal: either }
+      const scores = await raceSignal(reranker.score(request), either)
+      assertScores(scores, documents.length)
+      rests.succeeded(organisationId)
+      return { outcome: 'reranked', scores }
+    } catch (error) {
+      signal.throwIfAborted()
+      const isLate = deadline.aborted || (error instanceof AppError && error.code === 'upstream_timeout')
+      if (isLate || isFault(error)) rests.failed(organisationId)
+      const outcome = isLate ? 'timeout' : 'failed'
+      // Messages of AppErrors may quote what was sent.
+      const reason = error instanceof AppError ? error.code : describeError(error)
+      log.warn(
+        { reranker: reranker.id, outcome, reason },
+        'passages were not reranked: the order of the search is used',
+      )
+      return { outcome, scores: [] }
+    }
+  }
+
+  return {
+    label: reranker.label,
+    size,
+    async rerank(passages, question) {
+      const repeats = findRepeats(passages)
+      const compared = passages.filter((passage) => !repeats.has(passage)).slice(0, size)
+      const startedMs = clock.monotonicMs()
+      const documents = compared.map((passage) => cut(composeEmbeddingText(passage), maximumDocumentCharacters))
+      const { outcome, scores } = await compare(documents, question)
+      observe?.(outcome, (clock.monotonicMs() - startedMs) / 1000)
+      if (outcome !== 'reranked') return { outcome, passages: [...passages], scores: new Map() }
+      const byChunk = new Map(compared.map(({ chunkId }, index) => [chunkId, scores[index]!]))
+      const rest = passages.filter(({ chunkId }) => !byChunk.has(chunkId))
+      // Sorting is stable: equal scores keep their order.
+      const best = compared.toSorted((left, right) => byChunk.get(right.chunkId)! - byChunk.get(left.chunkId)!)
+      return { outcome, passages: [...best, ...rest], scores: byChunk }
+    },
+  }
+}
+
+function assertScores(scores: readonly number[], documents: number): void {
+  if (scores.length !== documents)
+    throw new Error(`the reranker made ${scores.length} scores for ${documents} passages`)
+  if (!scores.every(Number.isFinite)) throw new Error('the reranker made a score that is not a number')
+}
+
+/** Errors that concern one call or one organisation, not the reranker. */
+const refusals = new Set<string>([
+  'insufficient_quota',
+  'organisation_not_found',
+  'invalid_request',
+  'context_length_exceeded',
+  'content_filter',
+  'rate_limit_exceeded',
+])
+
+function isFault(error: unknown): boolean {
+  return !(error instanceof AppError && refusals.has(error.code))
+}
+
+/** The beginning and the end of a text that is too long, never half a surrogate pair. */
+function cut(text: string, maximumCharacters: number): string {
+  if (text.length <= maximumCharacters) return text
+  const half = Math.floor(maximumCharacters / 2) - 1
+  return `${text.slice(0, half)}\n${text.slice(-half)}`.toWellFormed()
+}

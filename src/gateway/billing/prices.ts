@@ -1,0 +1,164 @@
+/** Prices of a deployment and the cost of a call. Pure: no clock, no database. */
+import { attoUsdPerPicoUsd, ceilDivide, ceilToPicoUsd, type TokenCounts } from '../../platform/kernel/index.ts'
+
+/** attoUsd per token (see kernel/money.ts). A missing cache price is not free: the input price counts then. */
+export interface TokenPrices {
+  input: bigint
+  output: bigint
+  cacheRead?: bigint
+  cacheWrite?: bigint
+  /** Where reasoning tokens cost something else than output. */
+  reasoning?: bigint
+}
+
+export interface PriceSchedule {
+  /** Names the list and its day, for the receipt: `snapshot 2026-08-01`, `operator 2026-11-21T10:00:00Z`. */
+  source: string
+  /** In force from this moment on, milliseconds since the epoch. */
+  validFrom: number
+  base: TokenPrices
+  /** Ascending. A step with `abovePromptTokens` below the request's prompt tokens replaces the whole base for the whole request. */
+  contextSteps: { abovePromptTokens: number; prices: TokenPrices }[]
+}
+
+/** attoUsd per token of every class, with defaults applied. */
+export interface UnitPrices {
+  input: bigint
+  output: bigint
+  cacheRead: bigint
+  cacheWrite: bigint
+  reasoning: bigint
+}
+
+export interface Cost {
+  unitPrices: UnitPrices
+  /** Exact: before markup and rounding. */
+  baseAttoUsd: bigint
+  /** With markup, rounded once, up. */
+  totalPicoUsd: bigint
+}
+
+/** 10,000 basis points = 100 %. */
+export const basisPointsPerWhole = 10_000n
+
+/** The schedule in force at a moment: the newest whose validFrom has passed; before all of them the oldest. */
+export function scheduleInForce(prices: readonly PriceSchedule[], atMs: number): PriceSchedule {
+  let inForce: PriceSchedule | undefined
+  let oldest: PriceSchedule | undefined
+  for (const schedule of prices) {
+    if (!oldest || schedule.validFrom < oldest.validFrom) oldest = schedule
+    if (schedule.validFrom <= atMs && (!inForce || schedule.validFrom > inForce.validFrom)) inForce = schedule
+  }
+  const schedule = inForce ?? oldest
+  if (!schedule) throw new RangeError('a deployment without a price cannot be called')
+  return schedule
+}
+
+/** The unit prices that hold for a request with this many prompt tokens. */
+export function unitPricesAt(schedule: PriceSchedule, promptTokens: number): UnitPrices {
+  let prices = schedule.base
+  let above = -1
+  for (const step of schedule.contextSteps) {
+    if (step.abovePromptTokens < promptTokens && step.abovePromptTokens > above) {
+      prices = step.prices
+      above = step.abovePromptTokens
+    }
+  }
+  return withDefaults(prices)
+}
+
+export function withDefaults(prices: TokenPrices): UnitPrices {
+  return {
+    input: prices.input,
+    output: prices.output,
+    cacheRead: prices.cacheRead ?? prices.input,
+    cacheWrite: prices.cacheWrite ?? prices.input,
+    reasoning: prices.reasoning ?? prices.output,
+  }
+}
+
+/** Usage that adds up: whole non-negative counts, parts never larger than what they are a part of. */
+export function clampUsage(usage: TokenCounts): TokenCounts {
+  const promptTokens = wholeTokens(usage.promptTokens)
+  const completionTokens = wholeTokens(usage.completionTokens)
+  const cachedTokens = Math.min(wholeTokens(usage.cachedTokens), promptTokens)
+  return {
+    promptTokens,
+    completionTokens,
+    cachedTokens,
+    cacheWriteTokens: Math.min(wholeTokens(usage.cacheWriteTokens), promptTokens - cachedTokens),
+    reasoningTokens: Math.min(wholeTokens(usage.reasoningTokens), completionTokens),
+  }
+}
+
+/** No context window comes near it; keeps a garbled count from overflowing the database's int8 money. */
+const maximumTokens = 1_000_000_000
+
+function wholeTokens(count: number): number {
+  return Number.isFinite(count) && count > 0 ? Math.min(Math.ceil(count), maximumTokens) : 0
+}
+
+/**
+ * What a call costs. Each token is counted in exactly one class: cached and cache-written ones come off the prompt,
+ * reasoning ones off the completion. `statedAttoUsd` is a base cost that the provider itself stated; it replaces the sum.
+ */
+export function costOf(
+  usage: TokenCounts,
+  schedule: PriceSchedule,
+  markupBasisPoints: number,
+  statedAttoUsd: bigint | null = null,
+): Cost {
+  const counted = clampUsage(usage)
+  const unitPrices = unitPricesAt(schedule, counted.promptTokens)
+  const baseAttoUsd = statedAttoUsd ?? sumOf(counted, unitPrices)
+  return { unitPrices, baseAttoUsd, totalPicoUsd: withMarkup(baseAttoUsd, markupBasisPoints) }
+}
+
+function sumOf(usage: TokenCounts, prices: UnitPrices): bigint {
+  const tokens = tokensByClass(usage)
+  return (
+    BigInt(tokens.input) * prices.input +
+    BigInt(tokens.cacheRead) * prices.cacheRead +
+    BigInt(tokens.cacheWrite) * prices.cacheWrite +
+    BigInt(tokens.output) * prices.output +
+    BigInt(tokens.reasoning) * prices.reasoning
+  )
+}
+
+function tokensByClass(usage: TokenCounts): Record<keyof UnitPrices, number> {
+  return {
+    input: usage.promptTokens - usage.cachedTokens - usage.cacheWriteTokens,
+    cacheRead: usage.cachedTokens,
+    cacheWrite: usage.cacheWriteTokens,
+    output: usage.completionTokens - usage.reasoningTokens,
+    reasoning: usage.reasoningTokens,
+  }
+}
+
+/** The parts of the base cost of tokens times prices, for receipts. Classes without tokens are left out. */
+export function costLines(usage: TokenCounts, prices: UnitPrices) {
+  const tokens = tokensByClass(clampUsage(usage))
+  return (Object.keys(tokens) as (keyof UnitPrices)[])
+    .filter((tokenClass) => tokens[tokenClass] > 0)
+    .map((tokenClass) => ({
+      tokenClass,
+      tokens: tokens[tokenClass],
+      unitPriceAttoUsd: prices[tokenClass],
+      costAttoUsd: BigInt(tokens[tokenClass]) * prices[tokenClass],
+    }))
+}
+
+/** The exact cost with markup, in attoUsd times basis points; divided by 10,000 and rounded up it is what is billed. */
+export function unroundedCost(baseAttoUsd: bigint, markupBasisPoints: number): bigint {
+  return baseAttoUsd * (basisPointsPerWhole + BigInt(markupBasisPoints))
+}
+
+/** Adds the markup and rounds, once and up, to picoUsd. */
+export function withMarkup(baseAttoUsd: bigint, markupBasisPoints: number): bigint {
+  return ceilDivide(unroundedCost(baseAttoUsd, markupBasisPoints), basisPointsPerWhole * attoUsdPerPicoUsd)
+}
+
+/** Base cost in picoUsd for display; billing never rounds twice. */
+export function displayedBaseCost(baseAttoUsd: bigint): bigint {
+  return ceilToPicoUsd(baseAttoUsd)
+}

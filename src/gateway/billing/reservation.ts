@@ -1,0 +1,189 @@
+import { AppError, type Clock } from '../../platform/kernel/index.ts'
+import { reserveWith, roomIn } from './kept-room.ts'
+import { type Lease, freePicoUsd, nextChange, reserve, unbilledPicoUsd, unleasedPicoUsd } from './lease.ts'
+import { affordableOutput, type CallPricing, type HoldPlan, holdCost, planHold } from './hold-size.ts'
+import { FencedError } from './lease.store.ts'
+import type { Leases } from './leases.ts'
+import type { HoldRequest, KeptRoom } from './port.ts'
+
+/** Longest wait of a call that does not fit. Other holds usually settle below their size. */
+export const defaultHoldWaitMs = 5_000
+/** Most calls of one organisation that wait like this. */
+const maximumWaiters = 1_000
+/** Longest single wait before the lease is checked again: other instances may have returned some of theirs. */
+const checkAgainMs = 300
+
+export interface Reservation {
+  /** Already set aside in the lease. */
+  amountPicoUsd: bigint
+  coveredTokens: number
+  /** Output beyond it cannot come: the cap that the provider is sent, or the model's maximum. */
+  wantedTokens: number
+  outputCapTokens: number | null
+  capReduced: boolean
+}
+
+export interface ReservationDeps {
+  leases: Leases
+  clock: Clock
+  holdWaitMs: number
+}
+
+/** Sets money aside as planned where that needs no wait; undefined: `reserveFor` decides. */
+export function reserveAtOnce(
+  { leases }: ReservationDeps,
+  lease: Lease,
+  request: HoldRequest,
+  pricing: CallPricing,
+): Reservation | undefined {
+  if (!leases.isLive(lease)) return undefined
+  const plan = planNow(lease, request, pricing)
+  if (!hasCredit(lease, request, pricing, plan)) return undefined
+  const free = freePicoUsd(lease) + roomIn(lease, request.room)
+  const fits = affordableOutput(pricing, request.promptTokensBound, free, plan.desiredTokens)
+  return fits < plan.desiredTokens ? undefined : take(lease, request, pricing, plan, fits)
+}
+
+/**
+ * Sets money aside for a call: as much as planned, or, where that does not fit, less with a smaller output cap; waits a bounded time
+ * for other holds. The room of the request counts as free for it. Throws `insufficient_quota`.
+ */
+export async function reserveFor(
+  { leases, clock, holdWaitMs }: ReservationDeps,
+  lease: Lease,
+  request: HoldRequest,
+  pricing: CallPricing,
+): Promise<Reservation> {
+  const deadlineMs = clock.monotonicMs() + holdWaitMs
+  for (;;) {
+    if (!leases.isLive(lease)) throw new FencedError(lease.instanceId)
+    const plan = planNow(lease, request, pricing)
+    if (!hasCredit(lease, request, pricing, plan)) throw insufficient(lease)
+    const kept = roomIn(lease, request.room)
+    const fits = affordableOutput(pricing, request.promptTokensBound, freePicoUsd(lease) + kept, plan.desiredTokens)
+    if (fits >= plan.desiredTokens) return take(lease, request, pricing, plan, fits)
+    if (unleasedPicoUsd(lease) > 0n) {
+      await leases.extend(lease, holdCost(pricing, request.promptTokensBound, plan.desiredTokens) - kept)
+      continue
+    }
+    if (fits >= plan.comfortableTokens) return take(lease, request, pricing, plan, fits)
+    const mayHelp = lease.heldPicoUsd > kept + roomIn(lease, request.roomOfNext) || lease.othersLeasedPicoUsd > 0n
+    const leftMs = deadlineMs - clock.monotonicMs()
+    if (!mayHelp || leftMs <= 0 || request.whenExhausted === 'write_off') {
+      if (fits >= plan.floorTokens) return take(lease, request, pricing, plan, fits)
+      throw insufficient(lease)
+    }
+    await waitForRoom(leases, clock, lease, Math.min(leftMs, checkAgainMs), request.signal)
+  }
+}
+
+/** Sets more aside for more output; at least `neededTokens` are covered then. Throws `insufficient_quota`. */
+export async function growFor(
+  { leases, clock, holdWaitMs }: ReservationDeps,
+  lease: Lease,
+  pricing: CallPricing,
+  held: { promptTokens: number; amountPicoUsd: bigint; roomOfNext: KeptRoom | undefined },
+  neededTokens: number,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const deadlineMs = clock.monotonicMs() + holdWaitMs
+  const extra = holdCost(pricing, held.promptTokens, neededTokens) - held.amountPicoUsd
+  for (;;) {
+    if (!leases.isLive(lease)) throw new FencedError(lease.instanceId)
+    if (extra <= freePicoUsd(lease)) {
+      if (extra > 0n) reserve(lease, extra)
+      return extra
+    }
+    if (extra > unbilledPicoUsd(lease)) throw refused(lease)
+    if (unleasedPicoUsd(lease) > 0n) {
+      await leases.extend(lease, extra)
+      continue
+    }
+    const leftMs = deadlineMs - clock.monotonicMs()
+    const own = held.amountPicoUsd + roomIn(lease, held.roomOfNext)
+    const mayHelp = lease.heldPicoUsd > own || lease.othersLeasedPicoUsd > 0n
+    if (!mayHelp || leftMs <= 0) throw refused(lease)
+    await waitForRoom(leases, clock, lease, Math.min(leftMs, checkAgainMs), signal)
+  }
+}
+
+function planNow(lease: Lease, request: HoldRequest, pricing: CallPricing): HoldPlan {
+  const left = freePicoUsd(lease) + roomIn(lease, request.room) + unleasedPicoUsd(lease)
+  return planHold(request, pricing, left, lease.openHolds)
+}
+
+/** Exhausted credits refuse every call, also one to a model that costs nothing: see docs/decisions/0025-zero-overrun.md. */
+function hasCredit(lease: Lease, request: HoldRequest, pricing: CallPricing, plan: HoldPlan): boolean {
+  const unbilled = unbilledPicoUsd(lease)
+  return unbilled > 0n && holdCost(pricing, request.promptTokensBound, plan.floorTokens) <= unbilled
+}
+
+function take(
+  lease: Lease,
+  request: HoldRequest,
+  pricing: CallPricing,
+  plan: HoldPlan,
+  coveredTokens: number,
+): Reservation {
+  const capTokens = request.stream
+    ? streamCap(lease, request, pricing, plan, coveredTokens)
+    : cappedBy(plan, coveredTokens)
+  const amountPicoUsd = holdCost(pricing, request.promptTokensBound, coveredTokens)
+  reserveWith(lease, amountPicoUsd, request.room)
+  return {
+    amountPicoUsd,
+    coveredTokens,
+    wantedTokens: capTokens ?? plan.wantedTokens,
+    outputCapTokens: capTokens ?? request.outputCapTokens,
+    capReduced: capTokens !== null,
+  }
+}
+
+/** A whole answer cannot grow: the provider gets exactly what is held. null: as the client asked. */
+function cappedBy(plan: HoldPlan, coveredTokens: number): number | null {
+  return coveredTokens < plan.wantedTokens ? coveredTokens : null
+}
+
+/** A stream may grow while budget is left, so the cap is what the whole remaining budget buys. */
+function streamCap(
+  lease: Lease,
+  request: HoldRequest,
+  pricing: CallPricing,
+  plan: HoldPlan,
+  coveredTokens: number,
+): number | null {
+  const left = freePicoUsd(lease) + roomIn(lease, request.room) + unleasedPicoUsd(lease) + lease.othersLeasedPicoUsd
+  const buys = affordableOutput(pricing, request.promptTokensBound, left, plan.wantedTokens)
+  return cappedBy(plan, Math.max(buys, coveredTokens))
+}
+
+async function waitForRoom(leases: Leases, clock: Clock, lease: Lease, ms: number, signal: AbortSignal) {
+  if (lease.waiters.size >= maximumWaiters) {
+    throw new AppError('overloaded', 'Too many calls wait for this budget. Try again shortly.', {
+      retryAfterSeconds: 1,
+    })
+  }
+  // Listens first: room may become free during the request.
+  const change = nextChange(lease, (done) => clock.sleep(ms, done), signal)
+  await Promise.all([change, leases.requestRoom(lease)])
+}
+
+/** A call was refused: the thresholds of the budget are checked. */
+export function noteRefusal(lease: Lease): void {
+  lease.refused = true
+  lease.dirty = true
+}
+
+function refused(lease: Lease): AppError {
+  noteRefusal(lease)
+  return insufficient(lease)
+}
+
+function insufficient(lease: Lease): AppError {
+  const resets = new Date(lease.period.endsAt).toISOString()
+  return new AppError(
+    'insufficient_quota',
+    `The organisation's AI budget does not cover this request. Raise the monthly budget, lower max_completion_tokens or ` +
+      `shorten the prompt; the budget resets at ${resets}.`,
+  )
+}

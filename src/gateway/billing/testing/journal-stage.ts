@@ -1,0 +1,97 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { makeTestFolder, openTestDatabases, type TestDatabases } from '../../../../test/harness/database.ts'
+import type { Database } from '../../../platform/database/index.ts'
+import { silentLog, systemClock } from '../../../platform/kernel/index.ts'
+import { createLedger, type LedgerService } from '../ledger.ts'
+import type { JournalOptions } from '../prepare-writer.ts'
+import { answered, callOf, organisationWith } from './ledger-fixture.ts'
+
+/** Applied only when something waits for it. */
+export const later = { projectionDelayMs: 3_600_000 }
+
+/** Ledgers with a journal over the real SQL, one after the other. */
+export class JournalStage {
+  readonly control: Database
+  /** Of the journal; new for each test. */
+  folder = ''
+  private readonly databases: TestDatabases
+  private readonly ledgers: LedgerService[] = []
+  private entriesBefore = 0n
+
+  private constructor(databases: TestDatabases, engine: Database['engine']) {
+    this.databases = databases
+    this.control = { ...databases.control, engine }
+  }
+
+  /** `embedded`: one process has the database to itself, also on a server. `postgres`: others may share it. The SQL is the same. */
+  static async open(engine: Database['engine'] = 'embedded'): Promise<JournalStage> {
+    return new JournalStage(await openTestDatabases(), engine)
+  }
+
+  drop(): Promise<void> {
+    return this.databases.drop()
+  }
+
+  async beginTest(): Promise<void> {
+    this.entriesBefore = await this.loadEntryCount()
+    this.folder = path.join(makeTestFolder(), 'journal')
+  }
+
+  async endTest(): Promise<void> {
+    await Promise.all(this.ledgers.splice(0).map((ledger) => ledger.close()))
+    await this.control.execute('delete from ledger_journal_rejects')
+    fs.rmSync(path.dirname(this.folder), { recursive: true, force: true })
+  }
+
+  async openLedger(
+    changes: Partial<JournalOptions> = {},
+    database = this.control,
+    clock = systemClock,
+  ): Promise<LedgerService> {
+    const journal = { mode: 'local' as const, folder: this.folder, ...changes }
+    const ledger = await createLedger({ database, clock, log: silentLog, journal })
+    this.ledgers.push(ledger)
+    return ledger
+  }
+
+  /**
+   * A ledger that dies with its next statement, and the way to let it die: no statement and no close reaches the database. It has no
+   * timers, because what they write would reach it at a time that the machine decides.
+   */
+  async openMortal(changes: Partial<JournalOptions> = {}) {
+    let isDead = false
+    const { control, folder } = this
+    const never = () => new Promise<never>(() => {})
+    const mortal: Database = {
+      ...control,
+      query: (...given) => (isDead ? never() : control.query(...given)),
+      execute: (...given) => (isDead ? never() : control.execute(...given)),
+      transaction: (...given) => (isDead ? never() : control.transaction(...given)),
+    }
+    const clock = { ...systemClock, every: () => () => {} }
+    const journal = { mode: 'local' as const, folder, ...later, ...changes }
+    const ledger = await createLedger({ database: mortal, clock, log: silentLog, journal })
+    return {
+      ledger,
+      kill() {
+        isDead = true
+      },
+    }
+  }
+
+  /** Of this test. */
+  async countEntries(): Promise<bigint> {
+    return (await this.loadEntryCount()) - this.entriesBefore
+  }
+
+  private async loadEntryCount(): Promise<bigint> {
+    return (await this.control.query<{ count: bigint }>('select count(*) from ledger_entries'))[0]!.count
+  }
+}
+
+export async function settledCall(ledger: LedgerService, organisation = organisationWith('10'), output = 40) {
+  const hold = await ledger.hold(callOf(organisation))
+  await hold.durable
+  return hold.settle(answered(90, output))
+}

@@ -1,0 +1,150 @@
+import { type Clock, describeError, type Log } from '../../platform/kernel/index.ts'
+import type { Database } from '../../platform/database/index.ts'
+import type { Refusal } from './port.ts'
+import { countOldEntries, countQueued, hasQueued, isBackfilled, tidy } from './usage-counting.store.ts'
+import { addRefusals, type RefusedCalls } from './usage-refusals.store.ts'
+import { closableBefore } from './usage-spans.ts'
+import { closeSpan, findSpanTable } from './usage-spans.store.ts'
+import { slotMs } from './usage-tables.ts'
+
+/** Batches that are counted in one transaction. Few on the embedded engine, whose one connection is occupied meanwhile. */
+const batchesPerRound = { embedded: 8, postgres: 32 }
+/** Rounds of one run of the timer; the next run continues. */
+const roundsPerRun = 50
+/** A report waits for at most this many rounds; then it shows what is counted. */
+const roundsPerReport = 20
+/** Old entries that are counted in one transaction. */
+const oldEntriesPerRound = 2_000
+/** Longest time of one run for old entries, and for spans. */
+const oldEntriesMs = 500
+const spansMs = 500
+const flushRefusalsEveryMs = 10_000
+const tidyEveryMs = 60_000
+/** Different kinds of refused calls in memory; when there are more, they are written early. */
+const maximumKinds = 5_000
+/** Wait for the instance that is counting, when a report asks for what is queued. */
+const waitForOtherMs = 25
+
+/** Keeps the tables of usage reports current. One instance at a time counts; every instance takes part. */
+export class UsageCounting {
+  private readonly deps: { database: Database; clock: Clock; log: Log }
+  private backfilled = false
+  /** Spans that end before this day are closed. */
+  private closedBefore = ''
+  private running: Promise<void> | undefined
+  private refused = new Map<string, RefusedCalls>()
+  private flushedMs: number
+  private tidiedMs: number
+
+  constructor(deps: { database: Database; clock: Clock; log: Log }) {
+    this.deps = deps
+    this.flushedMs = this.tidiedMs = deps.clock.monotonicMs()
+  }
+
+  /** What the timer does every second. */
+  async run(): Promise<void> {
+    const { clock, database } = this.deps
+    await this.count(roundsPerRun)
+    await this.countOld()
+    await this.closeSpans()
+    const nowMs = clock.monotonicMs()
+    if (nowMs - this.flushedMs >= flushRefusalsEveryMs) await this.flush()
+    if (nowMs - this.tidiedMs >= tidyEveryMs) {
+      this.tidiedMs = nowMs
+      await tidy(database)
+    }
+  }
+
+  /** Counts what is queued now, within a bounded time. */
+  async catchUp(): Promise<void> {
+    const { clock, database } = this.deps
+    await this.running?.catch(() => {})
+    for (let round = 0; round < roundsPerReport && (await hasQueued(database)); round += 1) {
+      const { locked } = await countQueued(database, batchesPerRound[database.engine])
+      if (!locked) await clock.sleep(waitForOtherMs)
+    }
+  }
+
+  /** False while entries from before an upgrade are still being counted. */
+  async isComplete(): Promise<boolean> {
+    this.backfilled ||= await isBackfilled(this.deps.database)
+    return this.backfilled
+  }
+
+  /** In memory until the next flush: a crash loses at most the refusals of the last 10 seconds. */
+  noteRefused({ organisationId, surface, model, code }: Refusal): void {
+    const atMs = Math.floor(this.deps.clock.now() / slotMs) * slotMs
+    const known = model ?? ''
+    const kind = `${organisationId} ${atMs} ${surface} ${code} ${known}`
+    const calls = this.refused.get(kind)
+    if (calls) calls.requests += 1
+    else if (this.refused.size < maximumKinds) {
+      this.refused.set(kind, { organisationId, atMs, model: known, surface, code, requests: 1 })
+    }
+  }
+
+  /** Writes the refused calls. What cannot be written is kept for the next flush. */
+  async flush(): Promise<void> {
+    const { clock, database } = this.deps
+    this.flushedMs = clock.monotonicMs()
+    const { refused } = this
+    if (refused.size === 0) return
+    this.refused = new Map()
+    try {
+      await addRefusals(database, [...refused.values()])
+    } catch (error) {
+      for (const [kind, calls] of refused) {
+        const newer = this.refused.get(kind)
+        this.refused.set(kind, { ...calls, requests: calls.requests + (newer?.requests ?? 0) })
+      }
+      throw error
+    }
+  }
+
+  /** At the end of the process. The queue stays for the next start. */
+  async close(): Promise<void> {
+    await this.flush().catch((error: unknown) => {
+      this.deps.log.error({ error: describeError(error) }, 'the refused calls could not be counted')
+    })
+  }
+
+  private async count(rounds: number): Promise<void> {
+    this.running = this.countRounds(rounds).finally(() => {
+      this.running = undefined
+    })
+    await this.running
+  }
+
+  private async countRounds(rounds: number): Promise<void> {
+    const { database } = this.deps
+    if (!(await hasQueued(database))) return
+    for (let round = 0; round < rounds; round += 1) {
+      const { more, locked } = await countQueued(database, batchesPerRound[database.engine])
+      if (!more || !locked) return
+    }
+  }
+
+  /** For half of the time at most, so that old entries are counted next to the service's work. */
+  private async countOld(): Promise<void> {
+    const { clock, database, log } = this.deps
+    const startMs = clock.monotonicMs()
+    while (!(await this.isComplete()) && clock.monotonicMs() - startMs < oldEntriesMs) {
+      const { done, locked } = await countOldEntries(database, oldEntriesPerRound)
+      if (done) log.info({}, 'usage reports are complete: all entries from before the upgrade are counted')
+      if (!locked) return
+    }
+  }
+
+  /** After old entries: until then, every span would change again. For half of the time at most. */
+  private async closeSpans(): Promise<void> {
+    const { clock, database } = this.deps
+    const before = closableBefore(clock.now())
+    if (before <= this.closedBefore || !(await this.isComplete())) return
+    const startMs = clock.monotonicMs()
+    while (clock.monotonicMs() - startMs < spansMs) {
+      const { done, locked } = await closeSpan(database, await findSpanTable(database), before)
+      if (done) this.closedBefore = before
+      if (done || !locked) return
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { textOf } from '../../platform/kernel/index.ts'
+import type { ProviderMessage, ProviderRequest } from '../providers/index.ts'
+import { estimateLongText, estimateTokens, type TokenEstimate } from '../tokens/index.ts'
+
+/** Role markers and separators; the compatible API's own guide says 3 to 4, providers' templates go up to about 10. */
+const perMessage: TokenEstimate = { estimate: 4, bound: 12 }
+const perPrompt: TokenEstimate = { estimate: 3, bound: 32 }
+/** UTF-16 units that are read in one turn of the event loop, about 10 ms. The largest prompt has 33 million. */
+const unitsPerTurn = 400_000
+
+/** Estimate and bound of a prompt without a tokenizer run. Decodes long texts. Yields to other requests between parts of a large prompt. */
+export async function estimatePrompt({
+  messages,
+  tools = [],
+}: Pick<ProviderRequest, 'messages' | 'tools'>): Promise<TokenEstimate> {
+  const total = { ...perPrompt }
+  if (tools.length > 0) add(total, estimateTokens(JSON.stringify(tools)))
+  let units = 0
+  for (const message of messages) {
+    const content = textOf(message.content)
+    if (units + content.length > unitsPerTurn) {
+      units = 0
+      await nextTurn()
+    }
+    units += content.length
+    addMessage(total, message, estimateTokens(content))
+  }
+  return total
+}
+
+/** The same without turns between the parts: for small prompts, for those with long texts, and off the main thread. */
+export function estimatePromptAtOnce(messages: readonly ProviderMessage[]): TokenEstimate {
+  const total = { ...perPrompt }
+  for (const message of messages) {
+    const { content } = message
+    addMessage(total, message, typeof content === 'string' ? estimateTokens(content) : estimateLongText(content))
+  }
+  return total
+}
+
+function addMessage(total: TokenEstimate, { toolCalls, replay }: ProviderMessage, content: TokenEstimate): void {
+  add(total, perMessage)
+  add(total, content)
+  for (const call of toolCalls ?? []) total.bound += Buffer.byteLength(call.argumentsJson) + call.name.length
+  if (replay) total.bound += Buffer.byteLength(JSON.stringify(replay.blocks))
+}
+
+function add(total: TokenEstimate, { estimate, bound }: TokenEstimate): void {
+  total.estimate += estimate
+  total.bound += bound
+}

@@ -1,0 +1,217 @@
+import { z } from 'zod'
+import { errorResponses } from '../../contract/errors.ts'
+import { jsonOrEvents } from '../../contract/event-stream.ts'
+import {
+  completionChunkSchema,
+  completionRequestSchema,
+  completionSchema,
+  modelListSchema,
+  modelSchema,
+} from '../../contract/gateway.ts'
+import type { FastifyRequest } from 'fastify'
+import {
+  answerCall,
+  type App,
+  type Call,
+  describeRoutes,
+  headerList,
+  rateLimitHeaders,
+  type Routes,
+  renderErrorBody,
+  toAppError,
+} from '../../platform/http/index.ts'
+import type { Clock, Log } from '../../platform/kernel/index.ts'
+import type { Catalogue, ListedModel } from '../models/index.ts'
+import { administrators, assertGatewayAccess } from '../../tenants/organisations/index.ts'
+import { completionBody, type ReadCompletion } from './completion-body.ts'
+import type { CompletionCall, CompletionInfo, Completions } from './port.ts'
+import { modelNotFound } from './model-not-found.ts'
+import { createChunkRenderer, renderCompletion } from './render-completion.ts'
+
+const tags = ['Gateway']
+
+interface CompletionDependencies {
+  completions: Completions
+  clock: Clock
+  log: Log
+}
+
+/** `/v1/gateway`: the models list and chat completions in the compatible API's format; the latter for the console, too. */
+export function gatewayRoutes({
+  completions,
+  catalogue,
+  clock,
+  log,
+}: CompletionDependencies & { catalogue: Catalogue }): Routes {
+  return (app) => {
+    app.get(
+      '/v1/gateway/models',
+      {
+        config: { auth: 'organisation' },
+        onRequest: gate,
+        schema: {
+          tags,
+          summary: 'List models',
+          operationId: 'listModels',
+          description: 'Exactly the ids that a completion would accept, `eu/` ids included.',
+          response: { 200: modelListSchema, ...errorResponses(401, 403) },
+        },
+      },
+      (request) => ({
+        object: 'list' as const,
+        data: catalogue.list(request.organisation, clock.now()).map(renderModel),
+      }),
+    )
+    addModel(app, catalogue, clock)
+    addCompletions(app, { completions, clock, log })
+  }
+}
+
+const renderModel = ({ id, created, ownedBy }: ListedModel) => ({
+  id,
+  object: 'model' as const,
+  created,
+  owned_by: ownedBy,
+})
+
+function addModel(app: App, catalogue: Catalogue, clock: Clock) {
+  const options = (schema: object) => ({ config: { auth: 'organisation' as const }, onRequest: gate, schema })
+  const answer = (request: FastifyRequest, id: string) => {
+    const model = catalogue.find(request.organisation, id, clock.now())
+    if (!model) throw modelNotFound(id)
+    return renderModel(model)
+  }
+  app.get(
+    '/v1/gateway/models/:id',
+    options({
+      tags,
+      summary: 'Get a model',
+      operationId: 'getModel',
+      description: 'An entry of the list, by id or alias. A slash in an id may be sent as it is or as %2F.',
+      params: z.object({ id: z.string() }),
+      response: { 200: modelSchema, ...errorResponses(401, 403, 404) },
+    }),
+    (request) => answer(request, (request.params as { id: string }).id),
+  )
+  // Ids with a slash (`eu/…`, `vendor/model`) that the client has not encoded.
+  app.get('/v1/gateway/models/*', options({ hide: true }), (request) =>
+    answer(request, (request.params as { '*': string })['*']),
+  )
+}
+
+/** The completion for clients with the key, and for the console, where a person acts for the organisation: one handler. */
+function addCompletions(app: App, dependencies: CompletionDependencies) {
+  const handle = answerCompletions(dependencies)
+  const answer = answerCall(handle)
+  // completionBody has read it; the schema here is for the API page.
+  const validatorCompiler = () => (value: unknown) => ({ value })
+  const described = describeRoutes('organisation', 'Gateway')
+  const limits = { limited: 'call', body: completionBody } as const
+  const schema = {
+    body: completionRequestSchema,
+    response: {
+      200: jsonOrEvents(completionSchema, completionChunkSchema),
+      ...errorResponses(400, 401, 402, 403, 404, 429, 502, 503, 504),
+    },
+  }
+  const description =
+    'Plain or streamed (`stream: true`). `x-portico-deployment` and `x-portico-hosting` prove where the answer was made.'
+  app.post(
+    '/v1/gateway/chat/completions',
+    {
+      ...described('createChatCompletion', 'Create a chat completion', { ...schema, description }, 'organisation', {
+        ...limits,
+        direct: { assertAccess: assertGatewayAccess, handle },
+      }),
+      onRequest: gate,
+      validatorCompiler,
+    },
+    answer,
+  )
+  app.post(
+    '/api/organisations/:id/chat/completions',
+    {
+      ...described(
+        'createOrganisationChatCompletion',
+        'Create a chat completion for the organisation',
+        {
+          ...schema,
+          description:
+            'As `POST /v1/gateway/chat/completions`, for a signed-in administrator: same checks, limits and cost.',
+          params: z.object({ id: z.string() }),
+        },
+        { ...administrators, acting: true },
+        limits,
+      ),
+      onRequest: gate,
+      validatorCompiler,
+    },
+    answer,
+  )
+}
+
+function answerCompletions({ completions, clock, log }: CompletionDependencies) {
+  return async (call: Call): Promise<void> => {
+    const parsed = call.body as ReadCompletion
+    if (parsed.ignored.length > 0) call.header('x-ignored-params', headerList(parsed.ignored))
+    const completionCall: CompletionCall = {
+      requestId: call.requestId,
+      organisation: call.organisation,
+      surface: 'gateway',
+      spaceId: null,
+      model: parsed.model,
+      request: parsed.request,
+      promptEstimate: parsed.promptEstimate,
+      stream: parsed.stream,
+      signal: call.signal,
+    }
+    const id = `chatcmpl-${call.requestId.slice(4)}`
+    const createdSeconds = Math.floor(clock.now() / 1000)
+    if (!parsed.stream) {
+      const completion = await completions.complete(completionCall)
+      addAnswerHeaders(call, completion)
+      call.sendJson(renderCompletion(completion, { id, createdSeconds, model: completion.model }))
+      return
+    }
+
+    const streamed = await completions.stream(completionCall)
+    addAnswerHeaders(call, streamed)
+    const renderer = createChunkRenderer(
+      { id, createdSeconds, model: streamed.model },
+      { includeUsage: parsed.includeUsage },
+    )
+    // No heartbeat: the compatible API sends no comment lines, and strict clients fail on them.
+    const stream = call.startEvents()
+    let lastText = ''
+    // The role is sent with the first text: nothing may be awaited before the iteration, which settles the hold.
+    let text = renderer.role()
+    try {
+      for await (const events of streamed.events) {
+        for (const event of events) text += renderer.event(event)
+        // The last text leaves with the end of the stream.
+        if (events.at(-1)?.type === 'finish') lastText = text
+        else if (text !== '') await stream.write(text)
+        text = ''
+      }
+    } catch (thrown) {
+      const error = toAppError(thrown)
+      log.warn({ requestId: call.requestId, code: error.code, internal: error.internal }, 'a stream failed')
+      lastText = `data: ${JSON.stringify(renderErrorBody(error))}\n\n`
+    } finally {
+      stream.end(lastText)
+    }
+  }
+}
+
+/** Plan, operator's enablement, opt-in: before the body is even read. */
+function gate(request: { organisation: Parameters<typeof assertGatewayAccess>[0] }, _reply: unknown, done: () => void) {
+  assertGatewayAccess(request.organisation)
+  done()
+}
+
+function addAnswerHeaders(call: Call, { deploymentId, hosting, adjusted, rate }: CompletionInfo): void {
+  call.header('x-portico-deployment', deploymentId)
+  call.header('x-portico-hosting', hosting)
+  if (rate) for (const [name, value] of Object.entries(rateLimitHeaders(rate))) call.header(name, value)
+  if (adjusted.length > 0) call.header('x-adjusted-params', headerList(adjusted))
+}

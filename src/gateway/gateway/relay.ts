@@ -1,0 +1,174 @@
+import { AppError, raceSignal } from '../../platform/kernel/index.ts'
+import type { Deployment } from '../models/index.ts'
+import { type ProviderEvent, ProviderError, type ProviderStream } from '../providers/index.ts'
+import {
+  type AnsweredEnding,
+  assertRecorded,
+  endingOf,
+  completeUsage,
+  estimateUsage,
+  isCounted,
+  measureRate,
+  type OpenedCall,
+  settleAnswered,
+  settleLater,
+  settleUnanswered,
+  toAppError,
+  usageByTime,
+} from './opened-call.ts'
+import { createOutputMeter, type OutputMeter } from './output-meter.ts'
+import type { CompletionEvent } from './port.ts'
+
+/** What is known of a stream while it runs. */
+interface Reading {
+  events: AsyncIterator<ProviderEvent[]>
+  /** Requested and not received yet. */
+  next: Promise<IteratorResult<ProviderEvent[]>> | null
+  meter: OutputMeter
+  /** From the start of the call to the first output; null before it. */
+  firstTokenMs: number | null
+}
+
+/** Passes the events on, keeps the hold ahead of them, and settles exactly once, however the iteration ends. */
+export async function* relay(
+  opened: OpenedCall,
+  stream: ProviderStream,
+  deployment: Deployment,
+): AsyncGenerator<CompletionEvent[], void, void> {
+  const reading = startReading(stream)
+  const { meter } = reading
+  let ending: AnsweredEnding = 'client_closed'
+  let isFailed = false
+  let isSettled = false
+  let isRead = false
+  // A slow reader would falsify the deployment's rate.
+  let idleMs = 0
+  // Raced with each read only if the provider's call outlives the client; otherwise the client's disconnect ends the call and the read.
+  const raced = deployment.wire.reasoning ? opened.call.signal : undefined
+  const onLeave = () => opened.work.abort(opened.call.signal.reason)
+  if (!raced) opened.call.signal.addEventListener('abort', onLeave, { once: true })
+  try {
+    opened.call.signal.throwIfAborted()
+    for (;;) {
+      const events = await readNext(reading, raced)
+      if (!events) break
+      const visible = await take(opened, reading, events)
+      if (visible.length === 0) continue
+      const yieldedMs = opened.clock.monotonicMs()
+      yield visible
+      idleMs += opened.clock.monotonicMs() - yieldedMs
+    }
+    isRead = true
+    ending = 'completed'
+    const finishReason = meter.finishReason()
+    const usage = (await completeUsage(opened, meter.usage())) ?? (await estimateUsage(opened, meter))
+    const estimated = !isCounted(meter.usage())
+    if (idleMs < slowReaderMs) measureRate(opened, usage)
+    isSettled = true
+    const { firstTokenMs } = reading
+    const receipt = await settleAnswered(opened, deployment, { ending, usage, estimated, finishReason, firstTokenMs })
+    assertRecorded(receipt)
+    yield [{ type: 'finish', finishReason, usage, estimated, receipt }]
+  } catch (error) {
+    if (error instanceof ProviderError) opened.router.reportBrokenStream(deployment.id, error)
+    isFailed = !opened.call.signal.aborted
+    ending = endingOf(error, opened.call.signal)
+    throw toAppError(error, opened.call.signal)
+  } finally {
+    // Also reached when the reader stops iterating.
+    opened.call.signal.removeEventListener('abort', onLeave)
+    const isLeft = ending === 'client_closed' && !isFailed && !isSettled && meter.usage() === null
+    if (!(isLeft && readOnStream(opened, deployment, () => Promise.resolve(reading)))) {
+      // Nothing is left to end where the answer was read to its end.
+      if (!isRead) cancel(opened, reading)
+      if (!isSettled) await settlePartial(opened, deployment, reading, ending)
+    }
+  }
+}
+
+/** Total time that a reader may take before the stream no longer counts for the deployment's rate. */
+const slowReaderMs = 1_000
+
+function startReading({ events }: ProviderStream): Reading {
+  return { events: events[Symbol.asyncIterator](), next: null, meter: createOutputMeter(), firstTokenMs: null }
+}
+
+/** Undefined at the end. Rejects with the signal's reason; the requested events are kept for the next read. */
+async function readNext(reading: Reading, signal: AbortSignal | undefined): Promise<ProviderEvent[] | undefined> {
+  reading.next ??= reading.events.next()
+  const result = await raceSignal(reading.next, signal)
+  reading.next = null
+  return result.done ? undefined : result.value
+}
+
+async function take(opened: OpenedCall, reading: Reading, events: ProviderEvent[]): Promise<CompletionEvent[]> {
+  const { meter } = reading
+  const visible = meter.take(events)
+  if (visible.length > 0) reading.firstTokenMs ??= Math.round(opened.clock.monotonicMs() - opened.openedMs)
+  const granted = opened.hold.grant(meter.tokensBound(), meter.tokensEstimate())
+  if (granted !== true) await granted
+  return visible
+}
+
+/** One for all streams: it ends each of them, and an error takes its time to be made. */
+const readNoLonger = new AppError('client_closed', 'The answer is no longer read.')
+
+function cancel({ work }: OpenedCall, reading: Reading | undefined): void {
+  work.abort(readNoLonger)
+  reading?.next?.catch(() => {})
+  // Closes a stream that was never asked for its next events; one that was ends by the signal.
+  void reading?.events.return?.().catch(() => {})
+}
+
+/**
+ * The provider bills hidden reasoning that the gateway does not see. After the client has left, the stream is read until its usage comes,
+ * within 30 s and within the hold. False if only visible output is billed.
+ */
+function readOnStream(opened: OpenedCall, deployment: Deployment, open: () => Promise<Reading>): boolean {
+  if (!deployment.wire.reasoning) return false
+  return opened.readOn.start(opened.call.organisation.id, async (signal) => {
+    let reading: Reading | undefined
+    try {
+      reading = await raceSignal(open(), signal)
+      for (;;) {
+        const events = await readNext(reading, signal)
+        if (!events) break
+        await take(opened, reading, events)
+      }
+    } catch (error) {
+      opened.log.debug(
+        { requestId: opened.call.requestId, error: String(error) },
+        'a stream that its client has left was not read to its end',
+      )
+    }
+    cancel(opened, reading)
+    if (opened.working) await settlePartial(opened, deployment, reading, 'client_closed')
+    else await settleUnanswered(opened, 'provider_failed')
+  })
+}
+
+/** The same for a stream that its client has left before it began to read, or before the provider began to answer. */
+export function readOnUnread(
+  opened: OpenedCall,
+  answering: Promise<{ value: ProviderStream; deployment: Deployment }>,
+): boolean {
+  if (!opened.working) return false
+  return readOnStream(opened, opened.working.deployment, () => answering.then(({ value }) => startReading(value)))
+}
+
+/** `reading` undefined: the answer never began. */
+async function settlePartial(
+  opened: OpenedCall,
+  deployment: Deployment,
+  reading: Reading | undefined,
+  ending: AnsweredEnding,
+) {
+  const meter = reading?.meter ?? createOutputMeter()
+  const reported = await completeUsage(opened, meter.usage())
+  let usage = reported ?? (await estimateUsage(opened, meter))
+  if (!reported && deployment.wire.reasoning && ending === 'client_closed')
+    usage = usageByTime(opened, usage, meter.tokensEstimate())
+  const firstTokenMs = reading?.firstTokenMs ?? null
+  const estimated = !isCounted(meter.usage())
+  await settleLater(opened, deployment, { ending, usage, estimated, finishReason: null, firstTokenMs })
+}

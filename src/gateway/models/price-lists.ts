@@ -1,0 +1,113 @@
+import type { PriceSchedule, TokenPrices } from '../billing/index.ts'
+import { parseAttoUsd, parsePicoUsd } from '../../platform/kernel/index.ts'
+import type { ProviderSettings } from '../providers/index.ts'
+import type { Hosting } from './catalogue.ts'
+import type { PriceSnapshot, SnapshotModel, SnapshotPrices } from './snapshot.ts'
+
+/** Prices as an operator writes them: US dollars per million tokens, decimals as text or number. */
+export interface StatedPrices {
+  readonly input: string | number
+  readonly output?: string | number | undefined
+  readonly cacheRead?: string | number | undefined
+  readonly cacheWrite?: string | number | undefined
+  readonly reasoning?: string | number | undefined
+  readonly contextSteps?: readonly (Omit<StatedPrices, 'contextSteps'> & { readonly abovePromptTokens: number })[]
+}
+
+/** Dollars per million tokens as attoUsd per token: 1 dollar is 1e12, so the decimal is parsed as picoUsd. Throws RangeError. */
+export function statedSchedule(prices: StatedPrices, source: string, validFrom: number): PriceSchedule {
+  const steps = [...(prices.contextSteps ?? [])].sort((left, right) => left.abovePromptTokens - right.abovePromptTokens)
+  return {
+    source,
+    validFrom,
+    base: tokenPrices({ ...prices, output: prices.output ?? '0' }, parsePicoUsd),
+    contextSteps: steps.map((step) => ({
+      abovePromptTokens: step.abovePromptTokens,
+      prices: tokenPrices({ ...step, output: step.output ?? prices.output ?? '0' }, parsePicoUsd),
+    })),
+  }
+}
+
+/** The snapshot's prices of a model, newest first. The oldest applies to all earlier times. */
+export function snapshotSchedules(model: SnapshotModel, snapshotDate: string): PriceSchedule[] {
+  const schedule = (prices: SnapshotPrices, validFrom: number): PriceSchedule => ({
+    source: `snapshot ${snapshotDate}`,
+    validFrom,
+    base: tokenPrices(prices, parseAttoUsd),
+    contextSteps: (prices.steps ?? []).map((step) => ({
+      abovePromptTokens: step.above,
+      prices: tokenPrices(step, parseAttoUsd),
+    })),
+  })
+  const later = (model.later ?? []).map((prices) => schedule(prices, Date.parse(prices.date)))
+  return [schedule(model, 0), ...later].toReversed()
+}
+
+export const freeSchedule = (source: string): PriceSchedule => statedSchedule({ input: '0', output: '0' }, source, 0)
+
+function tokenPrices(
+  prices: Omit<StatedPrices, 'contextSteps'> & { output: string | number },
+  parse: (decimal: string | number) => bigint,
+): TokenPrices {
+  const optional = (name: 'cacheRead' | 'cacheWrite' | 'reasoning') =>
+    prices[name] === undefined ? {} : { [name]: parse(prices[name]) }
+  return {
+    input: parse(prices.input),
+    output: parse(prices.output),
+    ...optional('cacheRead'),
+    ...optional('cacheWrite'),
+    ...optional('reasoning'),
+  }
+}
+
+/** Formats and flavours that have a price list of the same name. */
+const ownLists = new Set([
+  'openai',
+  'mistral',
+  'groq',
+  'deepseek',
+  'xai',
+  'together',
+  'openrouter',
+  'perplexity',
+  'cerebras',
+  'scaleway',
+  'ovhcloud',
+  'nebius',
+  'stackit',
+  'berget',
+  'anthropic',
+  'gemini',
+  'vertex',
+  'cohere',
+])
+
+/**
+ * The price lists in which a provider's models are looked up by default. Regional hosting uses only the regional list if other regions are
+ * cheaper: a price that may be too low is not used.
+ */
+export function defaultPriceLists(settings: ProviderSettings, hosting: Hosting): string[] {
+  const { format, flavour, baseUrl } = settings
+  if (format === 'azure' || format === 'bedrock') {
+    if (hosting === 'eu') return [`${format}-eu`]
+    return hosting === 'us' || hosting === 'global' ? [`${format}-${hosting}`, format] : [format]
+  }
+  // Any host may be behind an explicit address without a flavour, so no list applies.
+  const name = format === 'openai' ? (flavour ?? (baseUrl === undefined ? 'openai' : '')) : format
+  if (name === 'openai' && hosting === 'eu') return ['openai-eu']
+  return ownLists.has(name) ? [name] : []
+}
+
+/** The list entry of a model, by canonical id, alias or wire id. */
+export function findInLists(
+  snapshot: PriceSnapshot,
+  lists: readonly string[],
+  id: string,
+): { model: SnapshotModel; ownedBy: string } | undefined {
+  for (const name of lists) {
+    const list = snapshot.lists[name]
+    const model = list?.models.find((entry) => entry.id === id || entry.wire === id || entry.aliases?.includes(id))
+    if (list && model) return { model, ownedBy: list.ownedBy }
+  }
+  return undefined
+}

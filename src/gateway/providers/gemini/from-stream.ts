@@ -1,0 +1,109 @@
+import { SseParser, type SseEvent } from '../../../platform/kernel/index.ts'
+import type { ProviderEvent, TokenUsage, UrlCitation } from '../port.ts'
+import { createStreamReader } from '../stream-reader.ts'
+import type { WireStreamReader } from '../wire-adapter.ts'
+import { truncatedStream, unreadableAnswer } from '../wire-failure.ts'
+import { parseJsonObject } from '../wire-json.ts'
+import { createJsonArrayParser } from './json-array-parser.ts'
+import { mapError } from './map-error.ts'
+import { failureOfFinish } from './from-response.ts'
+import { isFailure, mapFinishReason } from './map-finish-reason.ts'
+import { mapUsage } from './map-usage.ts'
+import { readCandidate } from './read-candidate.ts'
+import type { Redact } from '../redactor.ts'
+
+/** Largest single chunk; thought signatures make chunks of some 10 KiB, text chunks are far smaller. */
+const maximumChunkBytes = 8 * 1024 * 1024
+
+interface ReaderState {
+  begun: boolean
+  finishReason: string | null
+  promptBlocked: boolean
+  toolCallCount: number
+  usage: TokenUsage | null
+  /** The last list wins. */
+  citations: UrlCitation[]
+}
+
+/**
+ * Reads `streamGenerateContent`: server-sent events with `alt=sse`, else a growing JSON array. There is no end marker: an answer is
+ * complete once its finish reason (or a blocked prompt) was received. Usage may follow it, so both are emitted at the end.
+ */
+export function createGenerateContentStreamReader(redact: Redact): WireStreamReader {
+  const state: ReaderState = {
+    begun: false,
+    finishReason: null,
+    promptBlocked: false,
+    toolCallCount: 0,
+    usage: null,
+    citations: [],
+  }
+  return createStreamReader({
+    parser: createChunkParser(),
+    read: (chunk) => readChunk(state, chunk, redact),
+    finish: () => readEnd(state),
+    begun: () => state.begun,
+  })
+}
+
+function readChunk(state: ReaderState, text: string, redact: Redact): ProviderEvent[] {
+  // Google never sends this end marker; some proxies do.
+  if (text === '[DONE]') return []
+  const chunk = parseJsonObject(text)
+  if (!chunk) throw unreadableAnswer('an event', state.begun)
+  if (chunk.error) throw mapError({ status: 200, headers: {}, body: text, afterFirstByte: state.begun }, redact)
+  const reading = readCandidate(chunk, state.toolCallCount)
+  state.begun = true
+  state.finishReason = reading.finishReason ?? state.finishReason
+  state.promptBlocked ||= reading.promptBlocked
+  state.usage = mapUsage(chunk.usageMetadata) ?? state.usage
+  if (reading.citations.length > 0) state.citations = reading.citations
+  const events: ProviderEvent[] = []
+  if (reading.reasoningText !== '') events.push({ type: 'reasoning', text: reading.reasoningText })
+  if (reading.text !== '') events.push({ type: 'text', text: reading.text })
+  for (const { id, name, argumentsJson } of reading.toolCalls) {
+    events.push({ type: 'tool_call', index: state.toolCallCount++, id, name, argumentsDelta: argumentsJson })
+  }
+  return events
+}
+
+function readEnd(state: ReaderState): ProviderEvent[] {
+  if (state.finishReason === null) throw truncatedStream(state.begun)
+  if (isFailure(state.finishReason)) throw failureOfFinish(state.finishReason, true)
+  const finishReason = state.promptBlocked
+    ? 'content_filter'
+    : mapFinishReason(state.finishReason, state.toolCallCount > 0)
+  const events: ProviderEvent[] = []
+  if (state.citations.length > 0) events.push({ type: 'citations', citations: state.citations })
+  events.push({ type: 'finish', finishReason, wireFinishReason: state.finishReason })
+  if (state.usage) events.push({ type: 'usage', usage: state.usage })
+  return events
+}
+
+/** The texts of the chunks; the first byte that is not white space decides the framing. */
+function createChunkParser() {
+  const sse = new SseParser({ maximumEventBytes: maximumChunkBytes })
+  const array = createJsonArrayParser({ maximumMemberCharacters: maximumChunkBytes })
+  let framing: 'sse' | 'array' | null = null
+
+  function choose(bytes: Uint8Array) {
+    const first = bytes.find((byte) => byte > 0x20)
+    if (first !== undefined) framing = first === 0x5b || first === 0x7b ? 'array' : 'sse'
+  }
+
+  return {
+    *push(bytes: Uint8Array): Generator<string, void, void> {
+      if (framing === null) choose(bytes)
+      if (framing === 'array') yield* array.push(bytes)
+      else if (framing === 'sse') yield* dataOf(sse.push(bytes))
+    },
+    *end(): Generator<string, void, void> {
+      if (framing === 'array') yield* array.end()
+      else yield* dataOf(sse.end())
+    },
+  }
+}
+
+function* dataOf(events: Iterable<SseEvent>): Generator<string, void, void> {
+  for (const { data } of events) yield data
+}

@@ -1,0 +1,299 @@
+import { type Clock, type Log, silentLog, type StatedUsage, userAgent } from '../../platform/kernel/index.ts'
+import { type ConnectionPool, type ProxySettings, createConnectionPool, defaultLimits } from './connection-pool.ts'
+import { type Exchange, exchange, readStart, readWhole } from './http-exchange.ts'
+import {
+  type EmbeddingAnswer,
+  type Provider,
+  type ProviderCall,
+  ProviderError,
+  type ProviderSettings,
+  type ProviderStream,
+  type RerankAnswer,
+} from './port.ts'
+import { createLearnedRefusals, type LearnedRefusals } from './learned-refusals.ts'
+import { addRanking, orderScores } from './ranking.ts'
+import { isUnknownStop, openStream } from './read-stream.ts'
+import { encodeBody } from './encode-body.ts'
+import { peerOf } from './peer-of.ts'
+import { addStated } from './stated-usage.ts'
+import type { EncodedRequest, WireAdapter, WireRequest } from './wire-adapter.ts'
+import { failure, unreadableAnswer } from './wire-failure.ts'
+
+export interface HttpProviderOptions {
+  settings: ProviderSettings
+  adapter: WireAdapter
+  log?: Log
+  clock?: Clock
+  onRefusal?: (refusal: { deployment: string; field: string }) => void
+  proxies?: ProxySettings | undefined
+  /** PEM certificates trusted in addition to the system's. */
+  certificateAuthority?: string | undefined
+}
+
+/** Upper bound on the bytes of an error body: messages are short, and some hosts answer with whole pages. */
+const maximumErrorBytes = 64 * 1024
+
+/** An adapter over HTTP as a Provider: pool, limits of time and size, cancellation, error wrapping. */
+export function createHttpProvider({
+  settings,
+  adapter,
+  log = silentLog,
+  clock,
+  onRefusal,
+  proxies,
+  certificateAuthority,
+}: HttpProviderOptions): Provider {
+  const pool = createConnectionPool({ limits: settings.limits, proxies, certificateAuthority })
+  const wire: Wire = {
+    pool,
+    adapter,
+    completeHeaders: createHeaderCompletion(lowerCaseNames(settings.headers ?? {})),
+    maximumBytes: settings.limits?.maximumResponseBytes ?? defaultLimits.maximumResponseBytes,
+    refusals: createLearnedRefusals(clock ? { now: () => clock.now() } : {}),
+    onRefusal(refusal) {
+      log.info({ provider: settings.id, ...refusal }, 'a field that the provider refuses is left out for an hour')
+      onRefusal?.(refusal)
+    },
+  }
+  const { embeddings, rerank, models } = adapter
+  const onUnknownWord = (word: string) =>
+    log.info({ provider: settings.id, word: word.slice(0, 100) }, 'an unknown finish reason was read as stop')
+  return {
+    id: settings.id,
+    peer: peerOf(settings),
+    async complete(call) {
+      const { request, answer } = await sendCall(wire, call, { stream: false })
+      const body = await readWhole(answer.body)
+      const mapped = readAnswer(() => adapter.fromResponse(body))
+      if (isUnknownStop(mapped.finishReason, mapped.wireFinishReason)) onUnknownWord(mapped.wireFinishReason)
+      return {
+        ...mapped,
+        providerRequestId: requestIdOf(adapter, answer),
+        adjusted: request.adjusted,
+      }
+    },
+    async stream(call): Promise<ProviderStream> {
+      const { request, answer } = await sendCall(wire, call, { stream: true })
+      return {
+        events: await openStream(answer, adapter, onUnknownWord),
+        adjusted: request.adjusted,
+        providerRequestId: requestIdOf(adapter, answer),
+      }
+    },
+    ...(embeddings && { embed: (call) => embedInBatches(wire, embeddings, call) }),
+    ...(rerank && { rerank: (call) => rerankInBatches(wire, rerank, call) }),
+    ...(models && {
+      async listModels(signal) {
+        const request = {
+          method: 'GET' as const,
+          url: models.url,
+          headers: { accept: 'application/json' },
+          body: '',
+          adjusted: [],
+        }
+        const answer = await send(wire, request, { signal })
+        const body = await readWhole(answer.body)
+        return readAnswer(() => models.fromResponse(body))
+      },
+    }),
+    connections: () => pool.view(),
+    close: () => pool.close(),
+  }
+}
+
+interface Wire {
+  pool: ConnectionPool
+  adapter: WireAdapter
+  completeHeaders: ReturnType<typeof createHeaderCompletion>
+  maximumBytes: number
+  refusals: LearnedRefusals
+  onRefusal: (refusal: { deployment: string; field: string }) => void
+}
+
+/** Bodies of refusals that may name a field, as long as the error is referenced. */
+const refusalBodies = new WeakMap<ProviderError, string>()
+
+/** Sends a completion. If the host refuses a field by name, sends it once more without the field: no byte of an answer was received. */
+async function sendCall(wire: Wire, call: ProviderCall, options: { stream: boolean }) {
+  const prepare = () => wire.refusals.prepare(call, (prepared) => wire.adapter.toRequest(prepared, options))
+  const request = prepare()
+  const learn = (error: unknown, refused: WireRequest) => {
+    const body = error instanceof ProviderError ? refusalBodies.get(error) : undefined
+    const learned = body === undefined ? null : wire.refusals.learn(call, refused, body)
+    if (learned) wire.onRefusal({ deployment: call.deployment ?? call.model.id, field: learned.field })
+    return learned !== null
+  }
+  try {
+    return { request, answer: await send(wire, request, call) }
+  } catch (error) {
+    if (!learn(error, request)) throw error
+  }
+  const repeated = prepare()
+  try {
+    return { request: repeated, answer: await send(wire, repeated, call) }
+  } catch (error) {
+    // The next call omits this field too.
+    learn(error, repeated)
+    throw error
+  }
+}
+
+/** Resolves with a 2xx answer of a plausible type; rejects with ProviderError otherwise. */
+async function send(wire: Wire, request: WireRequest, sentFor: SentFor): Promise<Exchange> {
+  const { signal, tenant = serviceTenant, traceparent } = sentFor
+  // Awaited only where there is something to wait for.
+  const leave = enterAtOnce(wire, tenant, signal) ?? (await enterPool(wire, tenant, signal))
+  let encoded: EncodedRequest
+  let credentials: Record<string, string>
+  try {
+    const { method, url, headers, body } = request
+    const text = method === 'GET' ? '' : encodeBody(body)
+    encoded = { method, url, headers, body: text instanceof Promise ? await text : text }
+    const authorized = wire.adapter.authorize(encoded, signal)
+    credentials = authorized instanceof Promise ? await authorized : authorized
+  } catch (error) {
+    leave()
+    throw credentialsFailure(error, signal)
+  }
+  const headers = wire.completeHeaders(encoded.headers, credentials)
+  const answer = await exchange({
+    dispatcher: wire.pool.dispatcher,
+    request: encoded,
+    headers: traceparent === undefined ? headers : { ...headers, traceparent },
+    signal,
+    maximumBytes: wire.maximumBytes,
+    onClosed: leave,
+  })
+  if (answer.status < 200 || answer.status > 299) throw await refusal(wire.adapter, answer)
+  if (isWebPage(answer)) {
+    answer.abandon()
+    throw failure('connection', 'The answer is a web page: a proxy between this service and the provider replied.', {
+      status: answer.status,
+    })
+  }
+  return answer
+}
+
+/** Calls by the service itself, such as listings. */
+const serviceTenant = ''
+
+type SentFor = Pick<ProviderCall, 'signal' | 'tenant' | 'traceparent'>
+
+function enterAtOnce({ pool }: Wire, tenant: string, signal: AbortSignal): (() => void) | undefined {
+  return signal.aborted ? undefined : pool.enterAtOnce(tenant, signal)
+}
+
+async function enterPool({ pool }: Wire, tenant: string, signal: AbortSignal): Promise<() => void> {
+  try {
+    return await pool.enter(tenant, signal)
+  } catch (error) {
+    throw error instanceof ProviderError ? error : failure('cancelled', 'The call was cancelled.', { cause: error })
+  }
+}
+
+async function refusal(adapter: WireAdapter, answer: Exchange): Promise<ProviderError> {
+  if (answer.status < 400) {
+    answer.abandon()
+    const message = `The provider's address redirects (status ${answer.status}); the operator must configure the final address.`
+    return failure('connection', message, { status: answer.status })
+  }
+  // If the body breaks off, the status is sufficient.
+  const body = await readStart(answer.body, maximumErrorBytes).catch(() => '')
+  const error = adapter.mapError({ status: answer.status, headers: answer.headers, body })
+  // Some phrases for an unknown field resemble those for an unknown model.
+  const mayNameField = error.errorClass === 'invalid_request' || error.errorClass === 'model_not_found'
+  if (mayNameField && (answer.status === 400 || answer.status === 422)) refusalBodies.set(error, body)
+  return error
+}
+
+/**
+ * All headers of a request. Adapters use the same objects for most requests (see jsonRequest), and hosts with a key always have the same
+ * credentials, so the result is kept for both.
+ */
+function createHeaderCompletion(extraHeaders: Record<string, string>) {
+  const completed = new WeakMap<object, { credentials: object; headers: Record<string, string> }>()
+  return (own: Record<string, string>, credentials: Record<string, string>) => {
+    const known = completed.get(own)
+    if (known && known.credentials === credentials) return known.headers
+    const headers = { 'user-agent': userAgent, ...own, ...credentials, ...extraHeaders }
+    completed.set(own, { credentials, headers })
+    return headers
+  }
+}
+
+/** Header names are case-insensitive, but as keys of one object both would be sent. */
+function lowerCaseNames(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+}
+
+function isWebPage(answer: Exchange): boolean {
+  return /^\s*(text\/html|application\/xhtml)/i.test(answer.headers['content-type'] ?? '')
+}
+
+function requestIdOf(adapter: WireAdapter, answer: Exchange): string | null {
+  return adapter.requestIdHeader === null ? null : (answer.headers[adapter.requestIdHeader] ?? null)
+}
+
+/** Any other error of an adapter means that the body was unexpected. */
+function readAnswer<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw error instanceof ProviderError ? error : unreadableAnswer('an answer', true)
+  }
+}
+
+function credentialsFailure(error: unknown, signal: AbortSignal): ProviderError {
+  if (error instanceof ProviderError) return error
+  if (signal.aborted) return failure('cancelled', 'The call was cancelled.', { cause: error })
+  return failure('authentication', 'The credentials for the provider could not be obtained.', { cause: error })
+}
+
+type Embed = NonNullable<Provider['embed']>
+
+/** Batches run one after another: the vectors of a failed one would be lost, and hosts limit embeddings strictly. */
+async function embedInBatches(
+  wire: Wire,
+  embeddings: NonNullable<WireAdapter['embeddings']>,
+  call: Parameters<Embed>[0],
+): Promise<EmbeddingAnswer> {
+  const size = Math.max(1, embeddings.maximumBatch(call.model))
+  const vectors: Float32Array[] = []
+  let promptTokens: number | null = 0
+  let stated: { stated?: StatedUsage } = {}
+  for (let start = 0; start < call.texts.length; start += size) {
+    const texts = call.texts.slice(start, start + size)
+    const answer = await send(wire, embeddings.toRequest({ ...call, texts }), call)
+    const body = await readWhole(answer.body)
+    const batch = readAnswer(() => embeddings.fromResponse(body))
+    if (batch.vectors.length !== texts.length) {
+      throw failure('connection', `The provider sent ${batch.vectors.length} vectors for ${texts.length} texts.`, {
+        afterFirstByte: true,
+      })
+    }
+    if (start === 0) stated = batch.stated ? { stated: batch.stated } : {}
+    else stated = addStated(stated.stated, batch.stated)
+    vectors.push(...batch.vectors)
+    promptTokens = promptTokens === null || batch.promptTokens === null ? null : promptTokens + batch.promptTokens
+    call.onPart?.({ texts: vectors.length, promptTokens, ...stated })
+  }
+  return { vectors, promptTokens, ...stated }
+}
+
+/** One after another: the provider scores each document by itself, so scores of several requests are comparable. */
+async function rerankInBatches(
+  wire: Wire,
+  rerank: NonNullable<WireAdapter['rerank']>,
+  call: Parameters<NonNullable<Provider['rerank']>>[0],
+): Promise<RerankAnswer> {
+  let sum: RerankAnswer | null = null
+  for (let start = 0; start < call.documents.length; start += rerank.maximumBatch) {
+    const documents = call.documents.slice(start, start + rerank.maximumBatch)
+    const answer = await send(wire, rerank.toRequest({ ...call, documents }), call)
+    const body = await readWhole(answer.body)
+    const ranking = readAnswer(() => rerank.fromResponse(body))
+    sum = addRanking(sum, ranking, orderScores(ranking, documents.length))
+    call.onPart?.(sum)
+  }
+  return sum ?? { scores: [], promptTokens: 0, searchUnits: null }
+}

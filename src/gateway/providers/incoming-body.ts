@@ -1,0 +1,127 @@
+import type { Dispatcher } from 'undici'
+import { currentOrganisation, loopTurn } from '../../platform/kernel/index.ts'
+import { transportFailure } from './transport-failure.ts'
+import { failure } from './wire-failure.ts'
+
+/** Bytes that wait for a slow reader before the socket is paused. */
+const maximumWaitingBytes = 128 * 1024
+
+interface IncomingOptions {
+  signal: AbortSignal
+  /** Upper bound on the body, in bytes on the wire. */
+  maximumBytes: number
+  /** Called once, when the exchange no longer uses its connection. */
+  onClosed: () => void
+}
+
+/** The receiving half of an exchange: a queue of bytes, followed by the end or a failure. Iterated once. */
+export class IncomingBody implements AsyncIterable<Uint8Array[]> {
+  readonly #options: IncomingOptions
+  readonly #onFailureBeforeAnswer: (error: Error) => void
+  readonly #onAbort: () => void
+  #controller: Dispatcher.DispatchController | undefined
+  #waiting: Uint8Array[] = []
+  #waitingBytes = 0
+  #totalBytes = 0
+  #answered = false
+  #closed = false
+  #isWhole = false
+  #failed: Error | undefined
+  #wake: (() => void) | undefined
+
+  /** `onFailureBeforeAnswer` is called with a failure that comes before status and headers. */
+  constructor(options: IncomingOptions, onFailureBeforeAnswer: (error: Error) => void) {
+    this.#options = options
+    this.#onFailureBeforeAnswer = onFailureBeforeAnswer
+    this.#onAbort = () => this.fail(options.signal.reason)
+    options.signal.addEventListener('abort', this.#onAbort, { once: true })
+  }
+
+  started(controller: Dispatcher.DispatchController) {
+    this.#controller = controller
+    // Cancelled while the request waited for a connection.
+    if (this.#closed) controller.abort(this.#failed ?? new Error('cancelled'))
+  }
+
+  /** Status and headers are in. */
+  answered() {
+    this.#answered = true
+  }
+
+  take(controller: Dispatcher.DispatchController, bytes: Uint8Array) {
+    if (this.#closed) return
+    const { maximumBytes } = this.#options
+    this.#totalBytes += bytes.length
+    if (this.#totalBytes > maximumBytes) {
+      const message = `The provider's answer is larger than ${maximumBytes} bytes.`
+      return this.fail(failure('connection', message, { afterFirstByte: true }))
+    }
+    this.#waiting.push(bytes)
+    this.#waitingBytes += bytes.length
+    if (this.#isWhole) return
+    if (this.#waitingBytes > maximumWaitingBytes && !controller.paused) controller.pause()
+    this.#wake?.()
+  }
+
+  end() {
+    if (this.#closed) return
+    this.#closed = true
+    this.#options.signal.removeEventListener('abort', this.#onAbort)
+    this.#wake?.()
+    this.#options.onClosed()
+  }
+
+  fail(error: unknown) {
+    if (this.#closed) return
+    const { signal } = this.#options
+    this.#failed = transportFailure(error, { signal, answered: this.#answered })
+    this.#controller?.abort(this.#failed)
+    if (!this.#answered) this.#onFailureBeforeAnswer(this.#failed)
+    this.end()
+  }
+
+  /** Closes the socket of an answer that is no longer read. */
+  abandon() {
+    if (this.#closed) return
+    this.#failed = failure('cancelled', 'The answer is no longer read.', { afterFirstByte: this.#answered })
+    this.#controller?.abort(this.#failed)
+    this.end()
+  }
+
+  /** All bytes, read by read, when the body has ended: instead of an iteration. */
+  async whole(): Promise<readonly Uint8Array[]> {
+    this.#isWhole = true
+    if (this.#controller?.paused) this.#controller.resume()
+    if (!this.#closed) await new Promise<void>((resolve) => (this.#wake = resolve))
+    const turn = loopTurn(currentOrganisation())
+    if (turn) await turn
+    if (this.#failed) throw this.#failed
+    return this.#waiting
+  }
+
+  /** Not a generator, whose `yield` takes two more turns of the microtask queue. Stopping early closes the socket. */
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array[], undefined> {
+    return {
+      next: () => this.#next(),
+      return: () => {
+        this.abandon()
+        return Promise.resolve({ done: true, value: undefined })
+      },
+    }
+  }
+
+  async #next(): Promise<IteratorResult<Uint8Array[], undefined>> {
+    while (this.#waiting.length === 0 && !this.#closed) await new Promise<void>((resolve) => (this.#wake = resolve))
+    const turn = loopTurn(currentOrganisation())
+    if (turn) await turn
+    if (this.#waiting.length > 0) {
+      const bytes = this.#waiting
+      this.#waiting = []
+      this.#waitingBytes = 0
+      if (this.#controller?.paused) this.#controller.resume()
+      return { done: false, value: bytes }
+    }
+    if (this.#failed) throw this.#failed
+    return { done: true, value: undefined }
+  }
+}

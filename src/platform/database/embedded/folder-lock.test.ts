@@ -1,0 +1,63 @@
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cannotMount, mountSmallFileSystem, type SmallFileSystem } from '../../../../test/harness/small-file-system.ts'
+import { makeTemporaryFolder } from '../../../../test/harness/temporary-folder.ts'
+import { lockFolder } from './folder-lock.ts'
+import { createReopeningConnection } from './reopening-connection.ts'
+import { silentLog } from '../../kernel/index.ts'
+import { createSubscriptions } from '../subscriptions.ts'
+
+test('a folder is locked for one holder at a time', () => {
+  const folder = makeTemporaryFolder('lock')
+  const unlock = lockFolder(folder)
+  expect(() => lockFolder(folder)).toThrow('in use by another Portico process')
+  unlock()
+  lockFolder(folder)()
+})
+
+test('a file in the place of the folder is named', () => {
+  const file = path.join(makeTemporaryFolder('lock'), 'data')
+  writeFileSync(file, '')
+  expect(() => lockFolder(file)).toThrow(`the data folder ${file} cannot be used: EEXIST, a file is in the place`)
+  expect(() => lockFolder(path.join(file, 'database'))).toThrow('cannot be used: ENOTDIR, a file is in the place')
+})
+
+test('a database that cannot be reopened is unavailable, and its error names the fault', async () => {
+  const connection = createReopeningConnection({
+    name: 'control',
+    folder: '/data/control',
+    sharedBuffersMegabytes: 8,
+    subscriptions: createSubscriptions(),
+    onOpened() {},
+    log: silentLog,
+    connect: () => Promise.reject(new Error('a file could not be read or written (ENOSPC)')),
+  })
+  await expect(connection.current()).rejects.toMatchObject({
+    isUnavailable: true,
+    message: 'the control database could not be opened: a file could not be read or written (ENOSPC)',
+  })
+})
+
+const disks = { empty: mountSmallFileSystem(1), full: mountSmallFileSystem(1), readOnly: mountSmallFileSystem(1) }
+afterAll(() => Object.values(disks).forEach((disk) => disk?.remove()))
+
+describe.skipIf(!disks.readOnly)(`a file system${disks.readOnly ? '' : ` (${cannotMount})`}`, () => {
+  const { full, readOnly, empty } = disks as Record<keyof typeof disks, SmallFileSystem>
+  beforeAll(() => {
+    full.fill()
+    readOnly.makeReadOnly()
+  })
+
+  test.each([
+    ['that is full', full, 'ENOSPC, no space left on the device'],
+    ['that is read-only', readOnly, 'EROFS, the file system is read-only'],
+  ])('%s is named, for an existing folder and a new one', (_what, disk, reason) => {
+    for (const folder of [disk.folder, path.join(disk.folder, 'new/database')])
+      expect(() => lockFolder(folder)).toThrow(`the data folder ${folder} cannot be used: ${reason}`)
+  })
+
+  test('with room is used', () => {
+    lockFolder(path.join(empty.folder, 'new/database'))()
+  })
+})

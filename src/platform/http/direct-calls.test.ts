@@ -1,0 +1,127 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { answerCall, type Call } from './call.ts'
+import type { App } from './route.ts'
+import { createServer } from './server.ts'
+import { serverOptions } from './testing/server-options.ts'
+import { createOrganisationId, currentOrganisation } from '../kernel/index.ts'
+import { makeOrganisation } from '../../tenants/organisations/index.ts'
+
+/** Which requests are answered without Fastify. test/acceptance/direct-calls.test.ts compares the responses of both ways. */
+
+let app: App
+let url: string
+const organisation = makeOrganisation(createOrganisationId(), { name: 'Direct' }, 0)
+let isStopping = false
+let running = 0
+
+beforeAll(async () => {
+  const handle = (way: string) => async (call: Call) => {
+    await nextTurn()
+    call.sendJson(JSON.stringify({ way, body: call.body, owner: currentOrganisation() }))
+  }
+  const body = {
+    module: import.meta.url,
+    exportName: 'none',
+    shape: {},
+    maximumValues: 100,
+    read: (value: unknown) => value,
+    startLong() {
+      let arrived = 0
+      return { push: ({ length }: Buffer) => void (arrived += length), finish: () => ({ arrived }) }
+    },
+  }
+  const usual = serverOptions()
+  app = createServer({
+    ...usual,
+    authenticators: {
+      ...usual.authenticators,
+      organisations: { authenticate: (key) => (key === 'known' ? organisation : undefined), get: () => organisation },
+    },
+    limiter: {
+      enter() {
+        running++
+        return { leave: () => running--, rates: [] }
+      },
+    },
+    isStopping: () => isStopping,
+    routes: [
+      (routes) =>
+        routes.post(
+          '/calls',
+          {
+            config: {
+              auth: 'organisation',
+              limited: 'call',
+              body,
+              direct: { assertAccess: () => {}, handle: handle('direct') },
+            },
+          },
+          answerCall(handle('ordinary')),
+        ),
+    ],
+  })
+  url = await app.listen({ port: 0, host: '127.0.0.1' })
+})
+afterAll(() => app?.close())
+
+async function wayOf(
+  options: { headers?: Record<string, string>; body?: string | ReadableStream; query?: string } = {},
+) {
+  const { headers = {}, body = '{"a":1}', query = '' } = options
+  const response = await fetch(`${url}/calls${query}`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer known', 'content-type': 'application/json', ...headers },
+    body,
+    ...(typeof body !== 'string' && { duplex: 'half' }),
+  } as RequestInit)
+  const answer = (await response.json()) as { way?: string; body?: unknown; owner?: string }
+  return { way: answer.way ?? response.status, body: answer.body, owner: answer.owner }
+}
+
+describe('a request', () => {
+  it('of the usual form is answered directly, with its body', async () => {
+    expect(await wayOf()).toMatchObject({ way: 'direct', body: { a: 1 } })
+    expect((await wayOf({ headers: { 'content-type': 'application/json; charset=utf-8' } })).way).toBe('direct')
+    expect((await wayOf({ body: `"${'x'.repeat(65_534)}"` })).way).toBe('direct')
+    expect(await wayOf({ body: `"${'x'.repeat(900_000)}"` })).toMatchObject({
+      way: 'direct',
+      body: { arrived: 900_002 },
+    })
+  })
+
+  it('of another form is answered by Fastify', async () => {
+    expect((await wayOf({ query: '?' })).way).toBe('ordinary')
+    expect((await wayOf({ headers: { 'content-type': 'Application/json' } })).way).toBe('ordinary')
+    expect((await wayOf({ headers: { 'content-encoding': 'identity' } })).way).toBe('ordinary')
+    const chunks = new ReadableStream({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode('{"a":1}'))
+        controller.close()
+      },
+    })
+    expect((await wayOf({ body: chunks })).way).toBe('ordinary')
+    expect((await wayOf({ headers: { authorization: 'Bearer unknown' } })).way).toBe(401)
+  })
+
+  it('is handled for its organisation, whichever way and in whichever turn its body is read', async () => {
+    const bodies = ['{"a":1}', `"${'x'.repeat(65_534)}"`, `"${'x'.repeat(900_000)}"`]
+    for (const query of ['', '?']) {
+      for (const body of bodies) {
+        const { way, owner } = await wayOf({ query, body })
+        expect({ way, owner }).toEqual({ way: query === '' ? 'direct' : 'ordinary', owner: organisation.id })
+      }
+    }
+  })
+
+  it('is answered by Fastify during a stop', async () => {
+    isStopping = true
+    expect((await wayOf()).way).toBe('ordinary')
+    isStopping = false
+  })
+
+  it('leaves its limits when it has ended', async () => {
+    await wayOf()
+    await expect.poll(() => running).toBe(0)
+  })
+})

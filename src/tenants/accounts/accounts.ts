@@ -1,0 +1,206 @@
+import type { MembershipRole } from '../../contract/people.ts'
+import type { Database } from '../../platform/database/index.ts'
+import { AppError, type Clock, createUuid, describeError, isUuid, type Log } from '../../platform/kernel/index.ts'
+import type { Actor } from '../operators/index.ts'
+import { createAttemptStore } from './attempts.store.ts'
+import { createAuthRows } from './auth-rows.store.ts'
+import { createInvitations } from './invitations.ts'
+import { createInvitationStore } from './invitations.store.ts'
+import { createPeopleStore, type PeopleStore } from './people.store.ts'
+import type { NewAccount, NewPerson, PersonRecord } from './person.ts'
+import { createPasswordResetStore } from './password-resets.store.ts'
+import { createPasswordResets } from './password-resets.ts'
+import { createSignIn } from './sign-in.ts'
+import type { PasswordHashing } from './sign-in-library.ts'
+import type { SingleSignOnSettings } from './single-sign-on.ts'
+import { replaceValueOf, reencryptSecondFactors } from './second-factors.store.ts'
+import { createSingleSignOnStore } from './single-sign-on.store.ts'
+import type { AccountSecrets } from './two-factor-secrets.ts'
+
+const removeExpiredEveryMs = 3600_000
+
+export interface AccountsDependencies extends AccountSecrets {
+  database: Database
+  publicUrl: string | undefined
+  /** False: only single sign-on. */
+  passwordSignIn: boolean
+  singleSignOn: SingleSignOnSettings | undefined
+  /** Calls the single sign-on provider. */
+  fetch: typeof fetch
+  /** Tests pass a cheap one. */
+  passwordHashing?: PasswordHashing | undefined
+  clock: Clock
+  log: Log
+}
+
+export type Accounts = ReturnType<typeof createAccounts>
+
+/** People: their accounts, sessions, memberships and invitations. Every change is in the admin log. */
+export function createAccounts(dependencies: AccountsDependencies) {
+  const { database, publicUrl, passwordSignIn, singleSignOn, clock, log } = dependencies
+  const store = createPeopleStore(database)
+  const signIn = openSignIn(dependencies, store)
+  const stopCleaning = clock.every(removeExpiredEveryMs, () => {
+    store.removeExpired(clock.now()).catch((error: unknown) => {
+      log.warn({ error: describeError(error) }, 'expired sessions could not be removed')
+    })
+  })
+
+  const signInMethods = { passwordSignIn, singleSignOn: singleSignOn ? { name: singleSignOn.name } : null }
+
+  async function newPerson({ email, name, password }: NewAccount, isOperator: boolean): Promise<NewPerson> {
+    const passwordHash = await signIn.hashPassword(password)
+    return { id: createUuid(clock.now()), email, name, passwordHash, isOperator }
+  }
+
+  async function loadPerson(id: string): Promise<PersonRecord> {
+    const person = isUuid(id) ? await store.loadPerson(id) : undefined
+    if (!person) throw noPerson()
+    return person
+  }
+
+  return {
+    handleSignIn: signIn.handle,
+    publicUrl,
+    /** The address of a page of this server; only the path if its public address is not configured. */
+    linkTo: (path: string) => (publicUrl === undefined ? path : new URL(path, publicUrl).href),
+
+    /** The person of a session cookie; undefined without a valid session. */
+    authenticate: signIn.findPerson,
+
+    signInMethods,
+    /** True until the first account exists. False if people cannot have passwords. */
+    needsSetup: async () => passwordSignIn && !(await store.hasPeople()),
+    passwordSignIn,
+    /** The settings of single sign-on without its secret. */
+    singleSignOn: singleSignOn && describeSingleSignOn(singleSignOn),
+
+    /** Creates the first account, an operator. Throws `conflict` if there is an account. */
+    async setUp(given: NewAccount, actor: Actor): Promise<PersonRecord> {
+      if (await store.hasPeople()) throw alreadySetUp()
+      const person = await newPerson(given, true)
+      if (!(await store.createFirst(person, { actor, atMs: clock.now() }))) throw alreadySetUp()
+      return loadPerson(person.id)
+    },
+
+    loadPerson,
+    loadPersonPage: store.loadPersonPage,
+    loadMemberships: store.loadMemberships,
+    loadMemberPage: store.loadMemberPage,
+    loadSessions: (personId: string) => store.loadSessions(personId, clock.now()),
+
+    ...createPeopleChanges({ store, loadPerson, clock }),
+    ...createInvitations({
+      invitations: createInvitationStore(database),
+      newPerson,
+      countLink: signIn.countLink,
+      clock,
+    }),
+    ...createPasswordResets({
+      resets: createPasswordResetStore(database),
+      hashPassword: signIn.hashPassword,
+      countLink: signIn.countLink,
+      unlock: signIn.unlock,
+      clock,
+    }),
+
+    /** Encrypts the secrets of second factors with `secret` that are under `secondSecret`. */
+    reencrypt: () => reencryptSecondFactors(database, dependencies),
+
+    close(): void {
+      stopCleaning()
+    },
+  }
+}
+
+function openSignIn({ singleSignOn, ...dependencies }: AccountsDependencies, store: PeopleStore) {
+  const { database } = dependencies
+  return createSignIn({
+    ...dependencies,
+    openRows: (findRecorded) => createAuthRows(database, findRecorded),
+    replaceValue: replaceValueOf(database),
+    store,
+    attempts: createAttemptStore(database),
+    singleSignOn: singleSignOn && { rules: singleSignOn, store: createSingleSignOnStore(database) },
+  })
+}
+
+function describeSingleSignOn(settings: SingleSignOnSettings) {
+  const { name, issuer, clientId, groupsClaim, allowedEmailDomains, sessionHours, roles } = settings
+  return {
+    name,
+    issuer,
+    clientId,
+    groupsClaim,
+    mappedGroups: new Set(roles.map(({ group }) => group)).size,
+    createAccounts: settings.createAccounts,
+    allowedEmailDomains: [...allowedEmailDomains],
+    sessionHours,
+  }
+}
+
+interface ChangeDependencies {
+  store: PeopleStore
+  loadPerson: (id: string) => Promise<PersonRecord>
+  clock: Clock
+}
+
+function createPeopleChanges({ store, loadPerson, clock }: ChangeDependencies) {
+  const change = (actor: Actor) => ({ actor, atMs: clock.now() })
+  return {
+    /** Throws `not_found`, also without a person: the operator token has no sessions. */
+    async endSession(personId: string | undefined, sessionId: string, actor: Actor): Promise<void> {
+      if (personId === undefined || !(await store.removeSession(personId, sessionId, change(actor))))
+        throw new AppError('not_found', 'There is no session with this id.')
+    },
+
+    /** Throws `conflict` for a new operator without a verified e-mail, unless that is accepted. */
+    async setOperator(
+      id: string,
+      { isOperator, acceptUnverifiedEmail }: { isOperator: boolean; acceptUnverifiedEmail: boolean },
+      actor: Actor,
+    ): Promise<PersonRecord> {
+      const given = { isOperator, acceptUnverifiedEmail }
+      const outcome = isUuid(id) ? await store.setOperator(id, given, change(actor)) : 'missing'
+      if (outcome === 'missing') throw noPerson()
+      if (outcome === 'unverified') throw unverifiedEmail()
+      return loadPerson(id)
+    },
+
+    /** Throws `not_found`, also without a person: the operator token has no name. */
+    async rename(id: string | undefined, name: string, actor: Actor): Promise<PersonRecord> {
+      if (id === undefined || !(await store.rename(id, name, change(actor)))) throw noPerson()
+      return loadPerson(id)
+    },
+
+    async removePerson(id: string, actor: Actor): Promise<void> {
+      if (!isUuid(id) || !(await store.removePerson(id, change(actor)))) throw noPerson()
+    },
+
+    /** Sets the role of a member, or removes the member (null). */
+    async changeMember(
+      key: { organisationId: string; personId: string },
+      role: MembershipRole | null,
+      actor: Actor,
+    ): Promise<void> {
+      if (!(await store.changeMember(key, role, change(actor))))
+        throw new AppError('not_found', 'There is no member with this id.')
+    },
+  }
+}
+
+function noPerson(): AppError {
+  return new AppError('not_found', 'There is no person with this id.')
+}
+
+function unverifiedEmail(): AppError {
+  return new AppError(
+    'conflict',
+    'acceptUnverifiedEmail: must be true, because nobody has verified that the person owns the e-mail of the account.',
+    { param: 'acceptUnverifiedEmail' },
+  )
+}
+
+function alreadySetUp(): AppError {
+  return new AppError('conflict', 'There is an account already. Operators invite further people.')
+}

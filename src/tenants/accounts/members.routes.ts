@@ -1,0 +1,243 @@
+import { errorResponses } from '../../contract/errors.ts'
+import { emptySchema, idParamsSchema } from '../../contract/operator.ts'
+import {
+  acceptInvitationSchema,
+  createInvitationSchema,
+  createOperatorInvitationSchema,
+  invitationPageSchema,
+  invitationParamsSchema,
+  invitationTokenParamsSchema,
+  memberPageSchema,
+  memberParamsSchema,
+  meSchema,
+  newInvitationSchema,
+  openInvitationSchema,
+  pageQuerySchema,
+  updateMemberSchema,
+} from '../../contract/people.ts'
+import { type App, describeRoutes, type Routes } from '../../platform/http/index.ts'
+import { isUuid } from '../../platform/kernel/index.ts'
+import { type Actor, actorOf } from '../operators/index.ts'
+import { administrators, noOrganisation } from '../organisations/index.ts'
+import type { Accounts } from './accounts.ts'
+import { describeInvitation, describeMember } from './describe-person.ts'
+import type { Invitation } from './person.ts'
+
+const described = describeRoutes({ role: 'operator' }, 'People')
+
+export interface MemberRoutesDependencies {
+  accounts: Accounts
+  hasOrganisation: (id: string) => boolean
+}
+
+/** Members and invitations of an organisation, invitations of operators, and the acceptance of an invitation. */
+export function memberRoutes({ accounts, hasOrganisation }: MemberRoutesDependencies): Routes {
+  const organisationOf = (id: string) => {
+    if (isUuid(id) && hasOrganisation(id)) return id
+    throw noOrganisation(id)
+  }
+  return (app) => {
+    addMembers(app, accounts, organisationOf)
+    addInvitations(app, accounts, organisationOf)
+    addOperatorInvitations(app, accounts)
+    addAcceptance(app, accounts)
+  }
+}
+
+type OrganisationOf = (id: string) => string
+
+function addMembers(app: App, accounts: Accounts, organisationOf: OrganisationOf) {
+  app.get(
+    '/api/organisations/:id/members',
+    described(
+      'listMembers',
+      'List the members of an organisation',
+      {
+        description: 'By email.',
+        params: idParamsSchema,
+        querystring: pageQuerySchema,
+        response: { 200: memberPageSchema, ...errorResponses(400, 401, 403, 404) },
+      },
+      administrators,
+    ),
+    async ({ params, query: { limit, offset } }) => {
+      const { total, members } = await accounts.loadMemberPage(organisationOf(params.id), { limit, offset })
+      const items = members.map(describeMember)
+      return { total, limit, offset, items }
+    },
+  )
+  app.patch(
+    '/api/organisations/:id/members/:personId',
+    described(
+      'updateMember',
+      'Change the role of a member',
+      {
+        params: memberParamsSchema,
+        body: updateMemberSchema,
+        response: { 204: emptySchema, ...errorResponses(400, 401, 403, 404) },
+      },
+      administrators,
+    ),
+    async (request, reply) => {
+      const { id, personId } = request.params
+      const key = { organisationId: organisationOf(id), personId }
+      await accounts.changeMember(key, request.body.role, actorOf(request))
+      return reply.code(204).send(null)
+    },
+  )
+  app.delete(
+    '/api/organisations/:id/members/:personId',
+    described(
+      'removeMember',
+      'Remove a member',
+      {
+        description: 'The account stays. In effect for the next request of the person.',
+        params: memberParamsSchema,
+        response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
+      },
+      administrators,
+    ),
+    async (request, reply) => {
+      const { id, personId } = request.params
+      await accounts.changeMember({ organisationId: organisationOf(id), personId }, null, actorOf(request))
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function addInvitations(app: App, accounts: Accounts, organisationOf: OrganisationOf) {
+  app.get(
+    '/api/organisations/:id/invitations',
+    described(
+      'listInvitations',
+      'List the open invitations of an organisation',
+      {
+        params: idParamsSchema,
+        querystring: pageQuerySchema,
+        response: { 200: invitationPageSchema, ...errorResponses(400, 401, 403, 404) },
+      },
+      administrators,
+    ),
+    ({ params, query }) => loadPage(accounts, organisationOf(params.id), query),
+  )
+  app.post(
+    '/api/organisations/:id/invitations',
+    described(
+      'createInvitation',
+      'Invite a person to an organisation',
+      {
+        description: 'The link is shown only in this response. It can be used once, within seven days.',
+        params: idParamsSchema,
+        body: createInvitationSchema,
+        response: { 201: newInvitationSchema, ...errorResponses(400, 401, 403, 404) },
+      },
+      administrators,
+    ),
+    async (request, reply) => {
+      const organisationId = organisationOf(request.params.id)
+      reply.code(201)
+      return invite(accounts, { ...request.body, organisationId }, actorOf(request))
+    },
+  )
+  app.delete(
+    '/api/organisations/:id/invitations/:invitationId',
+    described(
+      'removeInvitation',
+      'Withdraw an invitation',
+      {
+        params: invitationParamsSchema,
+        response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
+      },
+      administrators,
+    ),
+    async (request, reply) => {
+      const { id, invitationId } = request.params
+      await accounts.removeInvitation(organisationOf(id), invitationId, actorOf(request))
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function addOperatorInvitations(app: App, accounts: Accounts) {
+  app.get(
+    '/api/operator-invitations',
+    described('listOperatorInvitations', 'List the open invitations of operators', {
+      querystring: pageQuerySchema,
+      response: { 200: invitationPageSchema, ...errorResponses(400, 401, 403) },
+    }),
+    ({ query }) => loadPage(accounts, null, query),
+  )
+  app.post(
+    '/api/operator-invitations',
+    described('createOperatorInvitation', 'Invite a person to become an operator', {
+      description: 'The link is shown only in this response. It can be used once, within seven days.',
+      body: createOperatorInvitationSchema,
+      response: { 201: newInvitationSchema, ...errorResponses(400, 401, 403) },
+    }),
+    async (request, reply) => {
+      reply.code(201)
+      return invite(accounts, { ...request.body, role: 'operator', organisationId: null }, actorOf(request))
+    },
+  )
+  app.delete(
+    '/api/operator-invitations/:id',
+    described('removeOperatorInvitation', 'Withdraw an invitation of an operator', {
+      params: idParamsSchema,
+      response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
+    }),
+    async (request, reply) => {
+      await accounts.removeInvitation(null, request.params.id, actorOf(request))
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function addAcceptance(app: App, accounts: Accounts) {
+  app.get(
+    '/api/invitations/:token',
+    described(
+      'getInvitation',
+      'Read an invitation',
+      {
+        params: invitationTokenParamsSchema,
+        response: { 200: openInvitationSchema, ...errorResponses(404, 429) },
+      },
+      'none',
+    ),
+    async ({ params, ip }) => {
+      const { email, role, organisationName, expiresAt } = await accounts.findInvitation(params.token, ip)
+      return { email, role, organisationName, expiresAt: expiresAt.toISOString(), ...accounts.signInMethods }
+    },
+  )
+  app.post(
+    '/api/invitations/:token/accept',
+    described(
+      'acceptInvitation',
+      'Accept an invitation',
+      {
+        description:
+          'Creates the account, or adds the membership to the signed-in person. The link can be used once. A person without a verified e-mail becomes an operator only when an operator confirms it.',
+        params: invitationTokenParamsSchema,
+        body: acceptInvitationSchema,
+        response: { 200: meSchema.pick({ organisations: true }), ...errorResponses(400, 401, 403, 404, 409, 429) },
+      },
+      { role: 'visitor' },
+    ),
+    async ({ params, body, person, requestId, ip: clientAddress }) => {
+      const by = { person, account: body, requestId, clientAddress }
+      const personId = await accounts.acceptInvitation(params.token, by)
+      return { organisations: await accounts.loadMemberships(personId) }
+    },
+  )
+}
+
+async function loadPage(accounts: Accounts, organisationId: string | null, page: { limit: number; offset: number }) {
+  const { limit, offset } = page
+  const { total, invitations } = await accounts.loadInvitationPage(organisationId, { limit, offset })
+  return { total, limit, offset, items: invitations.map(describeInvitation) }
+}
+
+async function invite(accounts: Accounts, given: Pick<Invitation, 'email' | 'role' | 'organisationId'>, actor: Actor) {
+  const { invitation, token } = await accounts.invite(given, actor)
+  return { ...describeInvitation(invitation), token, url: accounts.linkTo(`/console/invitations/${token}`) }
+}

@@ -1,0 +1,76 @@
+import { errorResponses } from '../../contract/errors.ts'
+import { emptySchema, idParamsSchema } from '../../contract/operator.ts'
+import {
+  createPasswordResetSchema,
+  invitationTokenParamsSchema,
+  newPasswordResetSchema,
+  passwordResetSchema,
+  usePasswordResetSchema,
+} from '../../contract/people.ts'
+import { type App, describeRoutes, type Routes } from '../../platform/http/index.ts'
+import { actorOf } from '../operators/index.ts'
+import type { Accounts } from './accounts.ts'
+import type { PasswordReset } from './person.ts'
+
+const described = describeRoutes({ role: 'operator' }, 'People')
+
+/** Links with which a person sets a new password. */
+export function passwordResetRoutes({ accounts }: { accounts: Accounts }): Routes {
+  return (app) => {
+    addCreation(app, accounts)
+    addUse(app, accounts)
+  }
+}
+
+function addCreation(app: App, accounts: Accounts) {
+  app.post(
+    '/api/people/:id/password-reset',
+    described('createPasswordReset', 'Make a link with which a person sets a new password', {
+      description:
+        'The link is shown only in this response. It can be used once, within 24 hours, and replaces an earlier one.',
+      params: idParamsSchema,
+      body: createPasswordResetSchema,
+      response: { 201: newPasswordResetSchema, ...errorResponses(400, 401, 403, 404, 409) },
+    }),
+    async (request, reply) => {
+      const { token, ...made } = await accounts.createPasswordReset(request.params.id, request.body, actorOf(request))
+      reply.code(201)
+      return { ...render(made), token, url: accounts.linkTo(`/console/password-resets/${token}`) }
+    },
+  )
+}
+
+function addUse(app: App, accounts: Accounts) {
+  app.get(
+    '/api/password-resets/:token',
+    described(
+      'getPasswordReset',
+      'Read a link for a new password',
+      { params: invitationTokenParamsSchema, response: { 200: passwordResetSchema, ...errorResponses(404, 429) } },
+      'none',
+    ),
+    async ({ params, ip }) => render(await accounts.findPasswordReset(params.token, ip)),
+  )
+  app.post(
+    '/api/password-resets/:token',
+    described(
+      'usePasswordReset',
+      'Set a new password',
+      {
+        description: 'Ends all sessions of the person. The link can be used once.',
+        params: invitationTokenParamsSchema,
+        body: usePasswordResetSchema,
+        response: { 204: emptySchema, ...errorResponses(400, 404, 409, 429) },
+      },
+      'none',
+    ),
+    async ({ params, body, requestId, ip }, reply) => {
+      await accounts.usePasswordReset(params.token, body.password, { requestId, clientAddress: ip })
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function render({ email, name, removesSecondFactor, expiresAt }: PasswordReset) {
+  return { email, name, removesSecondFactor, expiresAt: expiresAt.toISOString() }
+}

@@ -1,0 +1,168 @@
+import { errorResponses } from '../../contract/errors.ts'
+import { emptySchema, idParamsSchema } from '../../contract/operator.ts'
+import {
+  meSchema,
+  peopleQuerySchema,
+  personPageSchema,
+  personSchema,
+  sessionsSchema,
+  setupSchema,
+  setupStateSchema,
+  updateMeSchema,
+  updatePersonSchema,
+} from '../../contract/people.ts'
+import { type App, describeRoutes, type Routes } from '../../platform/http/index.ts'
+import { actorOf } from '../operators/index.ts'
+import type { Accounts } from './accounts.ts'
+import { describePerson } from './describe-person.ts'
+
+const described = describeRoutes({ role: 'operator' }, 'People')
+
+/** `/api/setup`, `/api/me` and `/api/people`. */
+export function peopleRoutes({ accounts }: { accounts: Accounts }): Routes {
+  return (app) => {
+    addSetup(app, accounts)
+    addMe(app, accounts)
+    addMyChanges(app, accounts)
+    addPeople(app, accounts)
+  }
+}
+
+function addSetup(app: App, accounts: Accounts) {
+  app.get(
+    '/api/setup',
+    described(
+      'getSetup',
+      'How can people sign in?',
+      {
+        response: { 200: setupStateSchema },
+      },
+      'none',
+    ),
+    async () => ({ required: await accounts.needsSetup(), ...accounts.signInMethods }),
+  )
+  app.post(
+    '/api/setup',
+    described('setUp', 'Create the first account', {
+      description: 'Once, with the operator token. The account is an operator.',
+      body: setupSchema,
+      response: { 201: personSchema, ...errorResponses(400, 401, 403, 409) },
+    }),
+    async (request, reply) => {
+      const person = await accounts.setUp(request.body, actorOf(request))
+      return reply.code(201).send(describePerson(person))
+    },
+  )
+}
+
+function addMe(app: App, accounts: Accounts) {
+  app.get(
+    '/api/me',
+    described(
+      'getMe',
+      'The signed-in person',
+      {
+        response: { 200: meSchema, ...errorResponses(401) },
+      },
+      { role: 'person' },
+    ),
+    async ({ person }) => {
+      if (!person) return { person: null, isOperator: true, sessionId: null, organisations: [] }
+      return {
+        person: describePerson(await accounts.loadPerson(person.id)),
+        isOperator: person.isOperator,
+        sessionId: person.sessionId,
+        organisations: await accounts.loadMemberships(person.id),
+      }
+    },
+  )
+  app.get(
+    '/api/me/sessions',
+    described(
+      'listSessions',
+      'List the sessions of the signed-in person',
+      {
+        description: 'Newest first. Empty for the operator token.',
+        response: { 200: sessionsSchema, ...errorResponses(401) },
+      },
+      { role: 'person' },
+    ),
+    async ({ person }) => {
+      const sessions = person ? await accounts.loadSessions(person.id) : []
+      const items = sessions.map((session) => ({
+        ...session,
+        current: session.id === person?.sessionId,
+        createdAt: session.createdAt.toISOString(),
+        expiresAt: session.expiresAt.toISOString(),
+      }))
+      return { items }
+    },
+  )
+}
+
+function addMyChanges(app: App, accounts: Accounts) {
+  app.patch(
+    '/api/me',
+    described(
+      'updateMe',
+      'Change the name of the signed-in person',
+      { body: updateMeSchema, response: { 200: personSchema, ...errorResponses(400, 401, 403, 404) } },
+      { role: 'person' },
+    ),
+    (request) => accounts.rename(request.person?.id, request.body.name, actorOf(request)).then(describePerson),
+  )
+  app.delete(
+    '/api/me/sessions/:id',
+    described(
+      'endSession',
+      'End a session of the signed-in person',
+      {
+        description: 'Its cookie is invalid at once, on every instance.',
+        params: idParamsSchema,
+        response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
+      },
+      { role: 'person' },
+    ),
+    async (request, reply) => {
+      await accounts.endSession(request.person?.id, request.params.id, actorOf(request))
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function addPeople(app: App, accounts: Accounts) {
+  app.get(
+    '/api/people',
+    described('listPeople', 'List all accounts', {
+      description: 'By email.',
+      querystring: peopleQuerySchema,
+      response: { 200: personPageSchema, ...errorResponses(400, 401, 403) },
+    }),
+    async ({ query: { limit, offset, search } }) => {
+      const { total, people } = await accounts.loadPersonPage({ limit, offset, search })
+      return { total, limit, offset, items: people.map(describePerson) }
+    },
+  )
+  app.patch(
+    '/api/people/:id',
+    described('updatePerson', 'Make a person an operator, or no operator', {
+      description: 'In effect for the next request of the person. 409 if the e-mail of a new operator is not verified.',
+      params: idParamsSchema,
+      body: updatePersonSchema,
+      response: { 200: personSchema, ...errorResponses(400, 401, 403, 404, 409) },
+    }),
+    (request) => accounts.setOperator(request.params.id, request.body, actorOf(request)).then(describePerson),
+  )
+  app.delete(
+    '/api/people/:id',
+    described('deletePerson', 'Remove an account', {
+      description: 'Its sessions end at once. The admin log keeps its entries.',
+      params: idParamsSchema,
+      response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
+    }),
+    async (request, reply) => {
+      await accounts.removePerson(request.params.id, actorOf(request))
+      return reply.code(204).send(null)
+    },
+  )
+}

@@ -1,0 +1,141 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { AppError, describeError, type Log, lookupHash } from '../../platform/kernel/index.ts'
+import type { AttemptStore } from './attempts.store.ts'
+import type { AuthRows, RecordedWrite } from './auth-rows.store.ts'
+import { createPasswordRule } from './common-passwords.ts'
+import { createKnownDevices } from './known-devices.ts'
+import type { PeopleStore } from './people.store.ts'
+import type { Person } from './person.ts'
+import { callbackPath, type LibraryChange, type SignInEndpoint, signInEndpoints } from './sign-in-endpoints.ts'
+import type { SignInLibrary, SignInLibraryDependencies } from './sign-in-library.ts'
+import { createSecretGuard } from './secret-guard.ts'
+import { createSignInLimits } from './sign-in-limits.ts'
+import { fieldOf, type SignInRequest, signInPagePath } from './sign-in-request.ts'
+import { createSlots } from './slots.ts'
+
+/** A hash takes some 50 ms of one of the four threads that files and name lookups need too. */
+const passwordChecks = { concurrent: 2, waiting: 100 }
+
+export interface SignInDependencies extends Omit<SignInLibraryDependencies, 'rows' | 'requestId'> {
+  /** The rows of the library. `findRecorded`: the write of the running request that makes its change. */
+  openRows: (findRecorded: () => RecordedWrite | undefined) => AuthRows
+  store: PeopleStore
+  attempts: AttemptStore
+  /** False: only single sign-on. */
+  passwordSignIn: boolean
+}
+
+/** E-mail and password, second factor and sessions, by better-auth. */
+export function createSignIn(dependencies: SignInDependencies) {
+  const { store, clock, passwordSignIn, singleSignOn, log } = dependencies
+  const limits = createSignInLimits({ store: dependencies.attempts, clock })
+  /** The library passes no request to the provider's functions and to the storage. */
+  const running = new AsyncLocalStorage<{ requestId: string; recorded: RecordedWrite | undefined }>()
+  const rows = dependencies.openRows(() => running.getStore()?.recorded)
+  const requestId = () => running.getStore()?.requestId ?? null
+  let library: Promise<SignInLibrary> | undefined
+  // Loaded by the first request that needs it: its 300 modules take 6 MB, and 0.15 s of processor time of a start.
+  const useLibrary = () => (library ??= openLibrary({ ...dependencies, rows, requestId }))
+  const passwords = createSlots(passwordChecks)
+  const { assertUncommon } = createPasswordRule()
+
+  const guard = createSecretGuard({
+    limits,
+    devices: createKnownDevices(dependencies),
+    loadPasswordAccount: store.loadPasswordAccount,
+    endChallenges: store.endChallenges,
+    findPerson,
+    findChallenged: async (cookies) => (await useLibrary()).findChallenged(cookies),
+  })
+
+  /** The person of the session cookie, in one query: every request of the console needs it. */
+  async function findPerson(headers: Headers): Promise<Person | undefined> {
+    const cookies = headers.get('cookie')
+    const token = cookies === null ? undefined : await (await useLibrary()).readSessionToken(cookies)
+    // The library writes the end of a session with the time of the system.
+    return token === undefined ? undefined : store.loadSessionPerson(lookupHash(token), Date.now())
+  }
+
+  async function run(request: SignInRequest, endpoint: SignInEndpoint, person?: Person): Promise<Response> {
+    // Without a session the library makes no change; it then checks the second factor of a sign-in.
+    const { change, fields, secret } = endpoint
+    const recorded = person && change && recordedWrite(change, person, request.requestId, clock.now())
+    const { respond } = await useLibrary()
+    const body = Object.fromEntries(fields.map((name) => [name, fieldOf(request, name)]))
+    const task = () => running.run({ requestId: request.requestId, recorded }, () => respond({ ...request, body }))
+    return secret === 'password' ? passwords.run(task) : task()
+  }
+
+  async function answer(...given: Parameters<typeof run>): Promise<Response> {
+    const response = await run(...given)
+    if (response.status < 500 || response.status === 503) return response
+    const internal = `the sign-in library answers ${response.status}: ${await response.text()}`
+    throw new AppError('internal_error', 'Something went wrong on our side.', { internal })
+  }
+
+  return {
+    findPerson,
+
+    /** Answers a request below `/api/auth`. Throws `not_found`, `not_signed_in` and `rate_limit_exceeded`. */
+    async handle(request: SignInRequest): Promise<Response> {
+      const path = request.path.split('?', 1)[0]!
+      const endpoint = signInEndpoints[`${request.method} ${path}`]
+      const isSingleSignOn = path === '/sign-in/social' || path === callbackPath
+      if (!endpoint || (isSingleSignOn && !singleSignOn))
+        throw new AppError('not_found', 'There is no such sign-in endpoint. docs/operate/sign-in.md lists all.')
+      if (endpoint.secret === 'password' && !passwordSignIn) throw noPasswords()
+      if (path === '/change-password') await assertUncommon(String(fieldOf(request, 'newPassword')), 'newPassword')
+      if (path === '/get-session') return answer(request, endpoint)
+      return guard(request, endpoint, (person) =>
+        path === callbackPath ? toPage(run(request, endpoint, person), log) : answer(request, endpoint, person),
+      )
+    },
+
+    countLink: limits.countLink,
+    unlock: limits.unlock,
+
+    /** Throws `conflict` if people cannot sign in with a password, and `invalid_request` for a common one. */
+    async hashPassword(password: string): Promise<string> {
+      if (!passwordSignIn) throw noPasswords()
+      await assertUncommon(password, 'password')
+      const { hashPassword } = await useLibrary()
+      return passwords.run(() => hashPassword(password))
+    },
+  }
+}
+
+/** Loads the parts of the library one after the other: all at once would block the event loop for 150 ms. */
+async function openLibrary(dependencies: SignInLibraryDependencies): Promise<SignInLibrary> {
+  await import('jose')
+  await import('better-auth/cookies')
+  await import('better-auth/api')
+  const { createSignInLibrary } = await import('./sign-in-library.ts')
+  return createSignInLibrary(dependencies)
+}
+
+function recordedWrite(
+  { action, table, column, after = null }: LibraryChange,
+  { id: personId, email: name, sessionId }: Person,
+  requestId: string,
+  atMs: number,
+): RecordedWrite {
+  const subject = { subjectType: 'person', subjectId: personId, organisationId: null }
+  const actor = { name, requestId, personId, sessionId }
+  return { table, column, entry: { actor, atMs, action, ...subject, before: null, after }, isRecorded: false }
+}
+
+function noPasswords(): AppError {
+  return new AppError('conflict', 'Sign-in with a password is turned off. Use single sign-on.')
+}
+
+/** The browser of a person is waiting for a page, so an error becomes a redirect to the page that explains it. */
+async function toPage(answer: Promise<Response>, log: Log): Promise<Response> {
+  const response = await answer.catch((error: unknown) => {
+    log.error({ error: describeError(error) }, 'a sign-in with single sign-on failed')
+    return Response.json(null)
+  })
+  if (response.status >= 300 && response.status < 400) return response
+  const { code } = ((await response.json().catch(() => null)) ?? {}) as { code?: unknown }
+  const error = typeof code === 'string' && /^[a-z_]{1,60}$/.test(code) ? code : 'internal_error'
+  return new Response(null, { status: 302, headers: { location: `${signInPagePath}?error=${error}` } })
+}

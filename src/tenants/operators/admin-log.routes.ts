@@ -1,0 +1,128 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
+import {
+  type AdminLogExportQuery,
+  type AdminLogPageBody,
+  type AdminLogQuery,
+  adminLogExportQuerySchema,
+  adminLogPageSchema,
+  adminLogQuerySchema,
+  organisationAdminLogExportQuerySchema,
+  organisationAdminLogQuerySchema,
+} from '../../contract/admin-log.ts'
+import { errorResponses } from '../../contract/errors.ts'
+import { idParamsSchema } from '../../contract/operator.ts'
+import { type App, describeRoutes, type Routes } from '../../platform/http/index.ts'
+import { AppError } from '../../platform/kernel/index.ts'
+import { type Actor, actorOf, type AdminLog } from './admin-log.ts'
+import { renderAdminLog, renderEntry } from './render-admin-log.ts'
+
+const described = describeRoutes({ role: 'operator' }, 'Operator')
+
+export interface AdminLogRoutesDependencies {
+  adminLog: AdminLog
+  hasOrganisation: (id: string) => boolean
+}
+
+const idOf = ({ params }: { params: unknown }) => (params as { id: string }).id.toLowerCase()
+
+const administrators = {
+  role: 'administrator',
+  organisation: idOf,
+  missing: (request: { params: unknown }) => noOrganisation(idOf(request)),
+} as const
+
+/** The admin log, of all and of one organisation: its list and its export. */
+export function adminLogRoutes({ adminLog, hasOrganisation }: AdminLogRoutesDependencies): Routes {
+  function knownId(request: { params: unknown }): string {
+    const organisationId = idOf(request)
+    if (!hasOrganisation(organisationId)) throw noOrganisation(organisationId)
+    return organisationId
+  }
+  return (app) => {
+    addLists(app, adminLog, knownId)
+    addExports(app, adminLog, knownId)
+  }
+}
+
+function addLists(app: App, adminLog: AdminLog, knownId: (request: { params: unknown }) => string) {
+  app.get(
+    '/api/admin-log',
+    described('listAdminLog', 'List administrative changes', {
+      description: 'Newest first: who changed what and when, with the changed fields before and after.',
+      querystring: adminLogQuerySchema,
+      response: { 200: adminLogPageSchema, ...errorResponses(400, 401, 403) },
+    }),
+    (request) => loadPage(adminLog, request.query),
+  )
+  app.get(
+    '/api/organisations/:id/admin-log',
+    described(
+      'listOrganisationAdminLog',
+      'List administrative changes of an organisation',
+      {
+        description: 'Newest first. `GET /api/admin-log` also has the changes of removed organisations.',
+        params: idParamsSchema,
+        querystring: organisationAdminLogQuerySchema,
+        response: { 200: adminLogPageSchema, ...errorResponses(400, 401, 403, 404) },
+      },
+      administrators,
+    ),
+    (request) => loadPage(adminLog, { ...request.query, organisationId: knownId(request) }),
+  )
+}
+
+const exported =
+  'One line for each entry, oldest first, up to the time of the request: JSON Lines, or CSV with a header. The admin log records who exported.'
+
+function addExports(app: App, adminLog: AdminLog, knownId: (request: { params: unknown }) => string) {
+  app.get(
+    '/api/admin-log/export',
+    described('exportAdminLog', 'Export administrative changes', {
+      description: exported,
+      querystring: adminLogExportQuerySchema,
+      response: { 200: z.string(), ...errorResponses(400, 401, 403) },
+    }),
+    (request, reply) => sendExport(reply, adminLog, actorOf(request), request.query),
+  )
+  app.get(
+    '/api/organisations/:id/admin-log/export',
+    described(
+      'exportOrganisationAdminLog',
+      'Export administrative changes of an organisation',
+      {
+        description: exported,
+        params: idParamsSchema,
+        querystring: organisationAdminLogExportQuerySchema,
+        response: { 200: z.string(), ...errorResponses(400, 401, 403, 404) },
+      },
+      administrators,
+    ),
+    (request, reply) =>
+      sendExport(reply, adminLog, actorOf(request), { ...request.query, organisationId: knownId(request) }),
+  )
+}
+
+async function loadPage(adminLog: AdminLog, query: AdminLogQuery): Promise<AdminLogPageBody> {
+  const { entries, nextCursor } = await adminLog.loadPage({ ...query, actor: query.actor?.toLowerCase() })
+  return { items: entries.map(renderEntry), nextCursor }
+}
+
+/** The stream reads a page when the client has taken the one before; a client that leaves ends it. */
+async function sendExport(
+  reply: FastifyReply,
+  adminLog: AdminLog,
+  actor: Actor,
+  { format, ...selection }: AdminLogExportQuery,
+) {
+  const pages = await adminLog.export(actor, format, { ...selection, actor: selection.actor?.toLowerCase() })
+  return reply
+    .type(format === 'csv' ? 'text/csv; charset=utf-8' : 'application/jsonl; charset=utf-8')
+    .header('content-disposition', `attachment; filename="admin-log.${format}"`)
+    .send(Readable.from(renderAdminLog(pages, format), { highWaterMark: 1 }) as never)
+}
+
+function noOrganisation(id: string): AppError {
+  return new AppError('organisation_not_found', `There is no organisation ${id}.`)
+}

@@ -1,0 +1,48 @@
+import { type AuditBody, type AuditFindingBody, auditSchema } from '../../contract/audit.ts'
+import { errorResponses } from '../../contract/errors.ts'
+import type { Routes } from '../../platform/http/index.ts'
+import type { Clock } from '../../platform/kernel/index.ts'
+
+/** The audit of one area. src/app/service/routes.ts lists all areas. */
+interface AuditCheck {
+  area: string
+  run(): Promise<Omit<AuditFindingBody, 'area'>[]>
+}
+
+/** `GET /api/audit`: runs every check while the service handles requests, and returns all inconsistencies. */
+export function auditRoutes({ checks, clock }: { checks: readonly AuditCheck[]; clock: Clock }): Routes {
+  // Checks read whole tables, so requests that arrive during a run share its result.
+  let running: Promise<AuditBody> | undefined
+
+  async function audit(): Promise<AuditBody> {
+    const checkedAt = new Date(clock.now()).toISOString()
+    const findings: AuditFindingBody[] = []
+    for (const { area, run } of checks) findings.push(...(await run()).map((finding) => ({ area, ...finding })))
+    return { ok: findings.length === 0, checkedAt, areas: checks.map(({ area }) => area), findings }
+  }
+
+  return (app) => {
+    app.get(
+      '/api/audit',
+      {
+        config: { auth: { role: 'operator' } },
+        schema: {
+          tags: ['Operator'],
+          summary: 'Check the consistency of the stored data',
+          operationId: 'runAudit',
+          description:
+            'Compares ledger entries with counters, leases and holds, and documents with their index. It reads all of this data, so it can take long. The status is 200 with and without findings.',
+          response: { 200: auditSchema, ...errorResponses(401, 403) },
+        },
+      },
+      () => (running ??= audit().finally(() => (running = undefined))),
+    )
+  }
+}
+
+/** A finding for each count that is not zero. */
+export function findingsOfCounts(counts: object): Omit<AuditFindingBody, 'area'>[] {
+  return Object.entries(counts)
+    .filter(([, count]) => Number(count) !== 0)
+    .map(([rule, count]) => ({ rule, subject: 'all', expected: '0', found: String(count) }))
+}

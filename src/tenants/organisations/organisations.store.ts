@@ -1,0 +1,296 @@
+import type { AdminAction } from '../../contract/admin-log.ts'
+import {
+  type Database,
+  isForeignKeyViolation,
+  type Queryable,
+  type RecordChange,
+} from '../../platform/database/index.ts'
+import { AppError, type OrganisationId, isUuid, type StoredCredential } from '../../platform/kernel/index.ts'
+import { type Actor, changedFields, recordAdminChange, type SealedColumn } from '../operators/index.ts'
+import { describeOrganisation } from './describe-organisation.ts'
+import type { Organisation, OrganisationRecord, RemovedOrganisation } from './organisation.ts'
+import {
+  insertRow,
+  type OrganisationRow,
+  type RecordRow,
+  selectRecord,
+  toOrganisation,
+  toRecord,
+  updateRow,
+} from './organisation-rows.store.ts'
+
+/** The topic of organisations and their keys in the change feed. */
+export const organisationsTopic = 'organisations'
+
+export const webhookSecretsColumn: SealedColumn = {
+  kind: 'webhooks',
+  table: 'organisations',
+  id: 'id',
+  column: 'webhook_secret_sealed',
+  contextOf: (id) => `webhook:${id}`,
+}
+
+interface OrganisationsPage {
+  total: number
+  records: OrganisationRecord[]
+}
+
+export interface OrganisationStore {
+  loadAll(): Promise<OrganisationRecord[]>
+  loadMany(ids: readonly string[]): Promise<OrganisationRecord[]>
+  loadPage(filter: { search?: string; ids?: string[]; limit: number; offset: number }): Promise<OrganisationsPage>
+  /** From the admin log, which has the values at the time of removal; undefined if no such organisation was removed. */
+  loadRemoved(id: string): Promise<RemovedOrganisation | undefined>
+  insert(organisation: Organisation, actor: Actor): Promise<void>
+  /** The same within a transaction of the caller. */
+  insertWithin(transaction: Queryable, organisation: Organisation, actor: Actor): Promise<void>
+  /** Applies `change` to the current row under its lock. Resolves to false if there is no such organisation. */
+  update(id: string, change: (current: Organisation) => Organisation, actor: Actor, nowMs: number): Promise<boolean>
+  /** Sets or clears the webhook with its sealed secret. */
+  setWebhook(
+    id: string,
+    webhook: { url: string; secretSealed: string } | null,
+    actor: Actor,
+    nowMs: number,
+  ): Promise<boolean>
+  loadWebhookSecret(id: string): Promise<string | null>
+  /** Replaces the organisation's key by this one. */
+  replaceKey(id: string, key: StoredCredential, actor: Actor, nowMs: number): Promise<boolean>
+  /** Stores the key unless the organisation has one. Resolves to true if it was stored; `beforeCommit` runs before the commit. */
+  insertFirstKey(
+    id: string,
+    key: StoredCredential,
+    actor: Actor,
+    nowMs: number,
+    beforeCommit: () => Promise<void>,
+  ): Promise<boolean>
+  /** Stores the last use of each key that is still the organisation's key, unless a later or the same one is stored. */
+  noteKeyUses(uses: readonly KeyUse[]): Promise<void>
+  /** Throws `conflict` while the organisation has Spaces. */
+  remove(id: string, actor: Actor, nowMs: number): Promise<boolean>
+}
+
+/** When a key was used. */
+export interface KeyUse {
+  readonly organisationId: OrganisationId
+  readonly hash: Uint8Array
+  readonly usedAtMs: number
+}
+
+const insertKey = `INSERT INTO api_keys (organisation_id, key_hash, prefix, last_four, created_at, created_by)
+  VALUES ($1, $2, $3, $4, $5, $6)`
+
+export function createOrganisationStore(database: Database, recordChange: RecordChange): OrganisationStore {
+  const change = createRowChange(database, recordChange)
+
+  async function insertWithin(transaction: Queryable, organisation: Organisation, actor: Actor) {
+    await insertRow(transaction, organisation)
+    await log(transaction, actor, organisation.createdAt, 'organisation.created', organisation.id, {
+      before: null,
+      after: describeOrganisation(organisation),
+    })
+    await recordChange(transaction, organisationsTopic, organisation.id)
+  }
+
+  return {
+    ...createReads(database),
+    ...createKeyChanges(change),
+    noteKeyUses: (uses) => noteKeyUses(database, uses),
+    insert: (organisation, actor) =>
+      database.transaction((transaction) => insertWithin(transaction, organisation, actor)),
+    insertWithin,
+    update: (id, makeNext, actor, nowMs) =>
+      change(id, async (transaction, current) => {
+        const next = makeNext(current)
+        const changed = changedFields(describeOrganisation(current), describeOrganisation(next))
+        if (!changed) return
+        await updateRow(transaction, next, nowMs)
+        await log(transaction, actor, nowMs, 'organisation.updated', current.id, changed)
+      }),
+    setWebhook: (id, webhook, actor, nowMs) =>
+      change(id, async (transaction, current) => {
+        if (!webhook && current.webhookUrl === null) return
+        await transaction.execute(
+          `UPDATE organisations SET webhook_url = $2, webhook_secret_sealed = $3, updated_at = $4 WHERE id = $1`,
+          [id, webhook?.url ?? null, webhook?.secretSealed ?? null, new Date(nowMs)],
+        )
+        await log(transaction, actor, nowMs, webhook ? 'webhook.set' : 'webhook.removed', current.id, {
+          before: { webhookOrigin: originOf(current.webhookUrl) },
+          after: {
+            webhookOrigin: originOf(webhook?.url),
+            // The log has neither the address nor the secret, so it states that they changed.
+            ...(webhook && { addressChanged: webhook.url !== current.webhookUrl, secretChanged: true }),
+          },
+        })
+      }),
+    remove: (id, actor, nowMs) =>
+      change(id, async (transaction, current) => {
+        const [apiKey = null] = await loadKeyDisplay(transaction, id)
+        await transaction.execute(`DELETE FROM organisations WHERE id = $1`, [id])
+        await log(transaction, actor, nowMs, 'organisation.removed', current.id, {
+          before: { ...describeOrganisation(current), apiKey, webhookOrigin: originOf(current.webhookUrl) },
+          after: null,
+        })
+      }).catch((error: unknown) => {
+        if (!isForeignKeyViolation(error)) throw error
+        throw new AppError('conflict', 'The organisation still has Spaces. Delete its Spaces first.', { cause: error })
+      }),
+  }
+}
+
+/** Runs `work` with the organisation's row locked and records the change for every instance. False: there is no such row. */
+type RowChange = (
+  id: string,
+  work: (transaction: Queryable, current: Organisation) => Promise<void>,
+) => Promise<boolean>
+
+function createRowChange(database: Database, recordChange: RecordChange): RowChange {
+  return async (id, work) => {
+    if (!isUuid(id)) return false
+    return database.transaction(async (transaction) => {
+      const [row] = await transaction.query<OrganisationRow>(`SELECT * FROM organisations WHERE id = $1 FOR UPDATE`, [
+        id,
+      ])
+      if (!row) return false
+      await work(transaction, toOrganisation(row))
+      await recordChange(transaction, organisationsTopic, id)
+      return true
+    })
+  }
+}
+
+type Reads = Pick<OrganisationStore, 'loadAll' | 'loadMany' | 'loadPage' | 'loadRemoved' | 'loadWebhookSecret'>
+
+function createReads(database: Database): Reads {
+  return {
+    async loadAll() {
+      return (await database.query<RecordRow>(selectRecord)).map(toRecord)
+    },
+    async loadMany(ids) {
+      const rows = await database.query<RecordRow>(`${selectRecord} WHERE o.id = ANY($1::uuid[])`, [ids.filter(isUuid)])
+      return rows.map(toRecord)
+    },
+    async loadPage({ search, ids, limit, offset }) {
+      const matches = `($1::text IS NULL OR position(lower($1::text) IN lower(o.name)) > 0)
+        AND ($2::uuid[] IS NULL OR o.id = ANY($2::uuid[]))`
+      const [counted] = await database.query<{ total: bigint }>(
+        `SELECT count(*) AS total FROM organisations o WHERE ${matches}`,
+        [search ?? null, ids ?? null],
+      )
+      const rows = await database.query<RecordRow>(
+        `${selectRecord} WHERE ${matches} ORDER BY o.created_at DESC, o.id DESC LIMIT $3 OFFSET $4`,
+        [search ?? null, ids ?? null, limit, offset],
+      )
+      return { total: Number(counted?.total ?? 0n), records: rows.map(toRecord) }
+    },
+    async loadRemoved(id) {
+      if (!isUuid(id)) return undefined
+      const [removed] = await database.query<Omit<RemovedOrganisation, 'id'>>(
+        `SELECT before->>'timeZone' AS "timeZone", (before->>'periodAnchorDay')::int4 AS "periodAnchorDay" FROM admin_log
+          WHERE organisation_id = $1::uuid AND action = 'organisation.removed' ORDER BY at DESC LIMIT 1`,
+        [id],
+      )
+      return removed && { id: id as OrganisationId, ...removed }
+    },
+    async loadWebhookSecret(id) {
+      const [row] = await database.query<{ sealed: string | null }>(
+        `SELECT webhook_secret_sealed AS sealed FROM organisations WHERE id = $1`,
+        [id],
+      )
+      return row?.sealed ?? null
+    },
+  }
+}
+
+function createKeyChanges(change: RowChange): Pick<OrganisationStore, 'replaceKey' | 'insertFirstKey'> {
+  return {
+    replaceKey: (id, key, actor, nowMs) =>
+      change(id, async (transaction, current) => {
+        const [old] = await loadKeyDisplay(transaction, id)
+        await transaction.execute(
+          `${insertKey} ON CONFLICT (organisation_id) DO UPDATE SET key_hash = excluded.key_hash, prefix = excluded.prefix,
+             last_four = excluded.last_four, created_at = excluded.created_at, created_by = excluded.created_by,
+             last_used_at = NULL`,
+          keyValues(id, key, actor, nowMs),
+        )
+        await log(transaction, actor, nowMs, old ? 'api_key.rotated' : 'api_key.created', current.id, {
+          before: old ? { ...old } : null,
+          after: { prefix: key.prefix, lastFour: key.lastFour },
+        })
+      }),
+    async insertFirstKey(id, key, actor, nowMs, beforeCommit) {
+      let inserted = false
+      await change(id, async (transaction, current) => {
+        const keyRow = keyValues(id, key, actor, nowMs)
+        inserted = (await transaction.execute(`${insertKey} ON CONFLICT (organisation_id) DO NOTHING`, keyRow)) > 0
+        if (!inserted) return
+        const after = { prefix: key.prefix, lastFour: key.lastFour }
+        await log(transaction, actor, nowMs, 'api_key.created', current.id, { before: null, after })
+        await beforeCommit()
+      })
+      return inserted
+    },
+  }
+}
+
+type KeyDisplay = { prefix: string; lastFour: string }
+
+function loadKeyDisplay(transaction: Queryable, id: string): Promise<KeyDisplay[]> {
+  return transaction.query<KeyDisplay>(
+    `SELECT prefix, last_four AS "lastFour" FROM api_keys WHERE organisation_id = $1`,
+    [id],
+  )
+}
+
+function keyValues(
+  organisationId: string,
+  { hash, prefix, lastFour }: StoredCredential,
+  { name }: Actor,
+  nowMs: number,
+) {
+  return [organisationId, hash, prefix, lastFour, new Date(nowMs), name]
+}
+
+/** So that a lost database does not hold up a stop. */
+const noteTimeoutMs = 5_000
+
+/** Does not record a change: no instance holds the last use in memory. */
+async function noteKeyUses(database: Database, uses: readonly KeyUse[]): Promise<void> {
+  await database.execute(
+    `UPDATE api_keys k SET last_used_at = u.used_at
+       FROM (SELECT id, decode(hash, 'hex') AS hash, to_timestamp(ms / 1000.0) AS used_at
+               FROM unnest($1::uuid[], $2::text[], $3::int8[]) AS u (id, hash, ms)) u
+      WHERE k.organisation_id = u.id AND k.key_hash = u.hash
+        AND (k.last_used_at IS NULL OR k.last_used_at < u.used_at)`,
+    [
+      uses.map(({ organisationId }) => organisationId),
+      uses.map(({ hash }) => Buffer.from(hash).toString('hex')),
+      uses.map(({ usedAtMs }) => usedAtMs),
+    ],
+    { timeoutMs: noteTimeoutMs },
+  )
+}
+
+/** Path and query of a webhook's address often contain a secret. */
+function originOf(url: string | null | undefined): string | null {
+  return url ? new URL(url).origin : null
+}
+
+function log(
+  transaction: Queryable,
+  actor: Actor,
+  atMs: number,
+  action: AdminAction,
+  id: OrganisationId,
+  change: { before: Record<string, unknown> | null; after: Record<string, unknown> | null },
+) {
+  return recordAdminChange(transaction, {
+    actor,
+    atMs,
+    action,
+    subjectType: 'organisation',
+    subjectId: id,
+    organisationId: id,
+    ...change,
+  })
+}

@@ -1,0 +1,257 @@
+import { randomBytes } from 'node:crypto'
+import {
+  AppError,
+  type ChangeSource,
+  type Clock,
+  createCredential,
+  createOrganisationId,
+  createSnapshotReloader,
+  isWellFormed,
+  type Log,
+  lookupHash,
+  type NetworkRule,
+  type SecretBox,
+  storedLookupHash,
+} from '../../platform/kernel/index.ts'
+import type { Actor } from '../operators/index.ts'
+import { noOrganisation } from './administrators.ts'
+import type { Organisation, OrganisationRecord, RemovedOrganisation } from './organisation.ts'
+import {
+  type NewOrganisation,
+  type OrganisationChange,
+  changeOrganisation,
+  makeOrganisation,
+  switchModels,
+} from './organisation-change.ts'
+import { createKeyUses, type UsedKey } from './key-use.ts'
+import { type OrganisationStore, organisationsTopic, webhookSecretsColumn } from './organisations.store.ts'
+
+/** An API key in clear text. Only its hash is stored. */
+interface NewApiKey {
+  key: string
+  prefix: string
+  lastFour: string
+  createdAt: number
+  createdBy: string
+}
+
+/** `authenticate`, `get` and `all` read memory. A change is visible on this instance before its promise resolves. */
+export interface Organisations {
+  /** The organisation with this current key. */
+  authenticate(key: string): Organisation | undefined
+  get(id: string): Organisation | undefined
+  /** All organisations, for background work such as budget periods. */
+  all(): Iterable<Organisation>
+  /** Throws `organisation_not_found`. */
+  loadRecord(id: string): Promise<OrganisationRecord>
+  /** Those of the ids that exist, in no order. */
+  loadRecords(ids: readonly string[]): Promise<OrganisationRecord[]>
+  /** Newest first. `search` is a part of the name; `ids` limits the result to these organisations. */
+  loadPage(filter: { search?: string; ids?: string[]; limit: number; offset: number }): Promise<{
+    total: number
+    records: OrganisationRecord[]
+  }>
+  /** Undefined where no organisation of this id was removed. */
+  loadRemoved(id: string): Promise<RemovedOrganisation | undefined>
+  create(given: NewOrganisation, actor: Actor): Promise<Organisation>
+  update(id: string, change: OrganisationChange, actor: Actor): Promise<Organisation>
+  /** Enables and disables models by canonical id; the others keep their state, also when calls are concurrent. */
+  switchModels(id: string, ids: { enable: readonly string[]; disable: readonly string[] }, actor: Actor): Promise<void>
+  /** Throws `conflict` while the organisation has Spaces. Usage records stay. */
+  remove(id: string, actor: Actor): Promise<void>
+  /** Replaces the organisation's key. The former key is invalid here at once and on other instances within a second. */
+  createKey(id: string, actor: Actor): Promise<NewApiKey>
+  /**
+   * Creates the key of an organisation that has none, once, also when calls are concurrent. Resolves to true if this call created it.
+   * `show` presents it before it becomes valid. If `show` fails or the process ends, no key is stored.
+   */
+  createFirstKey(id: string, actor: Actor, show: (key: string) => Promise<void>): Promise<boolean>
+  /** Resolves to the signing secret, which is generated if none is given. */
+  setWebhook(
+    id: string,
+    webhook: { url: string; secret?: string },
+    actor: Actor,
+  ): Promise<{ url: string; secret: string }>
+  removeWebhook(id: string, actor: Actor): Promise<void>
+  /** The signing secret in clear text; null if the organisation has no webhook. */
+  loadWebhookSecret(id: string): Promise<string | null>
+  close(): Promise<void>
+}
+
+export interface OrganisationsDependencies {
+  store: OrganisationStore
+  changeFeed: ChangeSource
+  clock: Clock
+  log: Log
+  secretBox: SecretBox
+  /** Addresses that webhooks may have. */
+  webhookRule: NetworkRule
+}
+
+/** Loads all organisations into memory and reloads those that change. The change feed must be started. */
+export async function createOrganisations(dependencies: OrganisationsDependencies): Promise<Organisations> {
+  const { store, changeFeed, clock, log } = dependencies
+  const snapshot = createSnapshot()
+  const reloader = await createSnapshotReloader({
+    changeFeed,
+    topic: organisationsTopic,
+    loadAll: store.loadAll,
+    loadMany: store.loadMany,
+    replaceAll: snapshot.replaceAll,
+    replaceMany: snapshot.replaceMany,
+  })
+  log.info({ organisations: snapshot.size() }, 'organisations loaded')
+  const keyUses = createKeyUses({ write: store.noteKeyUses, clock, log })
+
+  async function finishChange(id: string, found: boolean) {
+    if (!found) throw noOrganisation(id)
+    await changeFeed.caughtUp()
+  }
+
+  return {
+    authenticate(key) {
+      const found = isWellFormed(key, 'ptc_') ? snapshot.getByKeyHash(lookupHash(key)) : undefined
+      if (found) keyUses.note(found.key)
+      return found?.organisation
+    },
+    get: snapshot.get,
+    all: snapshot.all,
+    ...createRecordReads(store),
+    async create(given, actor) {
+      const organisation = makeOrganisation(createOrganisationId(), given, clock.now())
+      await store.insert(organisation, actor)
+      await changeFeed.caughtUp()
+      return organisation
+    },
+    async update(id, change, actor) {
+      const nowMs = clock.now()
+      let updated: Organisation | undefined
+      const found = await store.update(
+        id,
+        (current) => (updated = changeOrganisation(current, change, nowMs)),
+        actor,
+        nowMs,
+      )
+      await finishChange(id, found)
+      return snapshot.get(id) ?? updated!
+    },
+    async switchModels(id, ids, actor) {
+      const nowMs = clock.now()
+      const change = (current: Organisation) =>
+        changeOrganisation(current, { disabledModels: switchModels(current.disabledModels, ids) }, nowMs)
+      await finishChange(id, await store.update(id, change, actor, nowMs))
+    },
+    async remove(id, actor) {
+      await finishChange(id, await store.remove(id, actor, clock.now()))
+    },
+    async createKey(id, actor) {
+      const { secret, stored } = createCredential('ptc_')
+      const createdAt = clock.now()
+      await finishChange(id, await store.replaceKey(id, stored, actor, createdAt))
+      return { key: secret, prefix: stored.prefix, lastFour: stored.lastFour, createdAt, createdBy: actor.name }
+    },
+    async createFirstKey(id, actor, show) {
+      const { secret, stored } = createCredential('ptc_')
+      const made = await store.insertFirstKey(id, stored, actor, clock.now(), () => show(secret))
+      await changeFeed.caughtUp()
+      return made
+    },
+    ...createWebhookChanges(dependencies, finishChange),
+    async close() {
+      reloader.close()
+      await keyUses.close()
+    },
+  }
+}
+
+function createWebhookChanges(
+  { store, secretBox, webhookRule, clock }: OrganisationsDependencies,
+  finishChange: (id: string, found: boolean) => Promise<void>,
+): Pick<Organisations, 'setWebhook' | 'removeWebhook' | 'loadWebhookSecret'> {
+  const { contextOf } = webhookSecretsColumn
+  return {
+    async setWebhook(id, { url, secret = createWebhookSecret() }, actor) {
+      const webhook = { url: checkWebhookUrl(url, webhookRule), secretSealed: secretBox.seal(secret, contextOf(id)) }
+      await finishChange(id, await store.setWebhook(id, webhook, actor, clock.now()))
+      return { url: webhook.url, secret }
+    },
+    async removeWebhook(id, actor) {
+      await finishChange(id, await store.setWebhook(id, null, actor, clock.now()))
+    },
+    async loadWebhookSecret(id) {
+      const sealed = await store.loadWebhookSecret(id)
+      return sealed === null ? null : secretBox.open(sealed, contextOf(id))
+    },
+  }
+}
+
+type RecordReads = Pick<Organisations, 'loadRecord' | 'loadRecords' | 'loadPage' | 'loadRemoved'>
+
+function createRecordReads(store: OrganisationStore): RecordReads {
+  return {
+    async loadRecord(id) {
+      const [record] = await store.loadMany([id])
+      if (!record) throw noOrganisation(id)
+      return record
+    },
+    loadRecords: store.loadMany,
+    loadPage: store.loadPage,
+    loadRemoved: store.loadRemoved,
+  }
+}
+
+/** The rows in memory, by id and by the hash of the current key. */
+function createSnapshot() {
+  let byId = new Map<string, OrganisationRecord>()
+  let byKeyHash = new Map<string, { organisation: Organisation; key: UsedKey }>()
+
+  function put(record: OrganisationRecord) {
+    byId.set(record.organisation.id, record)
+    const { organisation, keyHash } = record
+    if (!keyHash) return
+    const key = { organisationId: organisation.id, hash: keyHash, usedMinute: 0 }
+    byKeyHash.set(storedLookupHash(keyHash), { organisation, key })
+  }
+  function drop(id: string) {
+    const keyHash = byId.get(id)?.keyHash
+    if (keyHash) byKeyHash.delete(storedLookupHash(keyHash))
+    byId.delete(id)
+  }
+  return {
+    get: (id: string) => byId.get(id)?.organisation,
+    getByKeyHash: (hash: string) => byKeyHash.get(hash),
+    all: () => byId.values().map((record) => record.organisation),
+    size: () => byId.size,
+    replaceAll(records: OrganisationRecord[]) {
+      byId = new Map()
+      byKeyHash = new Map()
+      for (const record of records) put(record)
+    },
+    replaceMany(ids: readonly string[], records: OrganisationRecord[]) {
+      for (const id of ids) drop(id)
+      for (const record of records) put(record)
+    },
+  }
+}
+
+/** `whsec_` and 256 random bits. */
+function createWebhookSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64url')}`
+}
+
+function checkWebhookUrl(text: string, rule: NetworkRule): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !['https:', 'http:'].includes(url.protocol) || url.username !== '' || url.password !== '') {
+    throw new AppError('invalid_request', 'url must be an http or https address without a user name and password.', {
+      param: 'url',
+    })
+  }
+  if (rule.hostRefusal(url.hostname)) {
+    throw new AppError(
+      'invalid_request',
+      'url must be on the public internet or in a network of the setting network.webhookNetworks.',
+      { param: 'url' },
+    )
+  }
+  return url.href
+}
