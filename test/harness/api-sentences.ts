@@ -46,11 +46,12 @@ function readFile(file: string, text: string): ApiSentence[] {
     },
     Property({ key, value }) {
       const name = key.type === 'Identifier' ? key.name : undefined
-      if (file === 'ingestion/detect-format.ts' && name === 'reason') add('unsupported_file_type', value, 'file: ')
-      if (file === 'chat/visitor-error.ts' && name !== 'internal') add(undefined, value)
+      if (file === 'documents/ingestion/detect-format.ts' && name === 'reason')
+        add('unsupported_file_type', value, 'file: ')
+      if (file === 'chat/chat/visitor-error.ts' && name !== 'internal') add(undefined, value)
       const isRule = file.startsWith('contract/')
         ? name === 'error'
-        : file.startsWith('golden-questions/') && name === 'words'
+        : file.startsWith('chat/golden-questions/') && name === 'words'
       if (!isRule) return
       // As `sentence` of src/contract/validation.ts joins the field and the rule.
       for (const rule of readTexts(value, constants))
