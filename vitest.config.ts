@@ -10,7 +10,9 @@ const serverUrl = process.env['PORTICO_TEST_DATABASE_URL'] || undefined
 const shared = {
   environment: 'node' as const,
   globalSetup: ['test/harness/global-setup.ts'],
-  setupFiles: ['test/harness/processor-time.ts', 'test/harness/remove-temporary-folders.ts'],
+  setupFiles: ['processor-time', 'remove-temporary-folders', 'seed-properties'].map(
+    (name) => `test/harness/${name}.ts`,
+  ),
   // Node.js loads the files as in production, with its cache of compiled code.
   experimental: { viteModuleRunner: false, nodeLoader: false },
   pool: 'forks' as const,

@@ -40,6 +40,8 @@ function isProduct(file: string): boolean {
 }
 
 const serverUrl = process.env['PORTICO_TEST_DATABASE_URL']
+const seed = process.env['PORTICO_TEST_SEED'] || String(Date.now() % 1_000_000)
+console.log(`PORTICO_TEST_SEED=${seed} repeats these random choices`)
 const sum = { passed: 0, failed: 0 }
 const faults: string[] = []
 
@@ -73,7 +75,11 @@ function run(
   [program = '', ...words]: readonly string[],
   url: string | undefined,
 ): void {
-  const environment = { ...process.env, ...(url === undefined ? {} : { PORTICO_TEST_DATABASE_URL: url }) }
+  const environment = {
+    ...process.env,
+    PORTICO_TEST_SEED: seed,
+    ...(url === undefined ? {} : { PORTICO_TEST_DATABASE_URL: url }),
+  }
   const { status, stdout } = spawnSync(program, words, {
     cwd: root,
     env: environment,

@@ -6,9 +6,10 @@ import { runModel } from './model.ts'
 import { createChance } from './random.ts'
 import { simulate } from './simulation.ts'
 import { verify } from './verify.ts'
+import { testSeed } from '../../test/harness/seed.ts'
 
 /** A short proof with a new seed each time; `npm run proof:ledger -- --seed N --steps N` repeats or extends it. */
-const seed = Date.now() % 1_000_000_000
+const seed = testSeed
 let databases: TestDatabases
 let folder: string
 

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { expectStatus, type TestOrganisation, type TestSpace } from '../harness/portico.ts'
 import { agentic, type ChatEvent, inline, type ScriptedStage, startScriptedStage } from '../harness/scripted-space.ts'
 import type { UpstreamReply } from '../upstream/upstream.ts'
+import { testSeed } from '../harness/seed.ts'
 
 /** A model that breaks every rule of its format: what clients and the ledger receive all the same. */
 
-const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 100_000)
+const seed = testSeed
 /** Enough that no circuit breaker opens: each opens after 10 faults. */
 const models = ['m0', 'm1', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7']
 const numRuns = 30

@@ -10,10 +10,11 @@ import { hangsAfterMs } from './harness/instance.ts'
 import { compareAll, documentsOf, openHolds, unfinished } from './harness/final-state.ts'
 import { isAlive } from './harness/processes.ts'
 import { type ChaosStage, openStage } from './harness/stage.ts'
+import { testSeed } from '../harness/seed.ts'
 
 /** A service under load of every kind survives one fault after the other, in a random order. docs/understand/reliability.md lists what else is tested. */
 
-const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 100_000)
+const seed = testSeed
 const isServer = testServerUrl() !== undefined
 const engine = isServer ? 'server' : 'embedded'
 const isPossible = process.platform === 'linux' && (!isServer || hasOwnPostgres())

@@ -15,6 +15,7 @@ import {
 } from '../harness/portico.ts'
 import { seededRandom } from '../harness/recorded-wire.ts'
 import { sharedDataFolder } from '../harness/shared-data.ts'
+import { testSeed } from '../harness/seed.ts'
 
 /** Ingestion under kill -9: every accepted upload ends once, as `ready` or `failed`, and nothing else remains. */
 
@@ -31,7 +32,7 @@ interface Upload {
 }
 
 it('documents uploaded in parallel during ten kills end as ready or failed, with none stuck, none duplicated and no orphan', async () => {
-  const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 100_000)
+  const seed = testSeed
   const random = seededRandom(seed)
   const place = await freshDatabasePlace()
   const start = () => spawnPortico(serviceVariables(place, operatorToken))

@@ -8,6 +8,7 @@ import { type PlannedProvider, startPlannedProvider } from '../harness/ledger-cr
 import { type CallRecord, sendRecorded } from '../harness/ledger-crash/recorded-call.ts'
 import { openVictim, warmCompileCache } from '../harness/ledger-crash/victim.ts'
 import { seededRandom } from '../harness/recorded-wire.ts'
+import { testSeed } from '../harness/seed.ts'
 
 /** The ledger under kill -9: the real process, killed under load, compared with the records of its clients. */
 
@@ -21,7 +22,7 @@ const writingTo = (mode: string) => ({ PORTICO_LEDGER_JOURNAL: mode })
 const parallelCalls = 16
 const longestBurstMs = 1_500
 const smallBudgetUsd = 0.006
-const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 100_000)
+const seed = testSeed
 
 let provider: PlannedProvider
 let number = 0

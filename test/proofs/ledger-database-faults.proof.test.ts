@@ -14,11 +14,12 @@ import { runOnServer } from '../harness/database-template.ts'
 import { removeFolder } from '../harness/portico.ts'
 import { median } from '../harness/timing.ts'
 import { seededRandom } from '../harness/recorded-wire.ts'
+import { testSeed } from '../harness/seed.ts'
 
 /** Two processes under load on a PostgreSQL with fsync, with every kind of connection failure. */
 
 const parallelCalls = 12
-const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 100_000)
+const seed = testSeed
 /** The first call waits for the database (src/gateway/billing/lost-database.test.ts bounds it); later ones are refused at once. */
 const repeats = 5
 const recoveredWithinMs = 60_000

@@ -10,13 +10,14 @@ import type { CallRecord } from '../harness/ledger-crash/recorded-call.ts'
 import { openVictim } from '../harness/ledger-crash/victim.ts'
 import { freshDatabasePlace, testServerUrl } from '../harness/database.ts'
 import { seededRandom } from '../harness/recorded-wire.ts'
+import { testSeed } from '../harness/seed.ts'
 
 /** Two processes on one PostgreSQL, either of them killed under load; clients continue with the other. */
 
 const kills = Number(process.env['PORTICO_TEST_KILLS'] ?? 8)
 const parallelCalls = 16
 const longestBurstMs = 3_000
-const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 100_000)
+const seed = testSeed
 const hasServer = testServerUrl() !== undefined
 
 describe.skipIf(!hasServer)(

@@ -146,6 +146,13 @@ export const proofs: readonly Proof[] = [
     engines: both,
   },
   {
+    name: 'properties',
+    proves: 'the property tests hold for new random choices',
+    // Only with all proofs: a verdict on a change does not depend on luck.
+    rooms: [],
+    command: ['bash', 'scripts/property-tests.sh'],
+  },
+  {
     name: 'console-on-postgres',
     proves: 'the console works with PostgreSQL behind it',
     rooms: ['web/', 'src/console/', 'src/contract/'],

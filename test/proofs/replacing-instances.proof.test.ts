@@ -22,10 +22,11 @@ import { seededRandom } from '../harness/recorded-wire.ts'
 import { type ReplacementLoad, startReplacementLoad } from '../harness/replacement-load.ts'
 import { isInstalled, reverseProxies, startReverseProxy } from '../harness/reverse-proxies.ts'
 import { testCertificate } from '../upstream/test-certificate.ts'
+import { testSeed } from '../harness/seed.ts'
 
 /** Two instances on PostgreSQL behind a proxy of deploy/, replaced one after the other while clients never pause. */
 
-const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 100_000)
+const seed = testSeed
 const hasServer = testServerUrl() !== undefined
 /** As docs/operate/upgrade.md recommends: longer than the health interval of the proxies. */
 const shutdownDelayMs = 3_000

@@ -7,6 +7,7 @@ import { expectResponsive } from '../harness/event-loop-guard.ts'
 import { expectStatus, type SeparatePortico, startSeparatePortico, type TestOrganisation } from '../harness/portico.ts'
 import { seededRandom } from '../harness/recorded-wire.ts'
 import { archiveFiles, exportArchive, fillSpace, importArchive } from '../harness/space-archives.ts'
+import { testSeed } from '../harness/seed.ts'
 
 /** Export and import of a Space under kill -9. */
 
@@ -73,7 +74,7 @@ const untilStored = (organisationId: string) =>
   vi.waitUntil(() => countBlobs(organisationId) > 0, { timeout: 100_000, interval: 10 }).catch(() => false)
 
 it('shows no Space of an import that is killed, removes its files, and imports the same archive afterwards', async () => {
-  const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 100_000)
+  const seed = testSeed
   const random = seededRandom(seed)
   const target = await portico.createOrganisation({ name: 'Target' })
   let stored = 0

@@ -16,10 +16,11 @@ import {
 import { createRandom } from '../harness/random.ts'
 import { readToolRequest, scriptedTurn } from '../upstream/scripted-model.ts'
 import { startUpstream, type Upstream, type UpstreamReply } from '../upstream/upstream.ts'
+import { testSeed } from '../harness/seed.ts'
 
 /** Published chats of a Space that keeps conversations, under kill -9 of the service at random moments. */
 
-const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 100_000)
+const seed = testSeed
 const kills = Number(process.env['PORTICO_TEST_KILLS'] ?? 4)
 const parallel = 8
 /** An instance on a server is presumed dead after 10 s; embedded, the next start settles everything. */

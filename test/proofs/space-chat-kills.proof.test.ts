@@ -6,10 +6,11 @@ import { createRandom } from '../harness/random.ts'
 import { type ScriptedStage, startScriptedStage } from '../harness/scripted-space.ts'
 import { scriptedTurn, type ToolRequest } from '../upstream/scripted-model.ts'
 import type { UpstreamReply } from '../upstream/upstream.ts'
+import { testSeed } from '../harness/seed.ts'
 
 /** Answers whose clients hang up and whose provider dies at random moments: nothing stays open, and every text is billed once. */
 
-const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 100_000)
+const seed = testSeed
 const chats = Number(process.env['PORTICO_TEST_CHATS'] ?? 200)
 const parallel = 12
 /** Enough that circuit breakers, which open after 10 faults, do not end most calls before they reach the provider. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../../test/harness/random.ts'
 import { expectLinear } from '../../../test/harness/timing.ts'
 import { readRecords, type Separator } from './csv-records.ts'
+import { testSeed } from '../../../test/harness/seed.ts'
 
 const read = (text: string, separator: Separator = ',') => readRecords(text, separator)
 
@@ -34,7 +35,7 @@ describe('a CSV text', () => {
   })
 
   it('that a writer of RFC 4180 made is read as it was', () => {
-    const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 1e9)
+    const seed = testSeed
     const random = createRandom(seed)
     const pieces = ['a', 'é', '"', ',', ';', '\n', '\r\n', ' ', '😀', '']
     const piece = () => pieces[Math.floor(random() * pieces.length)]!

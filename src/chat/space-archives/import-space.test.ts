@@ -16,10 +16,11 @@ import { makeSpace } from '../spaces/index.ts'
 import { type ImportDependencies, importSpace } from './import-space.ts'
 import { parsePath, pathOf, spaceArchive } from './layout.ts'
 import { readVectors, writeVectors } from './vector-bytes.ts'
+import { testSeed } from '../../../test/harness/seed.ts'
 
 /** The reader of archives against damaged and hostile ones; the stores only count. */
 
-const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 100_000)
+const seed = testSeed
 const form = { dimensions: 4, values: 'float32' as const }
 const header: SpaceHeader = {
   format: 1,

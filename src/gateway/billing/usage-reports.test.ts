@@ -7,10 +7,11 @@ import type { Organisation } from '../../tenants/organisations/index.ts'
 import { createLedger, type LedgerService } from './ledger.ts'
 import { bucketsPerDoubling } from './usage-tables.ts'
 import { answered, callOf, insertOrganisation, movableClock, organisationWith } from './testing/ledger-fixture.ts'
+import { testSeed } from '../../../test/harness/seed.ts'
 
 /** Reports against the entries of the ledger, which the test reads with its own SQL. */
 
-const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 1_000_000)
+const seed = testSeed
 const now = Date.parse('2026-11-21T12:00:00Z')
 const clock = movableClock(now)
 const spaces = [createSpaceId(), createSpaceId()]

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { createRandom } from '../../../../test/harness/random.ts'
 import { createAnswerFilter } from './answer-filter.ts'
 import { createTargetPolicy, readAddresses, type TargetPolicy } from './targets.ts'
+import { testSeed } from '../../../../test/harness/seed.ts'
 
 const secret = '00112233445566778899aabbccddeeff'
 const addresses = await readAddresses(['Does https://asked.example/page?id=1 say more?'])
@@ -183,7 +184,7 @@ const fragments = [
 ]
 
 test('a Markdown parser finds no remote image, link or tag in any filtered text, and the cut does not matter', () => {
-  const seed = Number(process.env.PORTICO_TEST_SEED ?? Date.now() % 1_000_000)
+  const seed = testSeed
   const random = createRandom(seed)
   for (let run = 0; run < 1_500; run++) {
     const length = 2 + Math.floor(random() * 14)

@@ -8,6 +8,7 @@ import { type Frame, frameHeaderBytes } from './frame.ts'
 import { type JournalFiles, journalFiles } from './journal-files.ts'
 import { JournalLog } from './journal-log.ts'
 import { openSegmentFolder, readSegments } from './segments.ts'
+import { testSeed } from '../../../../test/harness/seed.ts'
 
 /**
  * What a start finds in the journal of a killed process whose files were damaged since. The table in docs/understand/journal.md is made here: a row is a
@@ -269,7 +270,7 @@ test('no fault of a file loses an acknowledged record unnoticed, and the publish
   expect(published).toBe(render(await tryFaults(publishedSeed)))
 }, 120_000)
 
-const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 1_000_000)
+const seed = testSeed
 
 test(`no fault of a file loses an acknowledged record unnoticed in a random journal (seed ${seed})`, async () => {
   expect((await tryFaults(seed)).flat().filter((cell) => cell.includes('lost'))).toEqual([])

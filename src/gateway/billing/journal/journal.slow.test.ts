@@ -9,10 +9,11 @@ import { frameHeaderBytes } from './frame.ts'
 import { type JournalFiles, journalFiles } from './journal-files.ts'
 import { JournalLog } from './journal-log.ts'
 import { openSegmentFolder, readSegments } from './segments.ts'
+import { testSeed } from '../../../../test/harness/seed.ts'
 
 /** The bytes of the journal, without a database: what a reader finds after every kind of end. */
 
-const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 1_000_000)
+const seed = testSeed
 /** Files in memory need no sync, and these tests end no machine. */
 const unsynced: JournalFiles = {
   ...journalFiles,
