@@ -15,7 +15,8 @@ import { ArrivingBody, shareReading } from './arriving-body.ts'
 import type { BodyAccount, BodyBudget } from './body-budget.ts'
 import { type Call, jsonType } from './call.ts'
 import { discardBody } from './discard-body.ts'
-import { errorHeaders, rateLimitHeaders, renderErrorBody, statusOf, toAppError } from './error-renderer.ts'
+import { rateLimitHeaders, toAppError } from './error-renderer.ts'
+import { errorResponse } from './error-shapes.ts'
 import { type EventStream, startEventStreamOn } from './event-stream.ts'
 import { sendContinue } from './expect-continue.ts'
 import type { Metrics } from './metrics.ts'
@@ -282,8 +283,9 @@ class DirectCall implements Call {
     if (response.headersSent) return void response.destroy()
     const isDiscarding = discardBody(this.#request, response, { owner: this.organisation.id, closes })
     if (!isDiscarding && closes) this.header('connection', 'close')
-    this.#addHeaders(errorHeaders(error))
-    this.#send(statusOf(error.code), JSON.stringify(renderErrorBody(error)))
+    const { status, headers, body } = errorResponse(error, { url: this.#target.url, requestId: this.requestId })
+    this.#addHeaders(headers)
+    this.#send(status, JSON.stringify(body))
   }
 
   #send(status: number, json: string) {

@@ -21,7 +21,8 @@ import { createBodyThread } from './body-thread.ts'
 import { limitConnections } from './connection-limit.ts'
 import { createDirectCalls, type DirectCalls } from './direct-calls.ts'
 import { discardBody } from './discard-body.ts'
-import { errorHeaders, rateLimitHeaders, renderErrorBody, statusOf, toAppError } from './error-renderer.ts'
+import { rateLimitHeaders, toAppError } from './error-renderer.ts'
+import { errorResponse } from './error-shapes.ts'
 import { type Bodies, createBodies } from './read-bodies.ts'
 import type { Metrics } from './metrics.ts'
 import { deferContinue, sendContinue } from './expect-continue.ts'
@@ -436,9 +437,6 @@ function sendError({ log }: ServerOptions, thrown: unknown, request: FastifyRequ
   if (discardBody(request.raw, reply.raw, { owner, closes: reply.hasHeader('connection') })) {
     reply.removeHeader('connection')
   }
-  return reply
-    .code(statusOf(error.code))
-    .headers(errorHeaders(error))
-    .header('x-request-id', request.id)
-    .send(renderErrorBody(error))
+  const { status, headers, body } = errorResponse(error, { url: request.url, requestId: request.id })
+  return reply.code(status).headers(headers).header('x-request-id', request.id).send(body)
 }

@@ -39,7 +39,7 @@ export function createUnknownRoutes(authenticators: Authenticators, assertGatewa
     /** Throws the error for a request without a route. */
     refuse(request: FastifyRequest, reply: FastifyReply): never {
       const path = pathOf(request)
-      if (/^\/v1\/gateway(?:\/|$)/.test(path)) {
+      if (/^\/v[12]\/gateway(?:\/|$)/.test(path)) {
         request.organisation = authenticateOrganisation(request, authenticators)
         assertGatewayAccess(request.organisation)
       }
