@@ -24,7 +24,7 @@ import { createTokenCounter, estimateTokens, loadVocabulary } from '../src/gatew
 
 /**
  * Every function of the main thread that reads text of clients, documents or providers takes linear time for texts that are the
- * worst case for regular expressions and loops: four times the text takes about four times as long. Quadratic work takes 16 times.
+ * worst case for regular expressions and loops: eight times the text takes about eight times as long. Quadratic work takes 64 times.
  */
 
 const smallUnits = 10_000

@@ -13,19 +13,19 @@ function threadMs(): number {
 }
 
 /** The size of the larger input of `expectLinear`, relative to the smaller. */
-const growth = 4
-/** Linear work grows four times, quadratic work 16 times. */
-const maximumGrowth = 8
+const growth = 8
+/** Linear work grows eight times, quadratic work 64 times. The bound is in the middle by ratio, so that either may be measured 2.8 times wrong. */
+const maximumGrowth = 22
 /** A garbage collection may fall into any measurement; each side counts by its fastest one. */
 const maximumRounds = 5
 /** The system may count processor time in steps of 4 ms, so shorter work is repeated until it takes this long. */
 const measurableMs = 20
 
-/** Fails when `run(4 * size)` takes more than eight times the processor time of `run(size)`. `run` may build its input. */
+/** Fails when `run(8 * size)` takes more than 22 times the processor time of `run(size)`. `run` may build its input. */
 export function expectLinear(
   run: (size: number) => unknown,
   size: number,
-  what = 'four times the size',
+  what = 'eight times the size',
 ): Promise<void> {
   return expectCost(
     () => run(growth * size),
@@ -64,7 +64,7 @@ export async function expectCost(
   expect(ratio, `processor time of ${what}, relative to the reference`).toBeLessThan(maximumRatio)
 }
 
-/** Whether `run(4 * size)` takes so long that the growth can be measured; quadratic work at thousands of units does. */
+/** Whether `run(8 * size)` takes so long that the growth can be measured; quadratic work at thousands of units does. */
 export async function isMeasurable(run: (size: number) => unknown, size: number): Promise<boolean> {
   return (await meanMs(() => run(growth * size), 1)) >= measurableMs
 }

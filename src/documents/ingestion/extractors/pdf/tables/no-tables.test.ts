@@ -182,6 +182,6 @@ describe('difficult pages', () => {
       if (areApart) expect(words(blocks)).toEqual(wordsDrawn([pageOf(rows)]))
     }
     // Up to 5,000 cells.
-    await expectLinear(readRows, 25)
+    await expectLinear(readRows, 12)
   })
 })
