@@ -31,11 +31,12 @@ const wings: Wings = {
     imports: ['contract', 'platform', 'tenants'],
     rooms: {
       tokens: [],
+      conversation: [],
       billing: [],
-      providers: ['tokens'],
+      providers: ['conversation', 'tokens'],
       models: ['billing', 'providers'],
       routing: ['models', 'providers'],
-      gateway: ['billing', 'models', 'routing', 'providers', 'tokens'],
+      gateway: ['billing', 'conversation', 'models', 'routing', 'providers', 'tokens'],
     },
   },
   documents: {

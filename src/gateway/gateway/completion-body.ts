@@ -1,5 +1,6 @@
 import { maximumMessages, maximumMetadataPairs, maximumPartsPerMessage } from '../../contract/gateway.ts'
 import { type BodyReader, type BodyShape, LongTexts, toMovable } from '../../platform/kernel/index.ts'
+import { textOfContent } from '../conversation/index.ts'
 import type { TokenEstimate } from '../tokens/index.ts'
 import { estimatePromptAtOnce } from './estimate-prompt.ts'
 import {
@@ -43,7 +44,7 @@ export const completionBody: BodyReader<ReadCompletion> = {
   },
   read(value, ignored) {
     const parsed = parseCompletion(value, ignored)
-    for (const message of parsed.request.messages) message.content = toMovable(message.content)
+    for (const message of parsed.request.messages) message.content = toMovable(textOfContent(message.content))
     return { ...parsed, promptEstimate: estimatePromptAtOnce(parsed.request.messages) }
   },
 }

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { textOf } from '../../platform/kernel/index.ts'
+import { textOfContent } from '../conversation/index.ts'
 import type { ProviderMessage, ProviderRequest } from '../providers/index.ts'
 import { estimateLongText, estimateTokens, type TokenEstimate } from '../tokens/index.ts'
 
@@ -18,7 +19,7 @@ export async function estimatePrompt({
   if (tools.length > 0) add(total, estimateTokens(JSON.stringify(tools)))
   let units = 0
   for (const message of messages) {
-    const content = textOf(message.content)
+    const content = textOf(textOfContent(message.content))
     if (units + content.length > unitsPerTurn) {
       units = 0
       await nextTurn()
@@ -33,7 +34,7 @@ export async function estimatePrompt({
 export function estimatePromptAtOnce(messages: readonly ProviderMessage[]): TokenEstimate {
   const total = { ...perPrompt }
   for (const message of messages) {
-    const { content } = message
+    const content = textOfContent(message.content)
     addMessage(total, message, typeof content === 'string' ? estimateTokens(content) : estimateLongText(content))
   }
   return total

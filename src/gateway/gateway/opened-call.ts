@@ -12,6 +12,7 @@ import {
 } from '../../platform/kernel/index.ts'
 import type { Catalogue, Deployment } from '../models/index.ts'
 import { type Attempting, type Router, toClientError } from '../routing/index.ts'
+import { textOfContent } from '../conversation/index.ts'
 import type { ProviderRequest, TokenUsage } from '../providers/index.ts'
 import type { TokenCounting } from '../tokens/index.ts'
 import type { OutputMeter } from './output-meter.ts'
@@ -217,7 +218,7 @@ async function countPromptUsage({ call, tokens, promptTokensEstimate }: OpenedCa
   if (longBytes > maximumCountedBytes) return { ...noUsage, promptTokens: promptTokensEstimate }
   // A separator between two messages.
   const separators = Math.max(0, messages.length - 1)
-  const texts = messages.map((message) => textOf(message.content))
+  const texts = messages.map((message) => textOf(textOfContent(message.content)))
   if (tools.length > 0) texts.push(JSON.stringify(tools))
   return { ...noUsage, promptTokens: separators + (await tokens.count(texts)) }
 }

@@ -34,6 +34,8 @@ export function createOutputMeter() {
             count(event.argumentsDelta + (event.name ?? ''))
             visible.push(event)
             break
+          case 'logprobs':
+          case 'choice_finish':
           case 'citations':
           case 'replay':
             visible.push(event)

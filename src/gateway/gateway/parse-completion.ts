@@ -1,14 +1,7 @@
 import { completionRequestSchema, maximumCharactersPerMessage } from '../../contract/gateway.ts'
 import { readValue } from '../../contract/validation.ts'
-import {
-  AppError,
-  decodeTexts,
-  isBlankText,
-  isObject,
-  joinTexts,
-  JsonText,
-  textOf,
-} from '../../platform/kernel/index.ts'
+import { AppError, decodeTexts, isObject, joinTexts, JsonText, textOf } from '../../platform/kernel/index.ts'
+import { isBlankContent } from '../conversation/index.ts'
 import type { ProviderMessage, ProviderRequest } from '../providers/index.ts'
 import { type Fields, hasOnlyUsualFields, isText, readUsualRequest } from './usual-request.ts'
 
@@ -279,7 +272,7 @@ function assertMessageOrder(messages: ProviderMessage[]) {
     })
   }
   // Several providers refuse it, each in different words.
-  if (isBlankText(messages.at(-1)!.content)) {
+  if (isBlankContent(messages.at(-1)!.content)) {
     const param = `messages.${messages.length - 1}.content`
     throw new AppError('invalid_request', `\`${param}\` must not be blank: the last message asks the question.`, {
       param,

@@ -56,7 +56,12 @@ export interface StreamedCompletion extends CompletionInfo {
 }
 
 export interface WholeCompletion
-  extends CompletionInfo, Pick<ProviderAnswer, 'text' | 'refusal' | 'reasoningText' | 'toolCalls' | 'finishReason'> {
+  extends
+    CompletionInfo,
+    Pick<
+      ProviderAnswer,
+      'text' | 'refusal' | 'reasoningText' | 'toolCalls' | 'finishReason' | 'replay' | 'logprobs' | 'furtherChoices'
+    > {
   citations: UrlCitation[]
   usage: TokenUsage
   receipt: Receipt

@@ -62,10 +62,8 @@ export function createChunkRenderer(identity: AnswerIdentity, { includeUsage }: 
             (includeUsage ? `${head}"choices":[],"usage":${renderUsage(event.usage)}}\n\n` : '') +
             'data: [DONE]\n\n'
           )
-        // Hidden reasoning and tool calls are no part of the public format's first version.
-        case 'reasoning':
-        case 'tool_call':
-        case 'replay':
+        // Hidden reasoning, tool calls and several choices are no part of the public format's first version.
+        default:
           return ''
       }
     },

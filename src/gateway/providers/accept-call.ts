@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { isBlankText, joinTexts } from '../../platform/kernel/index.ts'
 import type { ModelTraits } from './model-traits/index.ts'
-import type { PromptText, ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from './port.ts'
+import { isBlankContent, joinContents, type MessageContent } from '../conversation/index.ts'
+import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from './port.ts'
 import { type Adjustments, publicFieldNames, publicNames } from './sampling.ts'
 
 /**
@@ -130,7 +130,7 @@ export function shapeMessages(
   if (turns !== 'alternating') return kept
   const shaped: ProviderMessage[] = []
   /** Contents of the messages that become one, by its index. */
-  const merged = new Map<number, PromptText[]>()
+  const merged = new Map<number, MessageContent[]>()
   for (const message of kept) {
     const last = shaped.at(-1)
     if (isInstruction(message)) shaped.push(message)
@@ -147,11 +147,11 @@ export function shapeMessages(
       else merged.set(at, [last.content, message.content])
     } else shaped.push(message)
   }
-  for (const [at, contents] of merged) shaped[at] = { ...shaped[at]!, content: joinTexts(contents, '\n\n') }
+  for (const [at, contents] of merged) shaped[at] = { ...shaped[at]!, content: joinContents(contents) }
   return shaped
 }
 
 const isInstruction = ({ role }: ProviderMessage) => role === 'system' || role === 'developer'
 
 const isNonBlank = (message: ProviderMessage) =>
-  message.role === 'tool' || (message.toolCalls?.length ?? 0) > 0 || !isBlankText(message.content)
+  message.role === 'tool' || (message.toolCalls?.length ?? 0) > 0 || !isBlankContent(message.content)

@@ -1,4 +1,5 @@
-import { isBlankText, JsonText, textOf } from '../../platform/kernel/index.ts'
+import { JsonText, textOf } from '../../platform/kernel/index.ts'
+import { isBlankContent, textOfContent } from '../conversation/index.ts'
 import type { PromptText, ProviderMessage } from './port.ts'
 import { type JsonObject, parseJsonObject } from './wire-json.ts'
 
@@ -23,7 +24,7 @@ export function shapeConversation<Block>(
   const conversation: Conversation<Block> = { system: [], turns: [], opened: false }
   for (const message of messages) {
     if (message.role === 'system' || message.role === 'developer') {
-      if (!isBlankText(message.content)) conversation.system.push(message.content)
+      if (!isBlankContent(message.content)) conversation.system.push(textOfContent(message.content))
       continue
     }
     const blocks = toBlocks(message)

@@ -4,8 +4,11 @@
  */
 
 import type { ProviderFormat } from '../../contract/provider-formats.ts'
-import type { JsonText, Peer, StatedUsage, TokenCounts } from '../../platform/kernel/index.ts'
+import type { Peer, StatedUsage, TokenCounts } from '../../platform/kernel/index.ts'
+import type { CacheMark, MessageContent } from '../conversation/index.ts'
 import type { ModelTraits } from './model-traits/index.ts'
+
+export type * from '../conversation/index.ts'
 
 /** Values of the compatible API; `tool_calls` occurs only if tools were sent (Space chat). */
 export type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls'
@@ -26,20 +29,28 @@ export interface UrlCitation {
   endIndex: number
 }
 
-/** A long text of a request's body is not decoded. Adapters put either form into the body that they build. */
-export type PromptText = string | JsonText
-
 export interface ProviderMessage {
   role: 'system' | 'developer' | 'user' | 'assistant' | 'tool'
-  content: PromptText
+  content: MessageContent
+  /** Of the participant, where the host has a place for it. */
+  name?: string
   /** On assistant turns that called tools. */
-  toolCalls?: { id: string; name: string; argumentsJson: string }[]
+  toolCalls?: ToolCall[]
   /** On tool turns: which call this answers. */
   toolCallId?: string
-  /** On assistant turns that called tools: reasoning that the provider requires back with them. */
+  /** On tool turns: the tool failed, and the content states why. */
+  isError?: true
+  /** On assistant turns: reasoning that the provider requires back, above all with tool calls. */
   replay?: ReasoningReplay
   /** Later calls repeat the messages up to here: the provider's cache marker follows this message if the prefix is long enough. */
   cacheUpToHere?: boolean
+}
+
+export interface ToolCall {
+  id: string
+  name: string
+  /** The model's bytes; usually JSON. */
+  argumentsJson: string
 }
 
 /**
@@ -54,9 +65,43 @@ export interface ReasoningReplay {
 
 export interface ToolDefinition {
   name: string
-  description: string
+  description?: string
   /** JSON Schema of the arguments. */
   parameters: Record<string, unknown>
+  /** The arguments must match the schema. */
+  strict?: boolean
+  cache?: CacheMark
+}
+
+/** A tool that the provider runs (web search, code). Only hosts of its family receive it, in its own form. */
+export interface HostedTool {
+  family: 'openai' | 'anthropic' | 'gemini'
+  type: string
+  definition: Record<string, unknown>
+}
+
+export type ToolChoice = 'auto' | 'none' | 'required' | { name: string }
+
+/** The form that the answer's text must have. */
+export type ResponseFormat =
+  | { type: 'json_object' }
+  | { type: 'json_schema'; name: string; description?: string; schema: Record<string, unknown>; strict?: boolean }
+
+/** How a model reasons, beyond `reasoningEffort`. */
+export interface ReasoningOptions {
+  /** Absent: the model's default. `adaptive`: the model decides. */
+  mode?: 'disabled' | 'enabled' | 'adaptive'
+  budgetTokens?: number
+  /** Which summary of the reasoning the client wants to read. */
+  summary?: string
+}
+
+/** How likely one token of the answer was, in the compatible API's form. */
+export interface TokenLogprob {
+  token: string
+  logprob: number
+  bytes: number[] | null
+  top: { token: string; logprob: number; bytes: number[] | null }[]
 }
 
 /** A request in the compatible API's terms; adapters map it to the wire and report what they changed. */
@@ -75,7 +120,21 @@ export interface ProviderRequest {
   metadata?: Record<string, string>
   serviceTier?: string
   tools?: ToolDefinition[]
-  toolChoice?: 'auto' | 'none' | 'required'
+  hostedTools?: HostedTool[]
+  toolChoice?: ToolChoice
+  /** False: at most one call in an answer. */
+  parallelToolCalls?: boolean
+  responseFormat?: ResponseFormat
+  reasoning?: ReasoningOptions
+  verbosity?: string
+  topK?: number
+  logprobs?: boolean
+  topLogprobs?: number
+  /** Answers to the same prompt; absent: one. */
+  choices?: number
+  logitBias?: Record<string, number>
+  /** Anthropic's opt-ins, already checked against the allowed ones. */
+  betas?: string[]
 }
 
 /** Facts of the model for the adapter; from the catalogue. */
@@ -115,9 +174,12 @@ export interface ProviderAnswer {
   text: string
   reasoningText: string
   refusal: string | null
-  toolCalls: { id: string; name: string; argumentsJson: string }[]
+  toolCalls: ToolCall[]
   finishReason: FinishReason
   wireFinishReason: string | null
+  logprobs?: TokenLogprob[]
+  /** The second and later answers, if several were requested. */
+  furtherChoices?: AnswerChoice[]
   /** Sources that the provider cites, in its order: `[1]` in the text is the first. Absent: none. */
   citations?: UrlCitation[]
   /** Present on answers that call tools, if the format requires its reasoning back. */
@@ -130,12 +192,23 @@ export interface ProviderAnswer {
   adjusted: string[]
 }
 
-/** Events of a stream, in order: any number of text/reasoning/refusal/tool_call, one finish, at most one usage, then the end. */
+/** One of several answers to a prompt. */
+export type AnswerChoice = Pick<
+  ProviderAnswer,
+  'text' | 'reasoningText' | 'refusal' | 'toolCalls' | 'finishReason' | 'wireFinishReason' | 'logprobs' | 'replay'
+>
+
+/**
+ * Events of a stream, in order: any number of text/reasoning/refusal/tool_call, one finish, at most one usage, then the end.
+ * Without `choice` they belong to the first answer; the others finish with `choice_finish`, before the first does.
+ */
 export type ProviderEvent =
-  | { type: 'text'; text: string }
-  | { type: 'reasoning'; text: string }
-  | { type: 'refusal'; text: string }
-  | { type: 'tool_call'; index: number; id?: string; name?: string; argumentsDelta: string }
+  | { type: 'text'; text: string; choice?: number }
+  | { type: 'reasoning'; text: string; choice?: number }
+  | { type: 'refusal'; text: string; choice?: number }
+  | { type: 'tool_call'; index: number; id?: string; name?: string; argumentsDelta: string; choice?: number }
+  | { type: 'logprobs'; logprobs: TokenLogprob[]; choice?: number }
+  | { type: 'choice_finish'; choice: number; finishReason: FinishReason; wireFinishReason: string | null }
   /** Sources that the provider cites; the last event wins and precedes `finish`. */
   | { type: 'citations'; citations: UrlCitation[] }
   /** Precedes `finish` of an answer that calls tools. */

@@ -1,3 +1,4 @@
+import { textOfContent } from '../conversation/index.ts'
 import type { ModelTraits } from './model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderSettings } from './port.ts'
 
@@ -35,7 +36,7 @@ export function planCache(
   let characters = JSON.stringify(request.tools ?? '').length
   const longEnough: ProviderMessage[] = []
   for (const message of messages) {
-    const { content } = message
+    const content = textOfContent(message.content)
     characters += typeof content === 'string' ? content.length : content.maximumCharacters
     if (wanted.includes(message) && characters >= cachePrefixTokens * charactersPerToken) longEnough.push(message)
   }

@@ -1,5 +1,6 @@
 import { AppError, createTimeSlices, textOf } from '../../../platform/kernel/index.ts'
 import type { Passage } from '../../../documents/retrieval/index.ts'
+import { textOfContent } from '../../../gateway/conversation/index.ts'
 import type { ProviderMessage } from '../../../gateway/providers/index.ts'
 import { estimateTokens, type TokenCounting } from '../../../gateway/tokens/index.ts'
 import { type Count, packPassages, type PackedPassages } from './pack-passages.ts'
@@ -58,7 +59,7 @@ export async function openContextWindow(
 ): Promise<ContextWindow> {
   const windowTokens = limits.contextTokens - answerReserve(limits)
   const question = turns.at(-1)!
-  const texts = [system, ...[question, ...turns.slice(0, -1)].map((turn) => textOf(turn.content))]
+  const texts = [system, ...[question, ...turns.slice(0, -1)].map((turn) => textOf(textOfContent(turn.content)))]
   const exact = !(await fitsByBound(texts, windowTokens - 2 * boundFactor * passageReserve(limits)))
   const count = createCounter(tokens, exact)
 
@@ -70,7 +71,7 @@ export async function openContextWindow(
       `The instructions of the Space take ${systemTokens} tokens; its model has room for ${windowTokens} alongside an answer. Shorten them, or use a model with a larger context.`,
     )
   }
-  const questionTokens = await count(textOf(question.content), room)
+  const questionTokens = await count(textOf(textOfContent(question.content)), room)
   if (questionTokens > room) {
     throw new AppError(
       'context_length_exceeded',
@@ -149,7 +150,7 @@ async function findRecent<Turn extends ProviderMessage>(turns: readonly Turn[], 
   const kept: { turn: Turn; size: number }[] = []
   let left = room
   for (const turn of turns.toReversed()) {
-    const size = await count(textOf(turn.content), room)
+    const size = await count(textOf(textOfContent(turn.content)), room)
     if (size > left) break
     kept.push({ turn, size })
     left -= size

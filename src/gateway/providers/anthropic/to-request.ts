@@ -1,6 +1,7 @@
 import { jsonRequest } from '../json-request.ts'
 import { acceptCall, mapEffort, openingText } from '../accept-call.ts'
 import { isBlankText } from '../../../platform/kernel/index.ts'
+import { textOfContent } from '../../conversation/index.ts'
 import { shapeConversation, toolArguments, trimFinalTurn } from '../conversation.ts'
 import { resolveTraits } from '../model-traits/index.ts'
 import type { PromptText, ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
@@ -90,9 +91,10 @@ function toBlocks(message: ProviderMessage, { marked }: CachePlan): JsonObject[]
 
 /** The API refuses blank text blocks, so a blank text becomes no block. Tool results precede text of the same turn. */
 function toContentBlocks(message: ProviderMessage): JsonObject[] {
-  const text = isBlankText(message.content) ? [] : [{ type: 'text', text: message.content }]
+  const content = textOfContent(message.content)
+  const text = isBlankText(content) ? [] : [{ type: 'text', text: content }]
   if (message.role === 'tool') {
-    return [{ type: 'tool_result', tool_use_id: message.toolCallId ?? '', content: message.content }]
+    return [{ type: 'tool_result', tool_use_id: message.toolCallId ?? '', content }]
   }
   const calls = (message.toolCalls ?? []).map((call) => ({
     type: 'tool_use',
@@ -112,13 +114,16 @@ function plainWherePossible(blocks: JsonObject[]): JsonObject[] | string {
 function toTools(request: ProviderRequest): JsonObject {
   if (!request.tools || request.tools.length === 0) return {}
   const choices = { auto: 'auto', none: 'none', required: 'any' } as const
+  const choice = request.toolChoice
   return {
     tools: request.tools.map((tool) => ({
       name: tool.name,
       description: tool.description,
       input_schema: tool.parameters,
     })),
-    ...(request.toolChoice && { tool_choice: { type: choices[request.toolChoice] } }),
+    ...(choice !== undefined && {
+      tool_choice: typeof choice === 'object' ? { type: 'tool', ...choice } : { type: choices[choice] },
+    }),
   }
 }
 

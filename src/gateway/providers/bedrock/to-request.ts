@@ -1,6 +1,7 @@
 import { jsonRequest } from '../json-request.ts'
 import { acceptCall, mapEffort, openingText } from '../accept-call.ts'
 import { isBlankText } from '../../../platform/kernel/index.ts'
+import { textOfContent } from '../../conversation/index.ts'
 import { shapeConversation, toolArguments, trimFinalTurn } from '../conversation.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
@@ -91,11 +92,12 @@ function toBlocks(message: ProviderMessage, { marked }: CachePlan): JsonObject[]
 
 /** Blank text blocks are refused, so a blank text becomes no block; a blank tool result gets a text. */
 function toContentBlocks(message: ProviderMessage): JsonObject[] {
+  const content = textOfContent(message.content)
   if (message.role === 'tool') {
-    const text = isBlankText(message.content) ? '(no output)' : message.content
+    const text = isBlankText(content) ? '(no output)' : content
     return [{ toolResult: { toolUseId: message.toolCallId ?? '', content: [{ text }] } }]
   }
-  const text = isBlankText(message.content) ? [] : [{ text: message.content }]
+  const text = isBlankText(content) ? [] : [{ text: content }]
   const calls = (message.toolCalls ?? []).map((call) => ({
     toolUse: { toolUseId: call.id, name: call.name, input: toolArguments(call.argumentsJson) },
   }))
@@ -116,6 +118,7 @@ function toToolConfig(request: ProviderRequest, adjustments: Adjustments): JsonO
     toolSpec: { name: tool.name, description: tool.description, inputSchema: { json: tool.parameters } },
   }))
   if (request.toolChoice === 'required') return { tools, toolChoice: { any: {} } }
+  if (typeof request.toolChoice === 'object') return { tools, toolChoice: { tool: { name: request.toolChoice.name } } }
   return request.toolChoice === 'auto' ? { tools, toolChoice: { auto: {} } } : { tools }
 }
 

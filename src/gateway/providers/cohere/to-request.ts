@@ -2,6 +2,7 @@ import { toFunctionTools } from '../function-tools.ts'
 import { jsonRequest } from '../json-request.ts'
 import { acceptCall } from '../accept-call.ts'
 import { isBlankText } from '../../../platform/kernel/index.ts'
+import { textOfContent } from '../../conversation/index.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
 import { Adjustments, mapSampling } from '../sampling.ts'
@@ -82,7 +83,7 @@ function mapPenalty(
 
 /** Blank system and assistant texts are refused, so they are omitted. */
 function toMessage(message: ProviderMessage): JsonObject | null {
-  const { content } = message
+  const content = textOfContent(message.content)
   if (message.role === 'tool') return { role: 'tool', tool_call_id: message.toolCallId ?? '', content }
   if (message.role === 'user') return { role: 'user', content }
   if (message.role !== 'assistant') return isBlankText(content) ? null : { role: 'system', content }
@@ -115,7 +116,7 @@ function toThinking(call: ProviderCall, adjustments: Adjustments): JsonObject {
 function toTools(request: ProviderRequest): JsonObject {
   if (!request.tools || request.tools.length === 0) return {}
   const choices = { auto: undefined, none: 'NONE', required: 'REQUIRED' } as const
-  const choice = request.toolChoice && choices[request.toolChoice]
+  const choice = typeof request.toolChoice === 'object' ? 'REQUIRED' : request.toolChoice && choices[request.toolChoice]
   return {
     tools: toFunctionTools(request.tools),
     ...(choice && { tool_choice: choice }),

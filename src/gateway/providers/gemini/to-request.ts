@@ -1,6 +1,7 @@
 import { jsonRequest } from '../json-request.ts'
 import { acceptCall, openingText } from '../accept-call.ts'
 import { isBlankText, joinTexts, textOf } from '../../../platform/kernel/index.ts'
+import { isBlankContent, textOfContent } from '../../conversation/index.ts'
 import { nameOfAnsweredTool, shapeConversation, toolArguments } from '../conversation.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
@@ -62,7 +63,10 @@ function toBody(
 function withoutInstructions(messages: ProviderMessage[]): ProviderMessage[] {
   return messages.map((message) =>
     message.role === 'system' || message.role === 'developer'
-      ? { role: 'user', content: isBlankText(message.content) ? '' : joinTexts([message.content, ''], '\n\n') }
+      ? {
+          role: 'user',
+          content: isBlankContent(message.content) ? '' : joinTexts([textOfContent(message.content), ''], '\n\n'),
+        }
       : message,
   )
 }
@@ -98,7 +102,8 @@ function mapSeed(seed: number, adjustments: Adjustments): number {
 }
 
 function toParts(message: ProviderMessage, signed: boolean): JsonObject[] {
-  const text = isBlankText(message.content) ? [] : [{ text: message.content }]
+  const content = textOfContent(message.content)
+  const text = isBlankText(content) ? [] : [{ text: content }]
   const calls = (message.toolCalls ?? []).map((call, position) => {
     const identity = decodeToolCallId(call.id)
     // Parallel calls share one signature, which is part of the first.
@@ -118,17 +123,19 @@ function toParts(message: ProviderMessage, signed: boolean): JsonObject[] {
 /** The result of a tool must be an object with the tool's name; our ids contain the name, for other ids it is looked up. */
 function toFunctionResponse(message: ProviderMessage, messages: ProviderMessage[]): JsonObject {
   const identity = decodeToolCallId(message.toolCallId ?? '')
+  const content = textOfContent(message.content)
   return {
     functionResponse: {
       ...(identity?.wireId && { id: identity.wireId }),
       name: identity?.name ?? nameOfAnsweredTool(messages, message),
-      response: parseJsonObject(textOf(message.content)) ?? { result: message.content },
+      response: parseJsonObject(textOf(content)) ?? { result: content },
     },
   }
 }
 
 function toTools(request: ProviderRequest): JsonObject {
   if (!request.tools || request.tools.length === 0) return {}
+  const choice = request.toolChoice
   const modes = { auto: 'AUTO', none: 'NONE', required: 'ANY' } as const
   const functionDeclarations = request.tools.map((tool) => ({
     name: tool.name,
@@ -138,6 +145,11 @@ function toTools(request: ProviderRequest): JsonObject {
   }))
   return {
     tools: [{ functionDeclarations }],
-    ...(request.toolChoice && { toolConfig: { functionCallingConfig: { mode: modes[request.toolChoice] } } }),
+    ...(choice !== undefined && {
+      toolConfig: {
+        functionCallingConfig:
+          typeof choice === 'object' ? { mode: 'ANY', allowedFunctionNames: [choice.name] } : { mode: modes[choice] },
+      },
+    }),
   }
 }

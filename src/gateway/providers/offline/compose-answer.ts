@@ -1,5 +1,6 @@
 import { rankSentences, readPassages, composeNoAnswer, scoreAnswerability } from '../../../platform/evidence/index.ts'
 import { createTimeSlices, textOf } from '../../../platform/kernel/index.ts'
+import { textOfContent } from '../../conversation/index.ts'
 import type { ProviderMessage } from '../port.ts'
 
 /** Part of a conversation that is searched for passages, in UTF-16 units: far more than a Space sends, and fast to read. */
@@ -55,7 +56,9 @@ export async function composeAnswer(messages: readonly ProviderMessage[]): Promi
 
 /** The prompt of a Space whose search found nothing. */
 function isSpaceWithoutPassages(messages: readonly ProviderMessage[]): boolean {
-  return messages.some((message) => message.role === 'system' && textOf(message.content).includes('uploaded files'))
+  return messages.some(
+    (message) => message.role === 'system' && textOf(textOfContent(message.content)).includes('uploaded files'),
+  )
 }
 
 /** `questions`: the last one, and the one before, if there is one: a follow-up leaves its subject to it. */
@@ -78,7 +81,7 @@ const fileExtension = /\.[a-z0-9]{1,5}$/i
 /** The passages of a message and its remaining text. System messages are read completely. */
 function splitPassages(message: ProviderMessage): { role: string; passages: string; rest: string } {
   const { role } = message
-  const content = textOf(message.content)
+  const content = textOf(textOfContent(message.content))
   if (role === 'system' || role === 'developer') return { role, passages: content, rest: '' }
   const first = role === 'assistant' ? null : firstLinePattern.exec(content)
   if (!first) return { role, passages: role === 'tool' ? content : '', rest: content }

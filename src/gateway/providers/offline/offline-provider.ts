@@ -1,4 +1,5 @@
 import { type Clock, createTimeSlices, systemClock, textOf } from '../../../platform/kernel/index.ts'
+import { textOfContent } from '../../conversation/index.ts'
 import type { TokenCounting } from '../../tokens/index.ts'
 import {
   type FinishReason,
@@ -118,7 +119,7 @@ async function countMessages(messages: readonly ProviderMessage[], tokens: Token
   const slice = createTimeSlices()
   for (const { content } of messages) {
     await slice()
-    contents.push(textOf(content))
+    contents.push(textOf(textOfContent(content)))
   }
   return tokensPerAnswer + messages.length * tokensPerMessage + (await tokens.count(contents))
 }

@@ -1,3 +1,4 @@
+import { textOfContent } from '../../conversation/index.ts'
 import type { ModelTraits } from '../model-traits/index.ts'
 import type { PromptText, ProviderCall } from '../port.ts'
 
@@ -20,7 +21,7 @@ export function contextSize({ model, request }: ProviderCall, traits: ModelTrait
   const limit = model.contextTokens ?? traits.contextTokens ?? unknownContextTokens
   let bytes = Buffer.byteLength(JSON.stringify(request.tools ?? ''))
   for (const message of request.messages) {
-    bytes += textBytes(message.content) + tokensPerMessage * bytesPerToken
+    bytes += textBytes(textOfContent(message.content)) + tokensPerMessage * bytesPerToken
     for (const call of message.toolCalls ?? []) bytes += Buffer.byteLength(call.argumentsJson) + call.name.length
   }
   const needed = bytes / bytesPerToken + tokensPerMessage + (request.maxOutputTokens ?? uncappedAnswerTokens)

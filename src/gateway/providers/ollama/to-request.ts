@@ -1,6 +1,7 @@
 import { toFunctionTools } from '../function-tools.ts'
 import { jsonRequest } from '../json-request.ts'
 import { acceptCall } from '../accept-call.ts'
+import { textOfContent } from '../../conversation/index.ts'
 import { nameOfAnsweredTool, toolArguments } from '../conversation.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderSettings } from '../port.ts'
@@ -78,11 +79,11 @@ function mapThinking({ model, request }: ProviderCall, { efforts }: ModelTraits,
 
 function toMessage(message: ProviderMessage, all: ProviderMessage[]): JsonObject {
   if (message.role === 'tool') {
-    return { role: 'tool', content: message.content, tool_name: nameOfAnsweredTool(all, message) }
+    return { role: 'tool', content: textOfContent(message.content), tool_name: nameOfAnsweredTool(all, message) }
   }
   return {
     role: message.role === 'developer' ? 'system' : message.role,
-    content: message.content,
+    content: textOfContent(message.content),
     ...(message.toolCalls &&
       message.toolCalls.length > 0 && {
         tool_calls: message.toolCalls.map((call) => ({

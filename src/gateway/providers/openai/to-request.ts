@@ -115,7 +115,12 @@ function aboveZero(temperature: number, flavour: Flavour, adjustments: Adjustmen
 }
 
 function toTools(tools: NonNullable<ProviderRequest['tools']>, { toolChoice }: ProviderRequest, flavour: Flavour) {
-  const choice = toolChoice === 'required' ? flavour.requiredToolChoice : toolChoice
+  const choice =
+    typeof toolChoice === 'object'
+      ? { type: 'function', function: { name: toolChoice.name } }
+      : toolChoice === 'required'
+        ? flavour.requiredToolChoice
+        : toolChoice
   return {
     tools: toFunctionTools(tools),
     ...(choice !== undefined && { tool_choice: choice }),

@@ -1,0 +1,46 @@
+import { isParts, type ContentPart } from '../conversation/index.ts'
+import type { ProviderRequest } from './port.ts'
+
+/** What a request needs from a deployment beyond text. `hosted:FAMILY` is a tool that the provider runs. */
+export type Capability =
+  | 'tools'
+  | 'named_tool_choice'
+  | 'parallel_tools'
+  | 'images'
+  | 'files'
+  | 'audio'
+  | 'json_object'
+  | 'json_schema'
+  | 'several_choices'
+  | 'logprobs'
+  | `hosted:${string}`
+
+const capabilityOfPart: Partial<Record<ContentPart['type'], Capability>> = {
+  image: 'images',
+  file: 'files',
+  audio: 'audio',
+}
+
+const none: ReadonlySet<Capability> = new Set()
+
+/** What only some deployments can do for a request; routing takes those that can all of it. */
+export function needsOf(request: ProviderRequest): ReadonlySet<Capability> {
+  const { messages, tools, hostedTools, toolChoice, responseFormat } = request
+  const needs = new Set<Capability>()
+  for (const { content, toolCallId } of messages) {
+    if (toolCallId !== undefined) needs.add('tools')
+    if (!isParts(content)) continue
+    for (const { type } of content) {
+      const needed = capabilityOfPart[type]
+      if (needed) needs.add(needed)
+    }
+  }
+  if (tools && tools.length > 0) needs.add('tools')
+  if (typeof toolChoice === 'object') needs.add('named_tool_choice')
+  if (request.parallelToolCalls === false) needs.add('parallel_tools')
+  for (const { family } of hostedTools ?? []) needs.add(`hosted:${family}`)
+  if (responseFormat) needs.add(responseFormat.type)
+  if (request.choices !== undefined && request.choices > 1) needs.add('several_choices')
+  if (request.logprobs || request.topLogprobs !== undefined) needs.add('logprobs')
+  return needs.size === 0 ? none : needs
+}
