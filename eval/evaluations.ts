@@ -1,6 +1,7 @@
 import { answerability } from './answerability.ts'
 import { citations } from './citations.ts'
 import { citationsInLanguages } from './citations-xquad.ts'
+import { codeFences } from './code-fences.ts'
 import { conversations } from './conversations.ts'
 import { injection } from './injection.ts'
 import type { Evaluation } from './measure.ts'
@@ -16,6 +17,7 @@ export const evaluations: readonly Evaluation[] = [
   xquad,
   citations,
   citationsInLanguages,
+  codeFences,
   injection,
   tables,
 ]

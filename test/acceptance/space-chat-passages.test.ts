@@ -80,7 +80,7 @@ async function ask({ endpointId }: TestSpace, content: string, headers: Record<s
 const search = async ({ id }: TestSpace, content: string) =>
   expectStatus(await member.call('POST', `/api/spaces/${id}/search`, { ...question(content), candidates: 50 }), 200)
 const sourcesOf = (prompt: string) => [
-  ...prompt.matchAll(/<source id="(\d+)" title="([^"]+)"[^>]*>\n([^]*?)\n<\/source>/g),
+  ...prompt.matchAll(/<source id="(\d+)" title="([^"]+)"[^>]*>\n([^]*?)\n<\/source [0-9a-f]{10}>/g),
 ]
 const timesIn = (text: string, part: string) => text.split(part).length - 1
 

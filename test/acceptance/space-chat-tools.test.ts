@@ -153,7 +153,7 @@ describe('a plan of tools', () => {
     expect(list).toMatch(
       /handbook\.md.*\n.*offices\.txt.*\n.*sales\.csv  \(csv, \d+ passages\)  \{"department":"sales"/,
     )
-    expect(open).toContain('Returns within 30 days (1).')
+    expect(open).toContain('Returns within 30 days [1].')
     expect(open).not.toContain('Open on weekdays')
     expect(find).toContain('1 passages contain the text')
     expect(requests[2]!.results[6]).toBe('3250.75 / 2 = 1625.375')

@@ -156,6 +156,15 @@ describe('passages of a prompt', () => {
     expect(join([first!, row])).toHaveLength(2)
   })
 
+  test('keep a long code fence in one passage, byte for byte', async () => {
+    const fence = ['```js', ...Array.from({ length: 400 }, (_, n) => `  if (list[${n}]) run([[${n}]])`), '```'].join(
+      '\n',
+    )
+    const all = await passagesOf([paragraph(sentences(30, 'house')), { kind: 'code', text: fence.slice(0, 5_000) }])
+    const given = join(all)
+    expect(given.filter((passage) => formatSource(passage, 1).includes(fence.slice(0, 5_000)))).toHaveLength(1)
+  })
+
   test('leave out the text of another document, and do not join documents', async () => {
     const here = await passagesOf([paragraph(sentences(30, 'house'))])
     const copy = await passagesOf([paragraph(sentences(30, 'house'))], 'copy.txt')

@@ -25,6 +25,8 @@ interface Run {
  * would be vague, and nearly any sentence would find its words in it.
  */
 const maximumJoinedTokens = 1_500
+/** The same where a chunk ends within a block, such as a long code fence: its lines stay together. */
+const maximumTokensOfBlock = 3_000
 
 /** The chunks of a prompt, joined where they continue each other. Repeats of a text are not added. */
 export function createPassageSet() {
@@ -51,10 +53,10 @@ export function createPassageSet() {
       const text = last ? chunk.text.slice(repeatedUnits(chunk, last.chunk.characterTo)) : chunk.text
       if (text === '') return null
       const tokens = estimateTokens(text).estimate
-      const fits = (run: Run | undefined, more: number) =>
-        run && run.tokens + more <= maximumJoinedTokens ? run : undefined
-      const left = fits(last?.run, tokens)
-      const right = fits(next?.run, tokens + (left?.tokens ?? 0))
+      const fits = (run: Run | undefined, more: number, isOneBlock: boolean) =>
+        run && run.tokens + more <= (isOneBlock ? maximumTokensOfBlock : maximumJoinedTokens) ? run : undefined
+      const left = fits(last?.run, tokens, last !== undefined && divides(last.chunk, chunk))
+      const right = fits(next?.run, tokens + (left?.tokens ?? 0), next !== undefined && divides(chunk, next.chunk))
       return { chunk, text, tokens, left, right }
     },
 
@@ -83,6 +85,11 @@ export function createPassageSet() {
       return [...runs].map(({ chunks }) => joinChunks(chunks, before(chunks[0])?.chunk.characterTo))
     },
   }
+}
+
+/** Whether the border of two chunks divides a block: a line feed is between blocks, and most other texts overlap. */
+function divides(chunk: Passage, next: Passage): boolean {
+  return next.characterFrom === chunk.characterTo
 }
 
 function isBefore<Item>(items: Iterable<Item>, one: Item, other: Item): boolean {

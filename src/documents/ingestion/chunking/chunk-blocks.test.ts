@@ -251,3 +251,21 @@ describe('structure', () => {
     await expect(chunksOf([], { overlapTokens: 40 })).rejects.toThrow(RangeError)
   })
 })
+
+describe('code', () => {
+  const code = (text: string): ExtractedBlock => ({ kind: 'code', text })
+  const lines = (count: number) => Array.from({ length: count }, (_, index) => `    call(${index})  `).join('\n\n')
+
+  test('stays in one chunk where it fits, whatever is before it', async () => {
+    const fence = `\`\`\`js\n${lines(8)}\n\`\`\``
+    const chunks = await chunksOf([paragraph(sentences(5)), code(fence), paragraph(sentences(5))])
+    expect(chunks.filter(({ text }) => text.includes(fence))).toHaveLength(1)
+  })
+
+  test('keeps the blanks and empty lines at the borders of chunks', async () => {
+    const fence = `\`\`\`js\n${lines(60)}\n\`\`\``
+    const chunks = await chunksOf([code(fence)])
+    expect(chunks.length).toBeGreaterThan(2)
+    expect(chunks.map(({ text }) => text).join('')).toBe(fence)
+  })
+})

@@ -50,7 +50,9 @@ export class ChunkDraft {
     const headTokens = this.tableHead?.tokens ?? 0
     const room = Math.max(4, Math.floor((maximumTokens - headTokens) * 0.95) - 2)
     const target = Math.max(4, targetTokens - headTokens)
-    return kind === 'table_row' || kind === 'heading' ? room : Math.min(room, Math.ceil(target * wholeParagraphShare))
+    return kind === 'table_row' || kind === 'heading' || kind === 'code'
+      ? room
+      : Math.min(room, Math.ceil(target * wholeParagraphShare))
   }
 
   hasRoomFor(piece: Piece): boolean {
@@ -144,14 +146,13 @@ function giveBackLeading(kept: Piece[], left: Piece[]) {
   if (contentEnd >= 0) left.unshift(...kept.splice(contentEnd + 1))
 }
 
-/** The text of pieces that follow one another, without white space around it, and its exact range. */
+/** The text of pieces that follow one another, and its exact range. Code keeps its blanks; other text ends with its last word. */
 function textOf(pieces: Piece[]): { text: string; from: number; to: number } {
-  let text = ''
-  for (const piece of pieces) text += (text === '' || piece.continues ? '' : '\n') + piece.text
-  const start = text.length - text.trimStart().length
-  const from = pieces[0]!.from + countCodePoints(text.slice(0, start))
-  const trimmed = text.trim()
-  return { text: trimmed, from, to: from + countCodePoints(trimmed) }
+  let all = ''
+  for (const piece of pieces) all += (all === '' || piece.continues ? '' : '\n') + piece.text
+  const text = pieces.at(-1)!.kind === 'code' && all.trim() !== '' ? all : all.trimEnd()
+  const { from } = pieces[0]!
+  return { text, from, to: from + countCodePoints(text) }
 }
 
 /** Where each page after the first one begins. A page without text begins where the next one does. */

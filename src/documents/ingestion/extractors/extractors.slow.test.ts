@@ -208,6 +208,11 @@ describe('md', () => {
     ])
   })
 
+  test('code of lists keeps its indentation and the blanks at the ends of lines', async () => {
+    const { blocks } = await readBlocks('md', '1. Run:\n\n   ```sh\n   cd a  \n\n     ls\n   ```\n')
+    expect(blocks).toContainEqual({ kind: 'code', text: '   ```sh\n   cd a  \n\n     ls\n   ```' })
+  })
+
   test.each([
     ['dates', Array.from({ length: 300 }, (_, index) => `2024-01-${(index % 28) + 1}`).join('\n')],
     ['list items that are dates', Array.from({ length: 300 }, (_, index) => `- 1.1.20${(index % 90) + 10}`).join('\n')],

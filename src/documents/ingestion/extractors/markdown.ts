@@ -70,7 +70,7 @@ function* blocksOf(
       yield { kind: 'heading', level: node.depth ?? 1, text: headingText(node, source) }
       return
     case 'code':
-      yield { kind: 'code', text: sourceOf(node, source) }
+      yield { kind: 'code', text: codeOf(node, source) }
       return
     case 'list':
       for (const item of node.children ?? []) yield* listItem(item, source)
@@ -143,6 +143,14 @@ function plainText(node: MarkdownNode): string {
 
 function sourceOf(node: MarkdownNode, source: string): string {
   return unindent(source.slice(node.position?.start.offset, node.position?.end.offset), node)
+}
+
+/** Code as the file has it, with the indentation of its first line and blanks at the ends of lines. */
+function codeOf(node: MarkdownNode, source: string): string {
+  const from = node.position?.start.offset ?? 0
+  const lineStart = source.lastIndexOf('\n', from - 1) + 1
+  const isAlone = source.slice(lineStart, from).trim() === ''
+  return cleanText(source.slice(isAlone ? lineStart : from, node.position?.end.offset))
 }
 
 /** Takes the indentation that nesting gave to a node's later lines away. */
