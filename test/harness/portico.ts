@@ -267,7 +267,7 @@ export async function startSeparatePortico({
 const repository = path.resolve(import.meta.dirname, '../..')
 
 /** Environment of services that presume a silent instance dead after 3 s instead of 10 s, for tests that wait for it. */
-export const soonPresumedDead = { TEST_INSTANCE_EXPIRY_MS: process.env.XEXP ?? '3000' }
+export const soonPresumedDead = { TEST_INSTANCE_EXPIRY_MS: '3000' }
 const entryFor = (environment: Record<string, string>) =>
   path.join(
     repository,

@@ -17,15 +17,14 @@ export interface AuditReport {
 }
 
 /**
- * Checks on one snapshot of the database that entries, counters, leases and holds agree. Runs during normal traffic. `expiryMs`
- * null: the embedded engine, where recovery runs at start only and no hold can be stale.
+ * Checks on one snapshot of the database that entries, counters, leases and holds agree. Runs during normal traffic. `staleAfterMs`: an
+ * instance that is silent for so long has no holds any more, unless recovery fails; null: that cannot be known.
  */
-export function runAudit(database: Database, expiryMs: number | null): Promise<AuditReport> {
+export function runAudit(database: Database, staleAfterMs: number | null): Promise<AuditReport> {
   return database.transaction(async (transaction) => {
     await transaction.execute('set transaction isolation level repeatable read')
     const findings = await loadFindings(transaction)
-    // Twice the expiry: recovery by another instance may be under way.
-    if (expiryMs !== null) findings.push(...(await loadStaleHolds(transaction, 2 * expiryMs)))
+    if (staleAfterMs !== null) findings.push(...(await loadStaleHolds(transaction, staleAfterMs)))
     return { ok: findings.length === 0, rules: auditRules, findings, totals: await loadTotals(transaction) }
   })
 }

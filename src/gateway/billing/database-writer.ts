@@ -21,7 +21,7 @@ import {
 } from './ledger.store.ts'
 import { type LedgerWriter, type RefusalReason, resultOf, type SettleResult, unavailable } from './ledger-writer.ts'
 import type { Receipt } from './port.ts'
-import { isRefusal } from './refusal.ts'
+import { isRefusal, isUnsent } from './refusal.ts'
 import { keepWithSettlements, RefusedCalls } from './refused-calls.ts'
 import { queued, type QueuedWrite, WriteQueue } from './write-queue.ts'
 
@@ -172,13 +172,17 @@ export class DatabaseWriter implements LedgerWriter {
   private async attempt(instanceId: InstanceId, waiting: readonly Write[]): Promise<void> {
     const writes = waiting.filter((write) => !write.isExpired)
     for (const write of writes) if (write.kind === 'settle') this.refused.withdraw(write)
-    keepWithSettlements(writes, holdOf, settlementOf)
+    const kept = keepWithSettlements(writes, holdOf, settlementOf)
     const batch = mergeWrites(writes)
     if (batch.opens.length + batch.changes.length + batch.settlements.length > 0) {
       await this.queue.attempt(() =>
         withDeadline(attemptTimeoutMs, async (signal) => {
           const writer = { instanceId, attempt: this.attemptNumber }
-          const result = await writeBatch(this.deps.database, writer, batch, signal)
+          const result = await writeBatch(this.deps.database, writer, batch, signal).catch((error: unknown) => {
+            // Past the deadline the writes may be in the next attempt already.
+            if (isUnsent(error) && !signal.aborted) for (const write of kept) write.mayExpire = true
+            throw error
+          })
           if (!result.alive) throw new FencedError(instanceId)
           this.isFailing = false
           await this.report(instanceId, writes, batch, new Set(result.opened), new Set(result.entered), signal)

@@ -130,6 +130,29 @@ describe('several instances', () => {
     expect((await alive!.audit()).findings).toEqual([])
   })
 
+  test('a hold of a silent one is a finding, unless its recovery has to wait for uninterrupted heartbeats', async () => {
+    let passedMs = 0
+    const monotonicMs = () => performance.now() + passedMs
+    // Nothing runs but what the test asks for.
+    const clock = { ...systemClock, monotonicMs, every: () => () => {} }
+    const [dead, alive] = await openInstances(2, { clock })
+    const hold = await dead!.hold(callOf(organisationWith('1')))
+    await hold.makeDurable()
+    await silence(dead!)
+    const rulesBroken = async () => (await alive!.audit()).findings.map(({ rule }) => rule)
+    expect(await rulesBroken()).toEqual(['no hold waits for ever'])
+    passedMs += 60_000
+    await alive!.maintain()
+    expect(await alive!.loadReceipt(hold.requestId)).toBeUndefined()
+    expect(await rulesBroken()).toEqual([])
+    for (let beats = 0; beats < 2; beats += 1) {
+      passedMs += 3_000
+      await alive!.maintain()
+    }
+    expect(await alive!.loadReceipt(hold.requestId)).toMatchObject({ ending: 'crashed' })
+    expect(await rulesBroken()).toEqual([])
+  })
+
   test('a hold that was decided on a lost lease is not written in the name of the new instance', async () => {
     const [dead, alive] = await openInstances(2)
     const organisation = organisationWith('1')

@@ -110,9 +110,18 @@ export class LedgerInstance {
 
   /** Whether the silence of another instance shows that it is dead, and not that the database or this process was frozen. */
   isSteady(): boolean {
-    const { clock, times } = this.deps
-    const nowMs = clock.monotonicMs()
-    return nowMs - this.confirmed.monotonicMs <= times.steadyGapMs && nowMs - this.steadySinceMs >= times.steadyAfterMs
+    return this.steadyForMs() >= this.deps.times.steadyAfterMs
+  }
+
+  /** The silence after which another instance has no open holds any more; null: its recovery had to wait, or may be under way. */
+  staleAfterMs(): number | null {
+    const { steadyAfterMs, expiryMs } = this.deps.times
+    return this.steadyForMs() >= steadyAfterMs + expiryMs ? 2 * expiryMs : null
+  }
+
+  private steadyForMs(): number {
+    const nowMs = this.deps.clock.monotonicMs()
+    return nowMs - this.confirmed.monotonicMs <= this.deps.times.steadyGapMs ? nowMs - this.steadySinceMs : 0
   }
 
   private now() {

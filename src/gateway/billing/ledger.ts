@@ -176,7 +176,8 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
     flush: () => writer.barrier(),
     async audit() {
       await writer.barrier()
-      return runAudit(database, expiryMs)
+      // With the embedded engine recovery runs at the start only, and no other instance can have holds.
+      return runAudit(database, expiryMs === null ? null : instance.staleAfterMs())
     },
     repair: (actor) => repair(deps, actor, recoverOthers),
     reasonToRefuse: () => writer.reasonToRefuse(),

@@ -23,7 +23,7 @@ afterEach(async () => {
 })
 afterAll(() => databases.drop())
 
-type Fault = 'none' | 'refuses' | 'loses answers' | 'hangs'
+type Fault = 'none' | 'refuses' | 'has no connection' | 'loses answers' | 'hangs'
 
 /** A database with a switch. `loses answers`: what was asked for takes effect, and the connection breaks before the answer. */
 function breakable() {
@@ -33,6 +33,7 @@ function breakable() {
   async function ask<T>(options: QueryOptions | undefined, work: () => Promise<T>): Promise<T> {
     const { fault } = state
     if (fault === 'refuses') throw lost()
+    if (fault === 'has no connection') throw Object.assign(lost(), { isUnsent: true })
     if (fault === 'hangs') {
       await new Promise((_, reject) => {
         options?.signal?.addEventListener('abort', () => reject(options.signal!.reason as Error))
@@ -165,6 +166,43 @@ describe('a database that does not answer', () => {
       expect((await ledger.audit()).findings).toEqual([])
     })
   }
+
+  test('and has no connection: a call whose provider has answered is refused in time too, and not billed', async () => {
+    const { database, state } = breakable()
+    let elapsedMs = 0
+    const ledger = await openLedger(database, { ...systemClock, monotonicMs: () => elapsedMs })
+    const organisation = organisationWith('1')
+    await (await ledger.hold(callOf(organisation))).settle(answered(100, 10))
+    state.fault = 'has no connection'
+    const hold = await ledger.hold(callOf(organisation))
+    const settlement = hold.settle(answered(100, 500))
+    await expect.poll(() => ledger.isAccepting()).toBe(false)
+    elapsedMs = refusedWithinMs
+    await expect(hold.durable).rejects.toMatchObject({ code: 'overloaded' })
+    state.fault = 'none'
+    expect(await settlement).toMatchObject({ ending: 'unanswered', billedPicoUsd: 0n })
+    expect((await ledger.loadBudget(organisation)).settledPicoUsd).toBe(parsePicoUsd('0.0002'))
+    await expectNothingLeftAfterClose(ledger)
+  })
+
+  test('and has no connection after a lost answer: the call waits, because its bill may be stored', async () => {
+    const { database, state } = breakable()
+    let elapsedMs = 0
+    const ledger = await openLedger(database, { ...systemClock, monotonicMs: () => elapsedMs })
+    const organisation = organisationWith('1')
+    await (await ledger.hold(callOf(organisation))).settle(answered(100, 10))
+    state.onFault = () => (state.fault = 'has no connection')
+    state.fault = 'loses answers'
+    const hold = await ledger.hold(callOf(organisation))
+    const settlement = hold.settle(answered(100, 500))
+    await expect.poll(() => state.fault).toBe('has no connection')
+    await expect.poll(() => ledger.isAccepting()).toBe(false)
+    elapsedMs = refusedWithinMs
+    state.fault = 'none'
+    await hold.durable
+    expect(await settlement).toMatchObject({ ending: 'completed', billedPicoUsd: parsePicoUsd('0.0051') })
+    await expectNothingLeftAfterClose(ledger)
+  })
 
   test('for so long that another instance takes over: the instance comes back by itself under a new identity', async () => {
     const { database, state } = breakable()

@@ -6,3 +6,8 @@ export function isRefusal(error: unknown): boolean {
   }
   return false
 }
+
+/** The statement certainly has no effect; see DatabaseError. */
+export function isUnsent(error: unknown): boolean {
+  return (error as { isUnsent?: unknown } | undefined)?.isUnsent === true
+}

@@ -40,18 +40,21 @@ export class RefusedCalls {
 
 /**
  * To be called for the writes of one commit: once a hold is on its way together with its bill, the call can no longer be refused, because the
- * bill may be stored although no answer comes. Its client waits, like at the end of every running call.
+ * bill may be stored although no answer comes. Its client waits, like at the end of every running call. Returns the writes that could be
+ * refused before: they can be again if the commit was certainly not sent.
  */
 export function keepWithSettlements<Write extends QueuedWrite>(
   writes: readonly Write[],
   holdOf: (write: Write) => RequestId | undefined,
   settlementOf: (write: Write) => RequestId | undefined,
-): void {
+): Write[] {
   const settled = new Set(writes.map(settlementOf))
-  for (const write of writes) {
+  const kept = writes.filter((write) => {
     const requestId = holdOf(write)
-    if (requestId !== undefined && settled.has(requestId)) write.mayExpire = false
-  }
+    return write.mayExpire && requestId !== undefined && settled.has(requestId)
+  })
+  for (const write of kept) write.mayExpire = false
+  return kept
 }
 
 const noTokens = { promptTokens: 0, completionTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }

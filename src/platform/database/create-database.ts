@@ -47,7 +47,10 @@ export function createDatabase({ name, engine, features, source, limits, startCo
       )
     }
     if (closing) throw new DatabaseError(sqlState.connectionLost, `the ${name} database is closed`)
-    const session = await source.acquire(options)
+    const session = await source.acquire(options).catch((error: unknown) => {
+      // Another one: the same error may be that of a statement that was running.
+      throw error instanceof DatabaseError ? new DatabaseError(error.code, error.message, { isUnsent: true }) : error
+    })
     try {
       return await use(session)
     } finally {

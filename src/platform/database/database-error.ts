@@ -4,11 +4,14 @@ import { inspect } from 'node:util'
 export class DatabaseError extends Error {
   /** SQLSTATE, five characters: 57014 for a statement past its deadline, 08006 for a lost connection. */
   readonly code: string
+  /** There was no connection for it, so it has certainly had no effect. False: it may have one. */
+  readonly isUnsent: boolean
 
-  constructor(code: string, message: string) {
+  constructor(code: string, message: string, { isUnsent = false }: { isUnsent?: boolean } = {}) {
     super(message)
     this.name = 'DatabaseError'
     this.code = code
+    this.isUnsent = isUnsent
   }
 
   /** True where the database could not run the statement at the moment; the same statement may succeed later. */

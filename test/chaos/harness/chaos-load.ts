@@ -9,8 +9,8 @@ export interface ChaosLoad {
   records: CallRecord[]
   chats: ChatRecord[]
   uploads: UploadRecord[]
-  /** One call, one chat and one upload to this address. Resolves to what failed; empty when all are answered. */
-  tryAll(url: string): Promise<string[]>
+  /** One call, one chat and one upload to this address. Resolves to what failed; empty when all are answered. Each is reported as it fails. */
+  tryAll(url: string, onFailed?: (what: string) => void): Promise<string[]>
   /** Streams that have sent text and not ended. */
   openStreams(): number
   /** As many streams at once, whose clients leave after the first words. Resolves to the number of those that did. */
@@ -60,6 +60,8 @@ export function startChaosLoad(options: ChaosLoadOptions): ChaosLoad {
   const chats: ChatRecord[] = []
   const uploads: UploadRecord[] = []
   const streaming = new Set<CallRecord>()
+  /** Calls of `tryAll` that wait for their answer. */
+  const tries = new Set<Promise<unknown>>()
   const stopping = new AbortController()
   const internal: string[] = []
   let number = 0
@@ -104,6 +106,23 @@ export function startChaosLoad(options: ChaosLoadOptions): ChaosLoad {
     return answer
   }
 
+  async function tryEach(url: string, onFailed: (what: string) => void): Promise<string[]> {
+    const failed: string[] = []
+    const note = (isAnswered: boolean, what: string) => {
+      if (isAnswered) return
+      failed.push(what)
+      onFailed(what)
+    }
+    await Promise.all([
+      send(url, quickCall).then(({ status, errorCode }) => note(status === 200, `completion ${status} ${errorCode}`)),
+      ask(url).then((chat) => note(chat?.status === 200, `chat ${chat?.status} ${JSON.stringify(chat?.body)}`)),
+      upload(url).then((file) => note(file?.status === 201, `upload ${file?.status} ${JSON.stringify(file?.body)}`)),
+    ])
+    const ready = await fetch(`${url}/readyz`).catch(() => undefined)
+    note(ready?.status === 200, `readyz ${ready?.status}`)
+    return failed
+  }
+
   const client = async (act: () => Promise<boolean>, pauseMs = 0) => {
     while (!stopping.signal.aborted) await wait((await act()) ? pauseMs : Math.max(pauseMs, afterFailureMs))
   }
@@ -119,15 +138,10 @@ export function startChaosLoad(options: ChaosLoadOptions): ChaosLoad {
     records,
     chats,
     uploads,
-    async tryAll(url) {
-      const [call, chat, file] = await Promise.all([send(url, quickCall), ask(url), upload(url)])
-      const ready = await fetch(`${url}/readyz`).catch(() => undefined)
-      return [
-        ...(call.status === 200 ? [] : [`completion ${call.status} ${call.errorCode}`]),
-        ...(chat?.status === 200 ? [] : [`chat ${chat?.status} ${JSON.stringify(chat?.body)}`]),
-        ...(file?.status === 201 ? [] : [`upload ${file?.status} ${JSON.stringify(file?.body)}`]),
-        ...(ready?.status === 200 ? [] : [`readyz ${ready?.status}`]),
-      ]
+    tryAll(url, onFailed = () => {}) {
+      const trying = tryEach(url, onFailed).finally(() => tries.delete(trying))
+      tries.add(trying)
+      return trying
     },
     openStreams: () => streaming.size,
     async hangUp(url, count) {
@@ -141,7 +155,7 @@ export function startChaosLoad(options: ChaosLoadOptions): ChaosLoad {
     ],
     async stop() {
       stopping.abort()
-      await Promise.all(clients)
+      await Promise.all([...clients, ...tries])
     },
   }
 }

@@ -95,6 +95,7 @@ describe.skipIf(testServerUrl() === undefined)('on a PostgreSQL server (PORTICO_
     await expect(bounded.control.query('select 1')).rejects.toMatchObject({
       code: '53300',
       isUnavailable: true,
+      isUnsent: true,
       message: 'no database connection became free within 1000 ms',
     })
     held.resolve()
@@ -180,7 +181,7 @@ describe.skipIf(testServerUrl() === undefined)('on a PostgreSQL server (PORTICO_
 
   test('connections that the server kills are replaced', async () => {
     const died = one.control.query('select pg_terminate_backend(pg_backend_pid())')
-    await expect(died).rejects.toMatchObject({ code: '57P01' })
+    await expect(died).rejects.toMatchObject({ code: '57P01', isUnsent: false })
     expect(await one.control.query('select 1 as one')).toEqual([{ one: 1 }])
   })
 
