@@ -298,6 +298,7 @@ async function settleWhole(
     toolCalls: answer.toolCalls,
     citations: answer.citations ?? [],
     ...(answer.replay && { replay: answer.replay }),
+    ...(answer.native && { native: answer.native }),
     ...(answer.logprobs && { logprobs: answer.logprobs }),
     ...(answer.furtherChoices && { furtherChoices: answer.furtherChoices }),
     finishReason: answer.finishReason,

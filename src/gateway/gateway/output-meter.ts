@@ -38,6 +38,7 @@ export function createOutputMeter() {
           case 'choice_finish':
           case 'citations':
           case 'replay':
+          case 'native':
             visible.push(event)
             break
           case 'finish':

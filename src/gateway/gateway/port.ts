@@ -60,7 +60,15 @@ export interface WholeCompletion
     CompletionInfo,
     Pick<
       ProviderAnswer,
-      'text' | 'refusal' | 'reasoningText' | 'toolCalls' | 'finishReason' | 'replay' | 'logprobs' | 'furtherChoices'
+      | 'text'
+      | 'refusal'
+      | 'reasoningText'
+      | 'toolCalls'
+      | 'finishReason'
+      | 'replay'
+      | 'native'
+      | 'logprobs'
+      | 'furtherChoices'
     > {
   citations: UrlCitation[]
   usage: TokenUsage

@@ -64,7 +64,7 @@ export function createHttpProvider({
     async complete(call) {
       const { request, answer } = await sendCall(wire, call, { stream: false })
       const body = await readWhole(answer.body)
-      const mapped = readAnswer(() => adapter.fromResponse(body))
+      const mapped = readAnswer(() => adapter.fromResponse(body, call.request))
       if (isUnknownStop(mapped.finishReason, mapped.wireFinishReason)) onUnknownWord(mapped.wireFinishReason)
       return {
         ...mapped,
@@ -75,7 +75,7 @@ export function createHttpProvider({
     async stream(call): Promise<ProviderStream> {
       const { request, answer } = await sendCall(wire, call, { stream: true })
       return {
-        events: await openStream(answer, adapter, onUnknownWord),
+        events: await openStream(answer, readersOf(adapter, call), onUnknownWord),
         adjusted: request.adjusted,
         providerRequestId: requestIdOf(adapter, answer),
       }
@@ -109,6 +109,12 @@ interface Wire {
   refusals: LearnedRefusals
   onRefusal: (refusal: { deployment: string; field: string }) => void
 }
+
+/** The adapter's readers for the answer to a call. */
+const readersOf = (adapter: WireAdapter, { request }: ProviderCall) => ({
+  createStreamReader: () => adapter.createStreamReader(request),
+  fromResponse: (body: Uint8Array) => adapter.fromResponse(body, request),
+})
 
 /** Bodies of refusals that may name a field, as long as the error is referenced. */
 const refusalBodies = new WeakMap<ProviderError, string>()

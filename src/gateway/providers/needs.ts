@@ -39,6 +39,7 @@ export function needsOf(request: ProviderRequest): ReadonlySet<Capability> {
   if (typeof toolChoice === 'object') needs.add('named_tool_choice')
   if (request.parallelToolCalls === false) needs.add('parallel_tools')
   for (const { family } of hostedTools ?? []) needs.add(`hosted:${family}`)
+  if (request.native?.only !== undefined) needs.add(`hosted:${request.native.family}`)
   if (responseFormat) needs.add(responseFormat.type)
   if (request.choices !== undefined && request.choices > 1) needs.add('several_choices')
   if (request.logprobs || request.topLogprobs !== undefined) needs.add('logprobs')

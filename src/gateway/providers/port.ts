@@ -104,11 +104,25 @@ export interface TokenLogprob {
   top: { token: string; logprob: number; bytes: number[] | null }[]
 }
 
+/**
+ * A prompt in the form of a client API that is also a wire format. Hosts of this family receive it as it is. The other fields of the
+ * request have the same meaning in the compatible API's terms.
+ */
+export interface NativeRequest {
+  family: 'anthropic'
+  /** Fields of the body, without the model, the cap, sampling, user and stream. */
+  body: Record<string, unknown>
+  /** The first field without another form: only hosts of this family can serve the request. */
+  only?: string
+}
+
 /** A request in the compatible API's terms; adapters map it to the wire and report what they changed. */
 export interface ProviderRequest {
   messages: ProviderMessage[]
   /** 0..2; adapters scale it to the provider's range. */
   temperature?: number
+  /** The temperature is already in the range of the model's provider. */
+  temperatureIsExact?: boolean
   topP?: number
   maxOutputTokens?: number
   stop?: string[]
@@ -135,6 +149,7 @@ export interface ProviderRequest {
   logitBias?: Record<string, number>
   /** Anthropic's opt-ins, already checked against the allowed ones. */
   betas?: string[]
+  native?: NativeRequest
 }
 
 /** Facts of the model for the adapter; from the catalogue. */
@@ -184,6 +199,8 @@ export interface ProviderAnswer {
   citations?: UrlCitation[]
   /** Present on answers that call tools, if the format requires its reasoning back. */
   replay?: ReasoningReplay
+  /** The answer as the host sent it; present if the request was native. */
+  native?: Record<string, unknown>
   /** null: the wire had none; the caller counts and marks it as estimated. Never zeros by default. */
   usage: TokenUsage | null
   /** The provider's id of the answer, for the log. */
@@ -213,6 +230,8 @@ export type ProviderEvent =
   | { type: 'citations'; citations: UrlCitation[] }
   /** Precedes `finish` of an answer that calls tools. */
   | { type: 'replay'; replay: ReasoningReplay }
+  /** An event as the host sent it, before the events that have its meaning; only if the request was native. */
+  | { type: 'native'; event: Record<string, unknown> }
   | { type: 'finish'; finishReason: FinishReason; wireFinishReason: string | null }
   /** The last one wins; adapters emit it when its value is final. */
   | { type: 'usage'; usage: TokenUsage }

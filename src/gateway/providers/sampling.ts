@@ -60,7 +60,8 @@ export function mapSampling(
 ): { temperature?: number; topP?: number } {
   const sampling: { temperature?: number; topP?: number } = {}
   const { topP } = request
-  const temperature = request.temperature === undefined ? undefined : scaleTemperature(request.temperature, factor)
+  const scale = request.temperatureIsExact ? 1 : factor
+  const temperature = request.temperature === undefined ? undefined : scaleTemperature(request.temperature, scale)
   if (!model.acceptsTemperature) {
     adjustments.drop(request, 'temperature', 'topP')
     return {}

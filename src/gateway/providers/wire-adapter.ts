@@ -6,6 +6,7 @@ import type {
   ProviderCall,
   ProviderError,
   ProviderEvent,
+  ProviderRequest,
   ProviderSettings,
   RerankAnswer,
   WireModel,
@@ -19,9 +20,9 @@ export interface WireAdapter {
   /** Request line, headers and body for one call. `stream` decides path and flags. Credentials are not added here. */
   toRequest(call: ProviderCall, options: { stream: boolean }): WireRequest
   /** Maps a 2xx body to an answer. Throws ProviderError if the body is an error inside HTTP 200 or not an answer. */
-  fromResponse(body: Uint8Array): WireAnswer
+  fromResponse(body: Uint8Array, request?: ProviderRequest): WireAnswer
   /** A fresh reader for one streamed 2xx body. */
-  createStreamReader(): WireStreamReader
+  createStreamReader(request?: ProviderRequest): WireStreamReader
   /** Maps a non-2xx answer, or an error inside a body, to a ProviderError without secrets. */
   mapError(failure: { status: number; headers: Record<string, string>; body: string }): ProviderError
   /** Adds credentials: a header, a bearer token, a signature over the body. May do I/O for tokens. */

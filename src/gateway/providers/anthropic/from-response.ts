@@ -1,13 +1,15 @@
 import { unreadableAnswer } from '../wire-failure.ts'
 import { asName, asObject, asObjects, asString, decodeJsonObject } from '../wire-json.ts'
+import { isNative } from './is-native.ts'
 import { mapError } from './map-error.ts'
 import { mapFinishReason } from './map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
+import type { ProviderRequest } from '../port.ts'
 import type { Redact } from '../redactor.ts'
 import type { WireAnswer } from '../wire-adapter.ts'
 
 /** Maps a complete message to an answer. Throws ProviderError if the body is an error inside HTTP 200 or not a message. */
-export function fromMessage(body: Uint8Array, redact: Redact): WireAnswer {
+export function fromMessage(body: Uint8Array, redact: Redact, request?: ProviderRequest): WireAnswer {
   const message = decodeJsonObject(body)
   if (message?.type === 'error') {
     throw mapError({ status: 200, headers: {}, body: JSON.stringify(message) }, redact)
@@ -29,6 +31,7 @@ export function fromMessage(body: Uint8Array, redact: Redact): WireAnswer {
         argumentsJson: JSON.stringify(asObject(block.input)),
       })),
     ...(replayed && { replay: { format: 'anthropic', blocks: thinking } }),
+    ...(isNative(request) && { native: message }),
     finishReason: mapFinishReason(stopReason),
     wireFinishReason: stopReason,
     usage: mapUsage(message.usage),

@@ -1,9 +1,10 @@
 import { SseParser, type SseEvent } from '../../../platform/kernel/index.ts'
-import type { ProviderEvent } from '../port.ts'
+import type { ProviderEvent, ProviderRequest } from '../port.ts'
 import { createStreamReader, textEvent } from '../stream-reader.ts'
 import type { WireStreamReader } from '../wire-adapter.ts'
 import { truncatedStream, unreadableAnswer } from '../wire-failure.ts'
 import { asName, asObject, asString, type JsonObject, parseJsonObject } from '../wire-json.ts'
+import { isNative } from './is-native.ts'
 import { mapError } from './map-error.ts'
 import { mapFinishReason } from './map-finish-reason.ts'
 import { mapUsage, replaceUsage } from './map-usage.ts'
@@ -23,10 +24,12 @@ interface ReaderState {
   toolCalls: Map<unknown, { index: number; sawDelta: boolean; input: JsonObject }>
   /** Blocks of thinking by the index of their content block. */
   thinking: Map<unknown, JsonObject>
+  /** The events of blocks and of the end are passed on as they are. */
+  native: boolean
 }
 
 /** Reads the event stream of `POST /v1/messages`. The answer ends with `message_stop`. */
-export function createMessageStreamReader(redact: Redact): WireStreamReader {
+export function createMessageStreamReader(redact: Redact, request?: ProviderRequest): WireStreamReader {
   const state: ReaderState = {
     begun: false,
     ended: false,
@@ -35,6 +38,7 @@ export function createMessageStreamReader(redact: Redact): WireStreamReader {
     usage: {},
     toolCalls: new Map(),
     thinking: new Map(),
+    native: isNative(request),
   }
   return createStreamReader({
     parser: new SseParser({ maximumEventBytes }),
@@ -60,21 +64,25 @@ function readEvent(state: ReaderState, event: SseEvent, redact: Redact): Provide
       state.usage = asObject(asObject(data.message).usage)
       return []
     case 'content_block_start':
-      return readBlockStart(state, data)
+      return [...passOn(state, data), ...readBlockStart(state, data)]
     case 'content_block_delta':
-      return readDelta(state, data)
+      return [...passOn(state, data), ...readDelta(state, data)]
     case 'content_block_stop':
-      return readBlockStop(state, data)
+      return [...passOn(state, data), ...readBlockStop(state, data)]
     case 'message_delta':
       state.stopReason = asName(asObject(data.delta).stop_reason) ?? state.stopReason
       state.usage = replaceUsage(state.usage, asObject(data.usage))
-      return []
+      return passOn(state, data)
     case 'message_stop':
       return readEnd(state)
     default:
       // Pings and unknown kinds of events.
       return []
   }
+}
+
+function passOn({ native }: ReaderState, event: JsonObject): ProviderEvent[] {
+  return native ? [{ type: 'native', event }] : []
 }
 
 /** A proxy that retries by itself begins a second message: the parts of the first are not a complete answer. */

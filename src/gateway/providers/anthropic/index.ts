@@ -13,8 +13,8 @@ export const createAnthropicAdapter: CreateWireAdapter = (settings) => {
   const credentials: Record<string, string> = settings.apiKey ? { 'x-api-key': settings.apiKey } : {}
   return {
     toRequest: (call, options) => toMessagesRequest(call, options, settings),
-    fromResponse: (body) => fromMessage(body, redact),
-    createStreamReader: () => createMessageStreamReader(redact),
+    fromResponse: (body, request) => fromMessage(body, redact, request),
+    createStreamReader: (request) => createMessageStreamReader(redact, request),
     mapError: (failure) => mapError(failure, redact),
     // Every endpoint requires the version, also the model list, whose mapping has no headers.
     authorize: async () => ({ ...credentials, ...versionHeader(settings) }),

@@ -5,6 +5,8 @@ import { textOfContent } from '../../conversation/index.ts'
 import { shapeConversation, toolArguments, trimFinalTurn } from '../conversation.ts'
 import { resolveTraits } from '../model-traits/index.ts'
 import type { PromptText, ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
+import { isNative } from './is-native.ts'
+import { toNativeBody } from './to-native.ts'
 import { type CachePlan, planCache } from '../prompt-cache.ts'
 import { Adjustments, mapSampling } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
@@ -26,7 +28,7 @@ export function toMessagesRequest(
   const body = toMessagesBody(call, options, settings, adjustments)
   return jsonRequest(`${apiRoot(settings)}/v1/messages`, body, {
     accept: options.stream ? 'text/event-stream' : 'application/json',
-    headers: versionHeader(settings),
+    headers: { ...versionHeader(settings), ...betaHeader(call.request) },
     adjusted: adjustments.names(),
   })
 }
@@ -40,6 +42,10 @@ export function versionHeader(settings: ProviderSettings): Record<string, string
   return { 'anthropic-version': settings.apiVersion ?? defaultVersion }
 }
 
+function betaHeader({ betas }: ProviderRequest): Record<string, string> {
+  return betas && betas.length > 0 ? { 'anthropic-beta': betas.join(',') } : {}
+}
+
 function toMessagesBody(
   original: ProviderCall,
   options: { stream: boolean },
@@ -48,6 +54,7 @@ function toMessagesBody(
 ): JsonObject {
   const traits = resolveTraits('anthropic', original.model)
   const call = acceptCall(original, settings, traits, adjustments)
+  if (isNative(call.request)) return toNativeBody(call, options, { settings, traits }, adjustments)
   const { request, model } = call
   const cache = planCache(call, settings, traits)
   const opening = { type: 'text', text: openingText }
