@@ -94,7 +94,7 @@ function splitPassages(message: ProviderMessage): { role: string; passages: stri
 /** Longest attributes of a source, in characters. */
 const maximumAttributesLength = 2_000
 
-/** `<source id="3" title="…">text</source>`, in time linear in the text. */
+/** `<source id="3" title="…" code="1f…">text</source 1f…>`, in time linear in the text. Text of a file may look like its end. */
 function readSources(text: string): SourcePassage[] {
   const sources: SourcePassage[] = []
   for (let at = text.indexOf(opening); at !== -1; at = text.indexOf(opening, at + 1)) {
@@ -103,7 +103,8 @@ function readSources(text: string): SourcePassage[] {
     const id = /\bid="(\d{1,9})"/.exec(attributes)?.[1]
     if (id === undefined) continue
     const start = at + opening.length + attributes.length
-    const end = text.indexOf(closing, start)
+    const code = /\bcode="([0-9a-f]{1,32})"/.exec(attributes)?.[1]
+    const end = text.indexOf(code === undefined ? '</source>' : `\n</source ${code}>`, start)
     if (end === -1) break
     const title = /\btitle="([^"]*)"/.exec(attributes)?.[1] ?? ''
     sources.push({ id: Number(id), title, text: text.slice(start, end).trim() })
@@ -113,7 +114,6 @@ function readSources(text: string): SourcePassage[] {
 }
 
 const opening = '<source '
-const closing = '</source>'
 
 function withoutBreaks(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim()
