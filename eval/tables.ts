@@ -94,13 +94,20 @@ function isComplete({ header, rows, extracted }: Source): boolean {
   if (!table || others.length > 0 || table.rows.length !== rows.length) return false
   const columns = columnsOf(table)
   return header.every((title, index) => {
-    const column = columns.find(({ source }) => source === index)
-    if (!column || (column.header ?? '') !== title) return false
+    const at = columns.findIndex(({ source }) => source === index)
+    if (at === -1 || (columns[at]!.header ?? '') !== title) return false
     const cells = rows.map((row) => row[index] ?? '')
     const isNumeric = cells.some((cell) => cell !== '') && cells.every((cell) => cell === '' || plainNumber.test(cell))
-    if (isNumeric !== (column.type !== 'TEXT')) return false
+    if (isNumeric && columns[at]!.kind !== 'number') return false
+    const column = textOf(columns, at)
     return cells.every((cell, at) => String(column.value(table.rows[at]!.cells, at + 1) ?? '') === cell)
   })
+}
+
+/** The column with the cells as the file has them. */
+function textOf(columns: readonly SqlColumn[], at: number): SqlColumn {
+  const next = columns[at + 1]
+  return next?.source === null && next.kind === 'text' ? next : columns[at]!
 }
 
 function columnsOf({ header, rows }: ExtractedTable): SqlColumn[] {
@@ -129,20 +136,19 @@ function runScripted({ rows, header, extracted }: Source): Scripted[] {
   for (const index of header.keys()) {
     const at = columns.findIndex(({ source }) => source === index)
     const { name } = columns[at]!
+    const text = textOf(columns, at).name
     const cells = rows.map((row) => row[index] ?? '').filter((cell) => cell !== '')
     const common = mostFrequent(cells)
     if (common !== undefined) {
-      const filter = `select count(*) from t1 where "${name}" = '${common.text.replaceAll("'", "''")}'`
+      const filter = `select count(*) from t1 where "${text}" = '${common.text.replaceAll("'", "''")}'`
       done.push(check(common.count, filter, filter))
     }
     const numbers = readNumbers(cells)
     if (numbers === null) continue
-    const added = columns[at + 1]
-    const number = added?.source === null && added.name === `${name}_number` ? added.name : name
     const sum = numbers.reduce((total, value) => total + value, 0)
     done.push(
-      check(sum, `select sum("${number}") from t1`, `select sum("${name}") from t1`),
-      check(Math.max(...numbers), `select max("${number}") from t1`, `select max(cast("${name}" as real)) from t1`),
+      check(sum, `select sum("${name}") from t1`, `select sum(cast(trim("${text}") as real)) from t1`),
+      check(Math.max(...numbers), `select max("${name}") from t1`, `select max(cast(trim("${text}") as real)) from t1`),
     )
   }
   database.close()

@@ -112,7 +112,7 @@ describe('a plan of tools', () => {
         ]
       }
       if (round === 1) {
-        const sql = "select sum(Revenue_number) as total from t1 where Region = 'North'"
+        const sql = "select sum(Revenue) as total from t1 where Region = 'North'"
         return [
           { name: 'describe_tables', args: { documents: ['sales.csv'] } },
           { name: 'query_tables', args: { documents: ['sales.csv'], sql } },
@@ -163,7 +163,7 @@ describe('a plan of tools', () => {
   it('begins with the rows of the tables that the first search found', async () => {
     expectStatus(await ask(), 200)
     expect(requests[0]!.prompt).toContain('Table t1: 4 rows. Columns: row_number INTEGER, Region TEXT')
-    expect(requests[0]!.prompt).toContain('3 | North | June | 2,000.25 | 2000.25')
+    expect(requests[0]!.prompt).toContain('3 | North | June | 2000.25 | 2,000.25')
   })
 
   it('filters a search by metadata and lists documents by it', async () => {

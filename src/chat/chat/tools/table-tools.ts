@@ -17,6 +17,8 @@ const maximumSqlLength = 3_500
 /** Rows of each description, in bytes: enough to see what the columns hold. */
 const sampleBytes = 1_500
 
+type Column = TableDescription['columns'][number]
+
 const documents = z.array(z.string().trim().min(1).max(300)).min(1).max(maximumDocuments)
 const documentsProperty = {
   type: 'array',
@@ -52,7 +54,7 @@ export const queryTablesTool: Tool = {
   definition: {
     name: 'query_tables',
     description:
-      'Runs one SELECT statement of SQLite over the tables of uploaded files, to count, sum, compare, filter and sort rows exactly. Call describe_tables first. Cells that are not plain numbers stay text; NAME_number has their number, NAME_date their date. row_number is the row in the file.',
+      'Runs one SELECT statement of SQLite over the tables of uploaded files, to count, sum, compare, filter and sort rows exactly. Call describe_tables first. Columns have numbers, dates (YYYY-MM-DD), times or 1 and 0 where nearly all cells are; NAME_text has the cell as the file has it. row_number is the row in the file.',
     parameters: objectSchema(
       { documents: documentsProperty, sql: { type: 'string', description: 'One SELECT statement.' } },
       ['documents', 'sql'],
@@ -121,9 +123,7 @@ export function requestOf({ scope, signal }: DocumentContext, found: readonly Sp
 export function describePassages(tables: readonly TableDescription[], documents: readonly SpaceDocument[]): Passage[] {
   return tables.map(({ name, documentKey, title, rowCount, columns, rows }) => {
     const document = documents.find((one) => keyOf(one) === documentKey)!
-    const listed = columns.map(({ name: column, type, header }) =>
-      header === null || header === column ? `${column} ${type}` : `${column} ${type} (${JSON.stringify(header)})`,
-    )
+    const listed = columns.map(describeColumn)
     const shown = rows.length === rowCount ? 'All rows' : `${rows.length} of its rows`
     const text = [
       `Table ${name}${title === null ? '' : ` (${title})`}: ${rowCount} rows. Columns: ${listed.join(', ')}. ${shown}:`,
@@ -132,6 +132,17 @@ export function describePassages(tables: readonly TableDescription[], documents:
     ]
     return toPassage(document, { place: `table ${name}`, header: null, text: text.join('\n') })
   })
+}
+
+const typeNames: Partial<Record<Column['kind'], string>> = { date: 'DATE', time: 'TIME', boolean: 'BOOLEAN' }
+
+/** `Revenue REAL ("Revenue (USD)"; in $)`. */
+function describeColumn({ name, type, kind, note, header }: Column): string {
+  const facts = [
+    ...(header === null || header === name ? [] : [JSON.stringify(header)]),
+    ...(note === '' ? [] : [note]),
+  ]
+  return `${name} ${typeNames[kind] ?? type}${facts.length === 0 ? '' : ` (${facts.join('; ')})`}`
 }
 
 const renderRow = (values: readonly SqlValue[]) => values.map((value) => value ?? '').join(' | ')

@@ -12,6 +12,9 @@ test.each([
     ['1,SS1,07:43,A,3 km,2:10', '1,SS2,08:34,B,5 km,3:10', '2,SS3,09:00,C,7 km,4:00'],
   ],
   ['Country,2001,2002', ['France,5,6']],
+  [',1948,1952,1956', ['France,5,6,7', 'Chile,1,0,2']],
+  [',Q1 2020,Q2 2020', ['Sales,5,6']],
+  [',2019/20,2020/21', ['Home,5,6', 'Away,7,8']],
 ])('names columns: %s', (first, following) => {
   expect(looksLikeHeader(cells(first), following.map(cells))).toBe(true)
 })
@@ -23,6 +26,8 @@ test.each([
   ['yes,no,yes,no,yes', ['no,no,yes,yes,no', 'yes,yes,no,no,yes', 'yes,no,no,no,yes']],
   ['Ann,5,Rome', ['Bob,,Oslo', 'Cid,n/a,Rome']],
   ['2001,2002', ['5,6']],
+  [',2001,2002', ['1,5,6', '2,7,8']],
+  [',2001,2001', ['Ann,5,6']],
 ])('is data: %s', (first, following) => {
   expect(looksLikeHeader(cells(first), following.map(cells))).toBe(false)
 })

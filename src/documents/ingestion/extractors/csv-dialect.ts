@@ -82,6 +82,7 @@ export function looksLikeHeader(first: string[], following: string[][]): boolean
   const cells = first.map((cell) => cell.trim())
   const named = cells.filter((cell) => cell !== '')
   if (named.length === 0 || named.length < cells.length * 0.5) return false
+  if (isHeaderOfPeriods(cells, following)) return true
   if (named.some((cell) => dateLike.test(cell))) return false
   // Year columns are the one kind of number that is common in headers.
   const years = named.filter((cell) => /^(1[89]|20)\d\d$/.test(cell)).length
@@ -93,6 +94,18 @@ export function looksLikeHeader(first: string[], following: string[][]): boolean
   const repeated = named.length - new Set(named).size
   if (repeated <= named.length * 0.1) return true
   return repeated <= named.length / 2 && following.length >= leastFilled && !repeatsBelow(cells, following)
+}
+
+const period =
+  /^(?:(?:FY|CY|Q[1-4]|H[12]|[1-4]Q)?[ -]?'?(?:1[5-9]|20)\d\d(?:[ -/](?:Q[1-4]|H[12]|\d{2}|(?:1[5-9]|20)\d\d))?[*A-Ea-e]?|(?:1[5-9]|20)\d\d-\d{2}(?:-\d{2})?)$/
+
+/** True for an empty corner or a name, and then different years or periods above cells of data: `,1948,1952`. */
+function isHeaderOfPeriods([corner = '', ...cells]: string[], following: string[][]): boolean {
+  if (cells.length < 2 || isValue(corner) || !cells.every((cell) => period.test(cell))) return false
+  if (new Set(cells).size < cells.length) return false
+  const labels = following.map((record) => record[0]?.trim() ?? '').filter((cell) => cell !== '')
+  // Below a corner without a name, values in the first column are rows of data.
+  return labels.length * 2 >= following.length && !labels.some(isValue)
 }
 
 /** Filled cells below a number, and records below repeated names, from which they can be names. */

@@ -1,5 +1,6 @@
-import { chooseDayOrder, parseDate } from './dates.ts'
-import { chooseNumberFormat, isMissing, parseNumber } from './numbers.ts'
+import { chooseDayOrder, parseDate, parseTime } from './dates.ts'
+import { findNumberFormat, isMissing, type NumberFormat, readNumber, type WrittenNumber } from './numbers.ts'
+import type { ColumnKind } from './table-protocol.ts'
 
 /** Columns of a table in SQL. Pure. */
 
@@ -8,6 +9,9 @@ export type SqlValue = string | number | null
 export interface SqlColumn {
   name: string
   type: 'INTEGER' | 'REAL' | 'TEXT'
+  kind: ColumnKind
+  /** What the type does not show, for the model: units, and cells that are not of this kind. Empty for most. */
+  note: string
   /** The header as the file has it; null for a column without a header, and for one that was added. */
   header: string | null
   /** The column of the file that it shows, from 0; null for one that was added. */
@@ -16,56 +20,153 @@ export interface SqlColumn {
   value: (cells: readonly string[], row: number) => SqlValue
 }
 
-/** Share of the filled cells that must be numbers (or dates) for a column of numbers (or dates). */
-const typedShare = 0.5
+/** Share of the filled cells that must be of a kind for the plain name to have it; from `mixedShare` on the column is mixed. */
+const typedShare = 0.8
+const mixedShare = 0.5
 const maximumNameLength = 60
+/** Different units that a note lists. */
+const maximumUnits = 4
+
+type NewColumn = Omit<SqlColumn, 'header' | 'source'>
+/** A column of the file as values of one kind, and how many of its cells are none. */
+interface Reading {
+  type: SqlColumn['type']
+  kind: ColumnKind
+  suffix: string
+  /** null: the cell has no value of the kind. */
+  read: (cell: string) => SqlValue
+  units?: readonly string[]
+}
 
 /**
- * The columns of a table: `row_number`; each column of the file, as a number where all its cells are plain numbers and otherwise as
- * the text of the file; after a text column of numbers `NAME_number`, after one of dates `NAME_date`. An empty cell is NULL.
+ * The columns of a table: `row_number`, then each column of the file. The plain name has numbers, dates, times or booleans where nearly all
+ * cells are, and `NAME_text` the text of the file. A mixed column keeps its text, and `NAME_number` (or `_date`, `_time`) has what can be
+ * read. An empty cell is NULL, and in typed columns a cell that stands for a missing value as well.
  */
 export function planColumns(header: readonly string[] | undefined, rows: readonly (readonly string[])[]): SqlColumn[] {
   const width = rows.reduce((widest, row) => Math.max(widest, row.length), header?.length ?? 0)
+  const columns = Array.from({ length: width }, (_, index) => rows.map((row) => row[index] ?? ''))
+  const tableFormat = chooseTableFormat(columns)
   const taken = new Set<string>()
-  const columns: SqlColumn[] = [
-    { name: uniqueName('row_number', taken), type: 'INTEGER', header: null, source: null, value: (_, row) => row },
-  ]
-  for (let index = 0; index < width; index++) {
+  const planned: SqlColumn[] = [{ ...rowNumber, name: uniqueName('row_number', taken), header: null, source: null }]
+  for (const [index, cells] of columns.entries()) {
     const title = header?.[index] ?? ''
     const name = uniqueName(toIdentifier(title, index), taken)
-    const [first, ...added] = planColumn(
-      name,
-      rows.map((row) => row[index] ?? ''),
-      index,
-    )
-    columns.push({ ...first!, header: title === '' ? null : title, source: index })
-    for (const column of added) columns.push({ ...column, name: uniqueName(column.name, taken) })
+    const [first, ...added] = planColumn(name, cells, index, tableFormat)
+    planned.push({ ...first!, header: title === '' ? null : title, source: index })
+    for (const column of added) {
+      planned.push({ ...column, name: uniqueName(column.name, taken), header: null, source: null })
+    }
   }
-  return columns
+  return planned
 }
 
-function planColumn(name: string, cells: readonly string[], index: number): SqlColumn[] {
+const rowNumber: NewColumn = { name: 'row_number', type: 'INTEGER', kind: 'number', note: '', value: (_, row) => row }
+
+/** The separator of decimals that most columns prove: a column that proves none has the same. */
+function chooseTableFormat(columns: readonly string[][]): NumberFormat {
+  const proved = columns.flatMap((cells) => findNumberFormat(cells) ?? [])
+  const commas = proved.filter(({ decimal }) => decimal === ',').length
+  return { decimal: commas * 2 > proved.length ? ',' : '.' }
+}
+
+function planColumn(name: string, cells: readonly string[], index: number, tableFormat: NumberFormat): NewColumn[] {
   const filled = cells.filter((cell) => !isMissing(cell))
-  const text: SqlColumn = { name, type: 'TEXT', header: null, source: null, value: (row) => row[index] || null }
-  if (filled.length === 0) return [text]
-  const format = chooseNumberFormat(filled)
-  const numbers = filled.map((cell) => parseNumber(cell, format)).filter((number) => number !== null)
-  if (numbers.length >= filled.length * typedShare) {
-    const type = numbers.every(Number.isSafeInteger) ? 'INTEGER' : 'REAL'
-    const number: SqlColumn = {
-      name,
-      type,
-      header: null,
-      source: null,
-      value: (row) => (isMissing(row[index] ?? '') ? null : parseNumber(row[index]!, format)),
+  const text: NewColumn = { name, type: 'TEXT', kind: 'text', note: '', value: (row) => row[index] || null }
+  const readings = filled.length === 0 ? [] : [asNumbers, asBooleans, asDates, asTimes]
+  for (const toReading of readings) {
+    const reading = toReading(filled, tableFormat)
+    const found = reading ? filled.filter((cell) => reading.read(cell) !== null).length : 0
+    if (!reading || found < filled.length * mixedShare) continue
+    const note = describeReading(reading, found, filled.length, name)
+    const value: NewColumn['value'] = (row) => (isMissing(row[index] ?? '') ? null : reading.read(row[index]!))
+    const typed: NewColumn = { name, type: reading.type, kind: reading.kind, note, value }
+    if (found < filled.length * typedShare) {
+      const mixed = `mixed: ${found} of ${filled.length} cells are ${kindWords[reading.kind]}, in ${name}_${reading.suffix}`
+      return [
+        { ...text, kind: 'mixed', note: mixed },
+        { ...typed, name: `${name}_${reading.suffix}` },
+      ]
     }
-    const isPlain = cells.every((cell) => cell === '' || String(Number(cell)) === cell)
-    return isPlain ? [number] : [text, { ...number, name: `${name}_number` }]
+    return cells.every((cell) => cell === '' || String(reading.read(cell)) === cell)
+      ? [typed]
+      : [typed, { ...text, name: `${name}_text` }]
   }
+  return [text]
+}
+
+const kindWords: Readonly<Record<ColumnKind, string>> = {
+  number: 'numbers',
+  date: 'dates',
+  time: 'times',
+  boolean: 'yes or no',
+  mixed: 'mixed',
+  text: 'text',
+}
+
+function describeReading({ units = [], kind }: Reading, found: number, filled: number, name: string): string {
+  const parts = units.length === 0 ? [] : [`${units.length > 1 ? 'several units: ' : 'in '}${units.join(', ')}`]
+  if (kind === 'boolean') parts.push('1 is yes, 0 is no')
+  if (found < filled) parts.push(`${filled - found} of ${filled} cells are no ${kindWords[kind]}: see ${name}_text`)
+  return parts.join('; ')
+}
+
+/** Null for columns of identifiers, whose leading zeros are a part of them. Days and tracks are written with one zero: `07`. */
+function asNumbers(filled: readonly string[], tableFormat: NumberFormat): Reading | null {
+  if (filled.some((cell) => /^0\d{2,}$/.test(cell.trim()))) return null
+  const format = findNumberFormat(filled) ?? tableFormat
+  const written = filled.map((cell) => readNumber(cell, format)).filter((number) => number !== null)
+  const unit = chooseUnitOfMeasure(written, filled.length)
+  const isValue = (number: WrittenNumber) => !isMeasure(number.unit) || number.unit === unit
+  const values = written.filter(isValue)
+  return {
+    type: values.every(({ value }) => Number.isSafeInteger(value)) ? 'INTEGER' : 'REAL',
+    kind: 'number',
+    suffix: 'number',
+    read(cell) {
+      const number = readNumber(cell, format)
+      return number && isValue(number) ? number.value : null
+    },
+    units: [...new Set(values.map((number) => number.unit))].filter((one) => one !== '').slice(0, maximumUnits),
+  }
+}
+
+/** A word after the number; not a percent sign or a currency. */
+const isMeasure = (unit: string) => unit !== '' && !/^[%‰]$|\p{Sc}|^[A-Z]{3}$/u.test(unit) && /\p{L}{1,}|°/u.test(unit)
+
+/** The unit of measure of at least half of the cells. Other units are no numbers of this column: 900 g are less than 2 kg. */
+function chooseUnitOfMeasure(written: readonly WrittenNumber[], filled: number): string | undefined {
+  const counts = new Map<string, number>()
+  for (const { unit } of written) if (isMeasure(unit)) counts.set(unit, (counts.get(unit) ?? 0) + 1)
+  const [best] = [...counts].toSorted((left, right) => right[1] - left[1])
+  return best && best[1] * 2 >= filled ? best[0] : undefined
+}
+
+/** Pairs of words in the languages that files of offices are mostly in; both words of a pair or only one may occur. */
+const pairs =
+  'true false|yes no|y n|ja nein|oui non|sí no|si no|sì no|sim não|ja nej|ja nee|tak nie|да нет|是 否|✓ ✗|✔ ✘'
+    .split('|')
+    .map((pair) => pair.split(' ') as [string, string])
+
+function asBooleans(filled: readonly string[]): Reading | null {
+  const words = new Set(filled.slice(0, 1_000).map((cell) => cell.trim().toLowerCase()))
+  const pair = pairs.find((one) => words.has(one[0]) && words.has(one[1]))
+  if (!pair) return null
+  const read = (cell: string) => {
+    const at = pair.indexOf(cell.trim().toLowerCase())
+    return at === -1 ? null : 1 - at
+  }
+  return { type: 'INTEGER', kind: 'boolean', suffix: 'flag', read }
+}
+
+function asDates(filled: readonly string[]): Reading {
   const order = chooseDayOrder(filled)
-  const dates = filled.filter((cell) => parseDate(cell, order) !== null)
-  if (dates.length < filled.length * typedShare) return [text]
-  return [text, { ...text, name: `${name}_date`, value: (row) => parseDate(row[index] ?? '', order) }]
+  return { type: 'TEXT', kind: 'date', suffix: 'date', read: (cell) => parseDate(cell, order) }
+}
+
+function asTimes(filled: readonly string[]): Reading {
+  const width = filled.some((cell) => /^\d{3,}:/.test(cell)) ? 4 : 2
+  return { type: 'TEXT', kind: 'time', suffix: 'time', read: (cell) => parseTime(cell, width) }
 }
 
 /** Letters and digits of any script, joined with `_`; never a word of SQL. */

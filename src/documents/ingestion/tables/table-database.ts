@@ -1,6 +1,8 @@
 import { constants, DatabaseSync } from 'node:sqlite'
 import { tokenize } from '../../../platform/language/index.ts'
+import { checkColumns } from './check-columns.ts'
 import { checkStatement } from './check-statement.ts'
+import { addStrictSums } from './strict-sums.ts'
 import { planColumns, type SqlColumn, type SqlValue } from './columns.ts'
 import type { ExtractedTable } from './read-tables.ts'
 import type { QueryResult, TableDescription } from './table-protocol.ts'
@@ -43,6 +45,7 @@ export function createTableDatabase(
   const loaded = documents.flatMap(({ key, tables }) =>
     tables.map((table) => ({ documentKey: key, ...load(database, `t${++count}`, table) })),
   )
+  const sums = addStrictSums(database)
   database.exec('pragma query_only = on')
   // Since Node.js 24.15; on older versions the memory limits of the process hold alone.
   if (database.limits) Object.assign(database.limits, limits)
@@ -53,7 +56,12 @@ export function createTableDatabase(
       const chosen = chooseTables(loaded, words)
       return chosen.map((table) => describeTable(database, table, words, Math.floor(maximumRowBytes / chosen.length)))
     },
-    query: (sql) => runStatement(database, sql),
+    query(sql) {
+      const result = runStatement(database, loaded, sql)
+      const problem = sums.takeProblem()
+      if (problem !== null) throw new SqlError(problem)
+      return result
+    },
     close: () => database.close(),
   }
 }
@@ -100,9 +108,14 @@ const functions = new Set(
   ),
 )
 
-function runStatement(database: DatabaseSync, given: string): QueryResult {
+function runStatement(database: DatabaseSync, tables: readonly LoadedTable[], given: string): QueryResult {
   const checked = checkStatement(given)
   if ('problem' in checked) throw new SqlError(checked.problem)
+  const problem = checkColumns(
+    checked.sql,
+    tables.flatMap(({ columns }) => columns),
+  )
+  if (problem !== null) throw new SqlError(problem)
   try {
     const statement = database.prepare(checked.sql)
     statement.setReadBigInts(true)
@@ -161,7 +174,7 @@ function describeTable(
     documentKey,
     title,
     rowCount,
-    columns: columns.map((column) => ({ name: column.name, type: column.type, header: column.header })),
+    columns: columns.map(({ name: column, type, kind, note, header }) => ({ name: column, type, kind, note, header })),
     rows: chooseRows(rows, words, maximumRowBytes),
   }
 }

@@ -1,6 +1,9 @@
 import type { DocumentFormat } from '../extraction.ts'
 import type { SqlColumn, SqlValue } from './columns.ts'
 
+/** What the values of a column are. `mixed`: the text of the file, of which a part is numbers, dates or times; another column has those. */
+export type ColumnKind = 'number' | 'date' | 'time' | 'boolean' | 'mixed' | 'text'
+
 /** A document with tables. */
 export interface TableDocument {
   /** Of its content: a new version of the document has another one. */
@@ -18,7 +21,7 @@ export interface TableDescription {
   documentKey: string
   title: string | null
   rowCount: number
-  columns: Pick<SqlColumn, 'name' | 'type' | 'header'>[]
+  columns: Pick<SqlColumn, 'name' | 'type' | 'kind' | 'note' | 'header'>[]
   /** The first rows, or those with most words of the question; in the order of the file. */
   rows: SqlValue[][]
 }

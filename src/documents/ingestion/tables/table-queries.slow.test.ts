@@ -68,21 +68,21 @@ describe('a csv file in SQL', () => {
       'row_number INTEGER',
       'Region TEXT',
       'Sold_on TEXT',
-      'Sold_on_date TEXT',
-      'Revenue_USD TEXT',
-      'Revenue_USD_number REAL',
+      'Sold_on_text TEXT',
+      'Revenue_USD REAL',
+      'Revenue_USD_text TEXT',
       'Units INTEGER',
-      'Share TEXT',
-      'Share_number REAL',
+      'Share REAL',
+      'Share_text TEXT',
       'Note TEXT',
       'column_7 TEXT',
     ])
     expect(await rowsOf(file, 'select * from t1')).toEqual([
-      [1, 'North', '31/01/2024', '2024-01-31', '$1,234.50', 1234.5, 12, '10%', 10, 'first', 'x'],
-      [2, 'South', '28/02/2024', '2024-02-28', '$2,000.00', 2000, 7, '12.5%', 12.5, null, 'y'],
-      [3, 'North', '15/03/2024', '2024-03-15', 'n/a', null, 0, '–', null, 'a "quoted" cell', null],
+      [1, 'North', '2024-01-31', '31/01/2024', 1234.5, '$1,234.50', 12, 10, '10%', 'first', 'x'],
+      [2, 'South', '2024-02-28', '28/02/2024', 2000, '$2,000.00', 7, 12.5, '12.5%', null, 'y'],
+      [3, 'North', '2024-03-15', '15/03/2024', null, 'n/a', 0, null, '–', 'a "quoted" cell', null],
     ])
-    expect(await rowsOf(file, 'select Region, sum(Revenue_USD_number) from t1 group by 1 order by 1')).toEqual([
+    expect(await rowsOf(file, 'select Region, sum(Revenue_USD) from t1 group by 1 order by 1')).toEqual([
       ['North', 1234.5],
       ['South', 2000],
     ])
@@ -121,6 +121,48 @@ test('tables of a docx file can be queried', async () => {
 })
 
 describe('a statement', () => {
+  const goods = `Item,Price,Stock,Code,Vegan,Added
+Soap,"$1,330.00",12,A1,yes,31/01/2024
+Tea,$980.00,few,B2,no,05/02/2024
+Cup,$8.50,7,C3,no,06/02/2024
+Jar,$24.90,many,D4,yes,07/02/2024
+`
+  test.each([
+    ['select sum(Price), max(Price), avg(Stock_number) from t1', [[2343.4, 1330, 9.5]]],
+    ['select Item from t1 order by Price desc limit 1', [['Soap']]],
+    ["select Item from t1 where Price_text = '$8.50'", [['Cup']]],
+    ['select count(*) from t1 where Vegan and Price > 500', [[1]]],
+    ["select count(*) from t1 where Added >= '2024-02-05' and Item <> 'Cup'", [[2]]],
+    ["select Price * 2 as double_price from t1 where Item like 'T%'", [[1960]]],
+    ["select sum(cast(replace(Price_text, '$', '') as real)) from t1 where Item = 'Cup'", [[8.5]]],
+    ["select t.Item || ' ' || t.Code from t1 as t where t.Stock = 7", [['Cup C3']]],
+    ['select sum(Price) over (order by row_number rows 1 preceding) from t1', [[1330], [2310], [988.5], [33.4]]],
+  ])('calculates with typed columns: %s', async (sql, expected) => {
+    expect(await rowsOf(store('goods.csv', goods), sql)).toEqual(expected)
+  })
+
+  test.each([
+    ['select sum(Price_text) from t1', 'Price_text is text'],
+    ['select sum(x) from (select Code as x from t1)', 'no number'],
+    ['select Code * 2 from t1', 'Code is text'],
+    ['select -(t1.Code) from t1', 'Code is text'],
+    ['select cast(Price_text as real) from t1', 'counts other characters as 0'],
+    ['select max(Stock) from t1', 'Use Stock_number'],
+    ['select Item from t1 order by Stock', 'Use Stock_number'],
+    ['select Item from t1 where Stock > 5', 'Use Stock_number'],
+    ["select Item from t1 where Price = '$8.50'", 'use Price_text'],
+    ["select Item from t1 where Price in (980, '$8.50')", 'use Price_text'],
+    ["select Item from t1 where '$8.50' = t1.Price", 'use Price_text'],
+    ["select Item from t1 where Vegan = 'yes'", 'use Vegan_text'],
+    ["select Item from t1 where Added = '31/01/2024'", 'YYYY-MM-DD'],
+    ['select Added - 1 from t1', 'julianday'],
+  ])('that would be wrong without an error is refused: %s', async (sql, message) => {
+    const result = await tables.query({ ...request(store('goods.csv', goods)), sql })
+    expect('problem' in result && result.problem).toContain(
+      message.replace('Price_text is text', 'sum() of Price_text'),
+    )
+  })
+
   test.each([
     'insert into t1 values (1)',
     'select 1; drop table t1',
