@@ -9,17 +9,19 @@ import { loadConfig } from '../config/config.ts'
 import { openBlobStore } from './resources.ts'
 import { openSecretKey } from './secret-key.ts'
 
-/** Reads the file in a loop until it exists, and posts its first content. */
+/** Reads each named file in a loop until it exists, and posts its first content. */
 const pollingReader = `
   const { readFileSync } = require('node:fs')
-  const { parentPort, workerData } = require('node:worker_threads')
-  parentPort.postMessage('reading')
-  for (;;) {
-    try {
-      parentPort.postMessage(readFileSync(workerData, 'utf8'))
-      break
-    } catch {}
-  }`
+  const { parentPort } = require('node:worker_threads')
+  parentPort.on('message', (file) => {
+    parentPort.postMessage('reading')
+    for (;;) {
+      try {
+        parentPort.postMessage(readFileSync(file, 'utf8'))
+        break
+      } catch {}
+    }
+  })`
 /** A file that is created empty and filled later is read empty in about every fifth round. */
 const rounds = 30
 
@@ -36,10 +38,11 @@ test('a data folder and a secret key are accessible to this user only', async ()
 })
 
 test('a generated secret key is never visible in part to another process', async () => {
+  const reader = new Worker(pollingReader, { eval: true })
   for (let round = 0; round < rounds; round++) {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'portico-secret-'))
     const config = loadConfig({ PORTICO_DATA_DIR: folder }, folder)
-    const reader = new Worker(pollingReader, { eval: true, workerData: path.join(folder, 'secret.key') })
+    reader.postMessage(path.join(folder, 'secret.key'))
     await once(reader, 'message')
     const firstContent = once(reader, 'message')
     const keys = await Promise.all([openSecretKey(config), openSecretKey(config)])
@@ -47,7 +50,7 @@ test('a generated secret key is never visible in part to another process', async
     expect(Buffer.from(seen, 'base64url')).toHaveLength(32)
     expect(keys).toEqual([seen, seen])
     expect(readdirSync(folder)).toEqual(['secret.key'])
-    await reader.terminate()
     await rm(folder, { recursive: true })
   }
+  await reader.terminate()
 })

@@ -15,6 +15,7 @@ const exitWaitMs = 2_000
 export function openLogDestination(descriptor: number): { write(text: string): void } {
   let waiting = ''
   let isWriting = false
+  let isScheduled = false
   /** What a full pipe did not take, until the write is repeated. */
   let rejected: Buffer = Buffer.alloc(0)
 
@@ -44,7 +45,14 @@ export function openLogDestination(descriptor: number): { write(text: string): v
     write(text) {
       if (waiting.length + text.length > maximumWaiting) return
       waiting += text
-      flush()
+      // Lines before an exit in the same turn are then all written at the exit, in order: a write that another thread has not begun by then
+      // would come after them.
+      if (isScheduled) return
+      isScheduled = true
+      setImmediate(() => {
+        isScheduled = false
+        flush()
+      })
     },
   }
 }
