@@ -69,9 +69,9 @@ describe('a violation of', () => {
   })
 
   test('rule 2: a room that imports the composition', () => {
-    const tree = { 'src/gateway/models/a.ts': "import '../../app/service/a.ts'", 'src/app/service/a.ts': leaf }
+    const tree = { 'src/gateway/models/a.ts': "import '../../app/parts/a.ts'", 'src/app/parts/a.ts': leaf }
     expect(check(tree)).toEqual([
-      'src/gateway/models/a.ts imports src/app/service/a.ts: main and the composition in app are above the rooms (rule 2)',
+      'src/gateway/models/a.ts imports src/app/parts/a.ts: main and the composition in app are above the rooms (rule 2)',
     ])
   })
 
@@ -125,6 +125,18 @@ describe('a violation of', () => {
     }
     expect(check(tree, { gateway: ['documents'] })).toEqual([
       'src/documents/ingestion/index.ts: src/gateway/gateway/complete.ts reaches it through its imports (rule 4)',
+    ])
+  })
+
+  test('rule 4: documents within reach of a process that has none', () => {
+    const tree = {
+      'src/app/compose-gateway.ts':
+        "import '../chat/spaces/index.ts'; import type { A } from '../documents/documents/index.ts'",
+      'src/chat/spaces/index.ts': leaf,
+      'src/documents/documents/index.ts': leaf,
+    }
+    expect(check(tree)).toEqual([
+      'src/chat/spaces/index.ts: src/app/compose-gateway.ts reaches it through its imports (rule 4)',
     ])
   })
 

@@ -46,7 +46,7 @@ export function findViolations(modules: readonly Module[], wings: Wings): string
     ...checkCycles(production, 'wings', wingOf),
     ...checkCycles(production, 'rooms', roomOf),
     ...checkModuleCycles(production),
-    ...checkCompleteReach(production),
+    ...checkReach(production),
   ]
 }
 
@@ -207,15 +207,22 @@ function checkModuleCycles(modules: readonly Module[]): string[] {
   return findCycles(runtimeEdges(modules)).map((cycle) => `modules import each other: ${cycle.join(' → ')} (rule 5)`)
 }
 
-/** Nothing that the path of every completion loads is in documents/ingestion/. */
-function checkCompleteReach(modules: readonly Module[]): string[] {
-  const start = 'src/gateway/gateway/complete.ts'
+/** What a module must not load, neither itself nor through its imports. */
+const unreachable: readonly { from: string; parts: RegExp }[] = [
+  { from: 'src/gateway/gateway/complete.ts', parts: /^src\/documents\/ingestion\// },
+  // A process with the role `gateway`.
+  { from: 'src/app/compose-gateway.ts', parts: /^src\/(?:documents|chat)\// },
+]
+
+function checkReach(modules: readonly Module[]): string[] {
   const edges = runtimeEdges(modules)
-  const reached = new Set([start])
-  for (const file of reached) for (const next of edges.get(file) ?? []) reached.add(next)
-  return [...reached]
-    .filter((file) => roomOf(file) === 'documents/ingestion')
-    .map((file) => `${file}: ${start} reaches it through its imports (rule 4)`)
+  return unreachable.flatMap(({ from, parts }) => {
+    const reached = new Set([from])
+    for (const file of reached) for (const next of edges.get(file) ?? []) reached.add(next)
+    return [...reached]
+      .filter((file) => parts.test(file))
+      .map((file) => `${file}: ${from} reaches it through its imports (rule 4)`)
+  })
 }
 
 function runtimeEdges(modules: readonly Module[]): Map<string, string[]> {

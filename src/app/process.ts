@@ -6,7 +6,7 @@ import { DatabaseStartError, findLostConnection } from '../platform/database/ind
 import { collectGarbage, describeError, describeFileFault, systemClock } from '../platform/kernel/index.ts'
 import { createLog } from '../platform/log/process-log.ts'
 import { logConsole } from '../platform/log/log-console.ts'
-import { openControlStorage, openStorage, type StorageOptions } from './service/storage.ts'
+import { openControlStorage, openStorage, type StorageOptions } from './storage.ts'
 import { readStartOptions, type StartOptions } from './start-options.ts'
 import { onStopRequest } from './stop-requests.ts'
 
@@ -154,9 +154,7 @@ async function openService(options: OpenOptions): Promise<RunningService> {
   performance.mark('configuration read')
   for (let attempt = 1; ; attempt++) {
     try {
-      return await (options.config.settings.server.role === 'gateway'
-        ? openGatewayService(options)
-        : openWhole(options))
+      return await openRole(options)
     } catch (error) {
       const lost = findLostConnection(error)
       if (!lost) throw error
@@ -173,30 +171,38 @@ async function openService(options: OpenOptions): Promise<RunningService> {
   }
 }
 
-async function openWhole(options: OpenOptions): Promise<RunningService> {
+/** Loads the modules of the role while its databases open. */
+async function openRole(options: OpenOptions): Promise<RunningService> {
+  const { role } = options.config.settings.server
+  if (role === 'gateway') {
+    const storage = openControlStorage(options)
+    // It may fail while the modules are loaded; the service waits for it.
+    storage.catch(() => {})
+    const { createGatewayService } = await import('./compose-gateway.ts')
+    performance.mark('modules loaded')
+    return withoutFirstStart(await createGatewayService({ ...options, storage }))
+  }
   const storage = openStorage(options)
-  // It may fail while the modules are loaded; createService waits for it.
   storage.catch(() => {})
-  const { createService } = await import('./service/service.ts')
+  if (role === 'worker') {
+    const { createWorkerService } = await import('./compose-worker.ts')
+    performance.mark('modules loaded')
+    return withoutFirstStart(await createWorkerService({ ...options, storage }))
+  }
+  const { createService } = await import('./compose.ts')
   performance.mark('modules loaded')
   const service = await createService({ ...options, storage })
   return {
     ...service,
     async runFirstStart(url) {
-      if (options.config.settings.server.role === 'worker') return
       const { runFirstStart } = await import('./first-start/first-start.ts')
-      await runFirstStart(service, { url, print })
+      await runFirstStart(service.parts, { url, print })
     },
   }
 }
 
-async function openGatewayService(options: OpenOptions): Promise<RunningService> {
-  const storage = openControlStorage(options)
-  storage.catch(() => {})
-  const { createGatewayService } = await import('./service/gateway-service.ts')
-  performance.mark('modules loaded')
-  const service = await createGatewayService({ ...options, storage })
-  // A process that serves people prints the first secrets.
+/** A process that serves people prints the first secrets. */
+function withoutFirstStart(service: Omit<RunningService, 'runFirstStart'>): RunningService {
   return { ...service, runFirstStart: () => Promise.resolve() }
 }
 

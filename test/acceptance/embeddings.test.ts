@@ -71,7 +71,7 @@ describe.runIf(onnx)(`a local ONNX model${onnx ? '' : ' (skipped: run `npm run i
     const folder = mkdtempSync(path.join(tmpdir(), 'portico-onnx-'))
     makeTinyOnnx(folder)
     await using portico = await startPortico({ settings: { embeddings: { folder } } })
-    expect(portico.service.describe()).toContain('local model')
+    expect(portico.describe()).toContain('local model')
     const organisation = await portico.createOrganisation()
     const question = 'doctor vehicle money'
     const { document, space } = await uploadAndAsk(portico, organisation, question)

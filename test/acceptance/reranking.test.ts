@@ -235,7 +235,7 @@ describe.runIf(onnx)(`a local cross-encoder${onnx ? '' : ' (skipped: run `npm ru
     const folder = mkdtempSync(path.join(tmpdir(), 'portico-reranker-'))
     makeTinyCrossEncoder(folder)
     await using local = await startPortico({ settings: { reranker: { folder } } })
-    expect(local.service.describe()).toContain('reranker   local model')
+    expect(local.describe()).toContain('reranker   local model')
     const own = await local.createOrganisation()
     const place = await local.createSpace(own)
     for (const [text, name] of [
@@ -256,7 +256,7 @@ describe.runIf(onnx)(`a local cross-encoder${onnx ? '' : ' (skipped: run `npm ru
 
 describe('the settings of the reranker', () => {
   it('are printed at the start where there is one', () => {
-    expect(portico.service.describe()).toContain('reranker   rerank-1 of a provider')
+    expect(portico.describe()).toContain('reranker   rerank-1 of a provider')
   })
 
   it('name a model of another kind as an error', async () => {
@@ -275,7 +275,7 @@ describe('the settings of the reranker', () => {
 
   it('change nothing without a model', async () => {
     await using plain = await startPortico()
-    expect(plain.service.describe()).not.toContain('reranker')
+    expect(plain.describe()).not.toContain('reranker')
     const own = await plain.createOrganisation()
     const place = await plain.createSpace(own, { settings: { wholeSpaceTokens: 0 } })
     await uploadReady(own, place.id, texts[0][0], 'rules.txt')

@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import { loadConfig } from '../../src/app/config/config.ts'
 import { runFirstStart } from '../../src/app/first-start/first-start.ts'
 import { silentLog } from '../../src/platform/kernel/index.ts'
-import { createService } from '../../src/app/service/service.ts'
+import { createService } from '../../src/app/compose.ts'
 
 const [point = 'none'] = process.argv.slice(2)
 
@@ -29,10 +29,10 @@ async function print(text: string): Promise<void> {
 
 const service = await createService({ config: loadConfig(), log: silentLog })
 const { url } = await service.start()
-if (point === 'welcome') service.documents.upload = die
+if (point === 'welcome') service.parts.documents.upload = die
 await writeLine('ready')
 await once(process.stdin, 'data')
-await runFirstStart(service, { url, print })
+await runFirstStart(service.parts, { url, print })
 await writeLine('done')
 await service.stop()
 process.exit(0)

@@ -5,8 +5,8 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { loadConfig } from '../../src/app/config/config.ts'
 import { type Clock, type Log, silentLog, systemClock } from '../../src/platform/kernel/index.ts'
-import { createService, type Service } from '../../src/app/service/service.ts'
-import { openStorage } from '../../src/app/service/storage.ts'
+import { createService, type Parts } from '../../src/app/compose.ts'
+import { openStorage } from '../../src/app/storage.ts'
 import { type DatabasePlace, freshDatabasePlace, serviceVariables } from './database-place.ts'
 import { lendDatabases } from './database-pool.ts'
 import { quickHashing } from './quick-hashing.ts'
@@ -20,7 +20,10 @@ export interface TestPortico {
   url: string
   metricsUrl: string
   operatorToken: string
-  service: Service
+  /** Every part of the service. */
+  service: Parts
+  /** The lines that a start prints. */
+  describe(): string
   place: DatabasePlace
   operator: ApiClient
   createOrganisation(fields?: Record<string, unknown>): Promise<TestOrganisation>
@@ -94,7 +97,8 @@ export async function startPortico(options: StartOptions = {}): Promise<TestPort
     url,
     metricsUrl: metricsUrl!,
     operatorToken,
-    service,
+    service: service.parts,
+    describe: () => service.describe(),
     place,
     operator,
     ...organisationMakers(url, operator),

@@ -44,14 +44,14 @@ export const proofs: readonly Proof[] = [
   {
     name: 'chaos',
     proves: 'faults of every kind under load lose, bill twice and leave open nothing',
-    rooms: [...ledger, ...work, 'src/app/service/', 'src/chat/chat/', 'src/documents/retrieval/', 'test/chaos/'],
+    rooms: [...ledger, ...work, 'src/app/', 'src/chat/chat/', 'src/documents/retrieval/', 'test/chaos/'],
     files: ['test/chaos/chaos.proof.test.ts'],
     engines: both,
   },
   {
     name: 'replaced-instances',
     proves: 'instances come and go behind a proxy, and no call is lost',
-    rooms: ['src/app/service/', 'src/platform/http/', 'src/app/process.ts', 'src/gateway/billing/'],
+    rooms: ['src/app/', 'src/platform/http/', 'src/gateway/billing/'],
     files: ['test/proofs/replacing-instances.proof.test.ts'],
     engines: ['postgres'],
   },
@@ -81,7 +81,7 @@ export const proofs: readonly Proof[] = [
   {
     name: 'start-kills',
     proves: 'a first start that is killed at any point repeats, and committed rows survive',
-    rooms: ['src/app/first-start/', 'src/app/first-start/first-start.ts', 'src/platform/database/', 'src/app/service/'],
+    rooms: ['src/app/', 'src/platform/database/'],
     files: ['test/proofs/first-start.proof.test.ts', 'test/proofs/database-crash.proof.test.ts'],
     engines: both,
   },

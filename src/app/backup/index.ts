@@ -1,5 +1,5 @@
 export { createBackupRecord } from './backup-record.store.ts'
-export { backupRoutes, type BackupRoutesDependencies } from './backup.routes.ts'
+export { backupRoutes } from './backup.routes.ts'
 export { backUpFolder } from './folder-backup.ts'
 export { BackupError, secretKeyCheck } from './layout.ts'
 export { createLiveBackup } from './live-backup.ts'

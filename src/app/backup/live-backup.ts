@@ -23,12 +23,12 @@ export interface LiveBackupDependencies {
   /** What is durable now. The caller closes the descriptors. */
   openJournalCopies(): JournalCopy[]
   blobs: {
-    /** null: the files are in the data folder; else the object store that keeps them. */
-    external: string | null
     holdRemovals(): () => Promise<void>
     list(): AsyncIterable<{ key: string }>
     withFile<T>(key: string, signal: AbortSignal, use: (filePath: string) => Promise<T>): Promise<T>
   }
+  /** null: the files are in the data folder; else the object store that keeps them. */
+  externalBlobs: string | null
   secretKeyCheck: string
   log: Log
 }
@@ -85,7 +85,7 @@ export function createLiveBackup(dependencies: LiveBackupDependencies): LiveBack
         startedAt: backup.startedAt.toISOString(),
         schemas: { control: [...backup.control.schema], corpus: [...backup.corpus.schema] },
         secretKeyCheck: dependencies.secretKeyCheck,
-        blobs: blobs.external,
+        blobs: dependencies.externalBlobs,
       }
       const writer = new ArchiveWriter(backupArchive, header, signal)
       const stream = writer.stream()
@@ -136,7 +136,7 @@ async function write(writer: ArchiveWriter, backup: RunningBackup, dependencies:
   } finally {
     for (const copy of moment.journal) if ('descriptor' in copy) closeSync(copy.descriptor)
   }
-  if (dependencies.blobs.external === null) await addBlobs(writer, backup.signal, dependencies.blobs)
+  if (dependencies.externalBlobs === null) await addBlobs(writer, backup.signal, dependencies.blobs)
   return writer.finish({ consistentAt: moment.at.toISOString() })
 }
 

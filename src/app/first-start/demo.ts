@@ -10,7 +10,7 @@ import {
 } from '../../platform/kernel/index.ts'
 import { serviceActor } from '../../tenants/operators/index.ts'
 import { makeOrganisation, type Organisation } from '../../tenants/organisations/index.ts'
-import type { Service } from '../service/service.ts'
+import type { Parts } from '../compose.ts'
 import { makeSpace, type Space } from '../../chat/spaces/index.ts'
 import { createDemoStore } from './demo.store.ts'
 
@@ -19,6 +19,19 @@ export interface Demo {
   spaceId: string
   endpointId: string
 }
+
+export type DemoParts = Pick<
+  Parts,
+  | 'control'
+  | 'organisationStore'
+  | 'spaceStore'
+  | 'organisations'
+  | 'documents'
+  | 'changeFeed'
+  | 'config'
+  | 'clock'
+  | 'log'
+>
 
 const monthlyBudgetUsd = '25'
 const instructions = 'You answer questions of visitors, briefly and in a friendly tone.'
@@ -45,10 +58,10 @@ const welcomeWaitMs = 15_000
  * key. Each step checks whether it is done, so a later start completes an interrupted one. Several instances may run the steps at the
  * same time; the instance that creates the key prints it.
  */
-export async function ensureDemo(service: Service, show: (demo: Demo) => Promise<void>): Promise<void> {
-  const { control: database, organisationStore, spaceStore, organisations, changeFeed, log } = service
+export async function ensureDemo(parts: DemoParts, show: (demo: Demo) => Promise<void>): Promise<void> {
+  const { control: database, organisationStore, spaceStore, organisations, changeFeed, log } = parts
   const store = createDemoStore({ database, organisationStore, spaceStore })
-  await store.insertOnce(...makeDemo(service))
+  await store.insertOnce(...makeDemo(parts))
   const unfinished = await store.loadUnfinished()
   if (!unfinished) return
   await changeFeed.caughtUp()
@@ -56,13 +69,13 @@ export async function ensureDemo(service: Service, show: (demo: Demo) => Promise
   const organisation = organisations.get(organisationId)
   // Undefined when the service is stopping.
   if (!organisation) return
-  await uploadWelcome(service, organisation, spaceId as SpaceId).catch((error: unknown) =>
+  await uploadWelcome(parts, organisation, spaceId as SpaceId).catch((error: unknown) =>
     log.warn({ error: describeError(error) }, 'the demo Space is without its welcome document'),
   )
   await organisations.createFirstKey(organisationId, serviceActor, (apiKey) => show({ apiKey, spaceId, endpointId }))
 }
 
-function makeDemo({ config, clock }: Service): [Organisation, Space] {
+function makeDemo({ config, clock }: DemoParts): [Organisation, Space] {
   const nowMs = clock.now()
   const organisation = makeOrganisation(
     createOrganisationId(),
@@ -84,7 +97,7 @@ function makeDemo({ config, clock }: Service): [Organisation, Space] {
   return [organisation, { ...space, published: true, endpointId: createEndpointId() }]
 }
 
-async function uploadWelcome({ documents }: Service, organisation: Organisation, spaceId: SpaceId): Promise<void> {
+async function uploadWelcome({ documents }: DemoParts, organisation: Organisation, spaceId: SpaceId): Promise<void> {
   const form = new FormData()
   form.append('file', new Blob([welcome], { type: 'text/markdown' }), 'welcome.md')
   const body = new Response(form)

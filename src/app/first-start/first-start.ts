@@ -1,5 +1,5 @@
-import { type Demo, ensureDemo } from './demo.ts'
-import type { Service } from '../service/service.ts'
+import { type Demo, type DemoParts, ensureDemo } from './demo.ts'
+import type { Parts } from '../compose.ts'
 
 /**
  * Creates the operator token and then the demo organisation with its key, on the first start only. `print` resolves when the operating
@@ -8,11 +8,11 @@ import type { Service } from '../service/service.ts'
  * one database, one of them creates each.
  */
 export async function runFirstStart(
-  service: Service,
+  parts: DemoParts & Pick<Parts, 'operatorTokens'>,
   { url, print }: { url: string; print: (text: string) => Promise<void> },
 ): Promise<void> {
-  await service.operatorTokens.ensureFirst((token) => print(describeOperatorToken(url, token)))
-  if (service.config.settings.demo) await ensureDemo(service, (demo) => print(describeDemo(url, demo)))
+  await parts.operatorTokens.ensureFirst((token) => print(describeOperatorToken(url, token)))
+  if (parts.config.settings.demo) await ensureDemo(parts, (demo) => print(describeDemo(url, demo)))
 }
 
 function describeOperatorToken(url: string, token: string): string {

@@ -15,8 +15,8 @@ import {
 } from '../../platform/database/index.ts'
 import { type BlobStore, createFolderBlobStore } from '../../documents/documents/index.ts'
 import { createUuid, silentLog, systemClock } from '../../platform/kernel/index.ts'
-import { movedMark } from '../service/moved-mark.ts'
-import { openBlobStore } from '../service/resources.ts'
+import { movedMark } from '../moved-mark.ts'
+import { openBlobStore } from '../parts/document-stores.ts'
 
 /** `portico migrate embedded-to-postgres`: the configuration of the service names the data folder and the server. */
 

@@ -3,5 +3,5 @@ export { callIdsOf } from './call-ids.ts'
 export { chatRoutes } from './chat.routes.ts'
 export { removeMarkers } from './citations/citation-rewriter.ts'
 export { type AnswerDependencies, prepareAnswer } from './prepare-answer.ts'
-export type { BeginRecord } from './record-answer.ts'
+
 export { spaceSearchRoutes } from './search.routes.ts'

@@ -1,5 +1,5 @@
 export { createErasureKeys, deriveErasureKeys, type ErasureKeys } from './erasure-keys.ts'
 export type { ErasureStep } from './erasure-step.ts'
-export { createErasures, type Erasures } from './erasures.ts'
+export { createErasures } from './erasures.ts'
 export { erasureRoutes } from './erasures.routes.ts'
 export { createErasureStore, erasuresColumn, hasErasures } from './erasures.store.ts'

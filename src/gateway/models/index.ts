@@ -9,7 +9,7 @@ export type { DeploymentHealth, HealthView, TrafficView } from './deployment-hea
 export { type CatalogueConfiguration, offlineModelId } from './from-configuration.ts'
 export { modelRoutes } from './models.routes.ts'
 export { priceInForce } from './find-model.ts'
-export { createOperatorCatalogue, type OperatorCatalogue } from './operator-catalogue.ts'
+export { createOperatorCatalogue } from './operator-catalogue.ts'
 export { providerSecretsColumn } from './provider-secrets.ts'
 export { loadPriceSnapshot } from './snapshot.ts'
 export type { PriceSnapshot, SnapshotModel, SnapshotPrices } from './snapshot.ts'

@@ -125,7 +125,7 @@ export interface DirectRoute {
   handle: CallHandler
 }
 
-/** A group of routes. src/app/service/routes.ts lists all groups in the order in which `createServer` registers them. */
+/** A group of routes. src/app/routes.ts lists all groups in the order in which `createServer` registers them. */
 export type Routes = (app: App) => void
 
 /**

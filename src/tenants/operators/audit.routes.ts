@@ -3,7 +3,7 @@ import { errorResponses } from '../../contract/errors.ts'
 import type { Routes } from '../../platform/http/index.ts'
 import type { Clock } from '../../platform/kernel/index.ts'
 
-/** The audit of one area. src/app/service/routes.ts lists all areas. */
+/** The audit of one area. src/app/routes.ts lists all areas. */
 interface AuditCheck {
   area: string
   run(): Promise<Omit<AuditFindingBody, 'area'>[]>

@@ -5,9 +5,9 @@ export { adminLogRoutes } from './admin-log.routes.ts'
 export { auditRoutes, findingsOfCounts } from './audit.routes.ts'
 export { installationKeysColumn, openInstallationKey } from './installation-keys.store.ts'
 export { operatorRoutes } from './operator.routes.ts'
-export { createOperatorTokens, type OperatorTokens } from './operator-tokens.ts'
+export { createOperatorTokens } from './operator-tokens.ts'
 export { createOperatorTokenStore } from './operator-tokens.store.ts'
-export { createReencryption, type Reencrypted, type Reencryption } from './reencryption.ts'
+export { createReencryption, type Reencrypted } from './reencryption.ts'
 export {
   recordReencryption,
   reencryptColumn,

@@ -12,81 +12,31 @@ import {
   processSmallDocumentJob,
   renameDocumentJob,
 } from '../../documents/documents/index.ts'
-import type { Metrics } from '../../platform/http/index.ts'
+import type { Config } from '../config/config.ts'
 import {
   checkImportedJob,
-  chunkingFor,
-  createExtractorPool,
-  createImportedCheck,
-  createIndexKeeper,
-  createPipeline,
+  type createImportedCheck,
+  type createPipeline,
   isCheckOfImported,
 } from '../../documents/ingestion/index.ts'
 import type { JobQueue } from '../../platform/jobs/index.ts'
-import { describeError, runsJobs } from '../../platform/kernel/index.ts'
-import type { Embedder, SearchIndex } from '../../documents/retrieval/index.ts'
-import type { PartContext } from './foundation.ts'
+import { describeError, type Log, runsJobs } from '../../platform/kernel/index.ts'
+import type { SearchIndex } from '../../documents/retrieval/index.ts'
 
-interface IngestionDependencies extends PartContext {
-  control: Database
-  corpus: Database
-  documentStore: DocumentStore
-  blobs: BlobStore
-  index: SearchIndex
-  jobs: JobQueue
-  embedder: Embedder
-  metrics: Metrics
-}
-
-/** The background work on documents: extraction, indexing, renames, and the removal of blobs. */
-export function openIngestion(dependencies: IngestionDependencies) {
-  const { config, corpus, documentStore, index, jobs, embedder, clock, log } = dependencies
-  const works = runsJobs(config.settings.server.role)
-  const workers = works ? config.settings.ingestion.workers : 0
-  const { pipeline, extractors } = openPipeline(dependencies)
-  const check = createImportedCheck({
-    database: corpus,
-    documents: documentStore,
-    blobs: dependencies.blobs,
-    extractors,
-    log,
-  })
-  const indexKeeper = createIndexKeeper({ database: corpus, jobs, index, embedder, clock, log })
-
-  return {
-    async start(): Promise<void> {
-      if (workers > 0) {
-        workOnDocuments(jobs, { pipeline, check, processes: extractorProcesses(workers) })
-        await indexKeeper.start()
-      } else await index.embeddingVersions.prepare(embedder)
-      await index.engine.start(documentStore.listenChanges)
-      if (works) workOnChanges(dependencies)
-    },
-
-    /** What the processes that read documents do now; null without workers. */
-    extractorLoad: () => (workers > 0 ? extractors.load() : null),
-
-    /** Begins no new maintenance. */
-    beginStop: () => indexKeeper.close(),
-
-    /** Jobs return to the queue. */
-    end: () => jobs.close(),
-  }
-}
-
-/** `processes`: of the documents that are not slow. */
+/** Extraction and indexing in the background. */
 export function workOnDocuments(
   jobs: Pick<JobQueue, 'work'>,
   {
     pipeline,
     check,
-    processes,
+    workers,
   }: {
     pipeline: ReturnType<typeof createPipeline>
     check: ReturnType<typeof createImportedCheck>
-    processes: number
+    workers: number
   },
 ): void {
+  const processes = extractorProcesses(workers)
   const options = { maximumAttempts: 12, backoffMs: 1_000, onExhausted: pipeline.giveUp }
   // One process is reserved for small documents; small documents may use all free processes.
   jobs.work(processDocumentJob, { ...options, concurrency: processes - 1 }, (job) => pipeline.process(job))
@@ -106,58 +56,20 @@ export function workOnDocuments(
   }))
 }
 
-function openPipeline({
-  config,
-  corpus,
-  documentStore,
-  blobs,
-  index,
-  embedder,
-  metrics,
-  clock,
-  log,
-  onStop,
-}: IngestionDependencies) {
-  const extractors = createExtractorPool({
-    size: extractorProcesses(config.settings.ingestion.workers) + slowProcesses,
-    chunking: chunkingFor(embedder),
-    limits: { maximumChunks: config.settings.ingestion.maximumChunks },
-    readableFolders: blobs.localFolders,
-    clock,
-    log,
-  })
-  onStop(() => extractors.close())
-  const pipeline = createPipeline({
-    database: corpus,
-    documents: documentStore,
-    blobs,
-    extractors,
-    index,
-    embedder,
-    clock,
-    log,
-    observer: {
-      processed(status, code, durationMs) {
-        metrics.documents.inc({ status, code })
-        metrics.ingestionSeconds.observe(durationMs / 1000)
-      },
-    },
-  })
-  return { pipeline, extractors }
+interface ChangeDependencies {
+  control: Database
+  jobs: Pick<JobQueue, 'work'>
+  index: Pick<SearchIndex, 'rename'>
+  blobs: Pick<BlobStore, 'delete'>
+  documentStore: DocumentStore
+  log: Log
 }
 
 /** With pauses of up to an hour: more than a month, in which an operator can repair the control database. */
 const entryAttempts = 1_000
 
 /** Renames, deletions, entries of the admin log, and work on many documents, also on an instance that processes no documents. */
-function workOnChanges({
-  control,
-  jobs,
-  index,
-  blobs,
-  documentStore,
-  log,
-}: Pick<IngestionDependencies, 'control' | 'jobs' | 'index' | 'blobs' | 'documentStore' | 'log'>) {
+export function workOnChanges({ control, jobs, index, blobs, documentStore, log }: ChangeDependencies) {
   jobs.work(
     renameDocumentJob,
     {
@@ -201,4 +113,14 @@ const slowProcesses = 1
 /** At least two, because one is reserved for small documents. */
 function extractorProcesses(workers: number): number {
   return workers === 1 ? 2 : workers
+}
+
+/** 0: this process reads no documents. */
+export function documentWorkers({ settings }: Config): number {
+  return runsJobs(settings.server.role) ? settings.ingestion.workers : 0
+}
+
+/** Most processes that read documents at the same time. */
+export function extractorPoolSize({ settings }: Config): number {
+  return extractorProcesses(settings.ingestion.workers) + slowProcesses
 }

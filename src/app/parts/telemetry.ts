@@ -51,6 +51,5 @@ export async function openTelemetry({
     log,
     dropped: (signal, reason, count) => metrics.telemetryDropped.inc({ signal, reason }, count),
   })
-  onStop(() => telemetry.close())
   return telemetry
 }

@@ -2,12 +2,14 @@ import type { Config } from '../config/config.ts'
 import type { Database } from '../../platform/database/index.ts'
 import type { openServer } from './server.ts'
 
+export type DescribedPart = readonly [name: string, description: string]
+
 /** The lines that a start prints: where the service listens, and what it consists of. */
 export function describeStart(
   { settings: { server, dataFolder } }: Config,
   control: Database,
   { version, url, metricsUrl }: Pick<ReturnType<typeof openServer>, 'version' | 'url' | 'metricsUrl'>,
-  parts: readonly (readonly [name: string, description: string])[],
+  parts: readonly DescribedPart[],
 ): string {
   const { role } = server
   const store =

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -23,4 +23,9 @@ export async function openSecretKey({ settings, secrets }: Config): Promise<stri
     await rm(unfinished, { force: true })
   }
   return (await readFile(file, 'utf8')).trim()
+}
+
+/** What people's sessions and second factors are protected with. */
+export function accountsSecret(secretKey: string): string {
+  return createHmac('sha256', secretKey).update('portico accounts v1').digest('base64url')
 }

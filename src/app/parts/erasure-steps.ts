@@ -2,27 +2,22 @@ import { createTagErasure } from '../../gateway/billing/index.ts'
 import type { createSubjectErasure } from '../../chat/conversations/index.ts'
 import type { Database } from '../../platform/database/index.ts'
 import { type BlobStore, createDocumentErasure, type DocumentStore } from '../../documents/documents/index.ts'
-import { createErasures, createErasureStore, type ErasureKeys, type ErasureStep } from '../../chat/erasures/index.ts'
+import type { ErasureStep } from '../../chat/erasures/index.ts'
 import { createGoldenErasure } from '../../chat/golden-questions/index.ts'
 import { countCitations, hashQuestion, removeCitations, removeQuestions } from '../../chat/insights/index.ts'
-import type { SecretBox } from '../../platform/kernel/index.ts'
 import type { SearchIndex } from '../../documents/retrieval/index.ts'
-import type { PartContext } from './foundation.ts'
 
-export interface ErasuresDependencies extends PartContext {
+interface ErasureStepsDependencies {
   control: Database
   documentStore: DocumentStore
   blobs: BlobStore
   index: Pick<SearchIndex, 'countRows' | 'removeCopies'>
   turnErasure: ReturnType<typeof createSubjectErasure>
-  erasureKeys: ErasureKeys
-  secretBox: SecretBox
 }
 
-/** Erasures of visitors and documents: which rooms hold something of them. */
-export function openErasures(dependencies: ErasuresDependencies) {
-  const { control, erasureKeys: keys, secretBox, clock, log, onStop } = dependencies
-  const steps = [
+/** Which rooms hold something of visitors and documents that are erased. */
+export function createErasureSteps(dependencies: ErasureStepsDependencies): ErasureStep[] {
+  return [
     documentStep(dependencies),
     turnStep('document', dependencies),
     citationStep(dependencies),
@@ -30,16 +25,13 @@ export function openErasures(dependencies: ErasuresDependencies) {
     turnStep('user', dependencies),
     tagStep(dependencies),
   ]
-  const erasures = createErasures({ store: createErasureStore(control), keys, secretBox, steps, clock, log })
-  onStop(() => erasures.close())
-  return erasures
 }
 
 const counted = (count: number) => ({ count, from: null, to: null })
 /** Rows of counts that one transaction removes. */
 const citationsPerRound = 1_000
 
-function documentStep({ documentStore, blobs, index }: ErasuresDependencies): ErasureStep {
+function documentStep({ documentStore, blobs, index }: ErasureStepsDependencies): ErasureStep {
   const documents = createDocumentErasure({ store: documentStore, blobs })
   return {
     kind: 'document',
@@ -72,7 +64,7 @@ function documentStep({ documentStore, blobs, index }: ErasuresDependencies): Er
   }
 }
 
-function turnStep(kind: ErasureStep['kind'], { turnErasure }: ErasuresDependencies): ErasureStep {
+function turnStep(kind: ErasureStep['kind'], { turnErasure }: ErasureStepsDependencies): ErasureStep {
   return {
     kind,
     erase: (subject, recorder, signal) =>
@@ -95,7 +87,7 @@ function turnStep(kind: ErasureStep['kind'], { turnErasure }: ErasuresDependenci
   }
 }
 
-function citationStep({ control }: ErasuresDependencies): ErasureStep {
+function citationStep({ control }: ErasureStepsDependencies): ErasureStep {
   return {
     kind: 'document',
     async erase({ organisationId, value }, recorder, signal) {
@@ -113,7 +105,7 @@ function citationStep({ control }: ErasuresDependencies): ErasureStep {
   }
 }
 
-function goldenStep({ control }: ErasuresDependencies): ErasureStep {
+function goldenStep({ control }: ErasureStepsDependencies): ErasureStep {
   const golden = createGoldenErasure(control)
   return {
     kind: 'document',
@@ -128,7 +120,7 @@ function goldenStep({ control }: ErasuresDependencies): ErasureStep {
   }
 }
 
-function tagStep({ control }: ErasuresDependencies): ErasureStep {
+function tagStep({ control }: ErasureStepsDependencies): ErasureStep {
   const tags = createTagErasure(control)
   return {
     kind: 'user',

@@ -1,15 +1,10 @@
-import { isUnfinishedRestore } from '../backup/unfinished-restore.ts'
-import type { Config } from '../config/config.ts'
-import { createRecentEvents, type RecentEvents } from '../../console/recent-events.ts'
-import {
-  type Databases,
-  DatabaseStartError,
-  openControlDatabase,
-  openDatabases,
-} from '../../platform/database/index.ts'
-import type { Clock, Log } from '../../platform/kernel/index.ts'
+import { isUnfinishedRestore } from './backup/unfinished-restore.ts'
+import type { Config } from './config/config.ts'
+import { createRecentEvents, type RecentEvents } from '../console/recent-events.ts'
+import { type Databases, DatabaseStartError, openControlDatabase, openDatabases } from '../platform/database/index.ts'
+import { type Clock, type Log, systemClock } from '../platform/kernel/index.ts'
 import { isMoved, movedMark } from './moved-mark.ts'
-import { openSecretKey } from './secret-key.ts'
+import { openSecretKey } from './parts/secret-key.ts'
 
 /**
  * What a start opens first. This module imports little: the threads of the embedded databases work while the process loads the modules
@@ -31,14 +26,14 @@ export interface ControlStorage {
 export interface StorageOptions {
   config: Config
   log: Log
-  clock: Clock
+  clock?: Clock | undefined
   /** Tests pass open databases. */
   databases?: Databases | undefined
 }
 
 /** The secret key and both databases with all migrations. */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
-  const { config, clock } = options
+  const { config, clock = systemClock } = options
   const { settings, secrets } = config
   const { log, ...rest } = await openSecrets(options)
   const databases =
@@ -71,7 +66,7 @@ export async function openControlStorage(options: StorageOptions): Promise<Contr
   return { databases, log, ...rest }
 }
 
-async function openSecrets({ config, log: processLog, clock }: StorageOptions) {
+async function openSecrets({ config, log: processLog, clock = systemClock }: StorageOptions) {
   const { dataFolder } = config.settings
   const events = createRecentEvents(() => clock.now())
   const log = events.record(processLog)

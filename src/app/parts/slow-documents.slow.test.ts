@@ -25,7 +25,7 @@ import {
   createSearchIndex,
   type SearchIndex,
 } from '../../documents/retrieval/index.ts'
-import { workOnDocuments } from './ingestion.ts'
+import { workOnDocuments } from './document-work.ts'
 
 /** Documents that take long to read, in the queues of a service with one worker of large documents. */
 
@@ -100,7 +100,7 @@ beforeAll(async () => {
     checks++
     return checkEnds.promise
   }
-  workOnDocuments(jobs, { pipeline, check: { run, giveUp: async () => {} }, processes: 2 })
+  workOnDocuments(jobs, { pipeline, check: { run, giveUp: async () => {} }, workers: 2 })
 })
 afterAll(async () => {
   await jobs?.close()

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import { loadConfig } from '../config/config.ts'
-import { openBlobStore } from './resources.ts'
+import { openBlobStore } from './document-stores.ts'
 import { openSecretKey } from './secret-key.ts'
 
 /** Reads each named file in a loop until it exists, and posts its first content. */

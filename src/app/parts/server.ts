@@ -11,9 +11,9 @@ import {
   type Routes,
   startMetricsServer,
 } from '../../platform/http/index.ts'
-import { AppError, type Telemetry, version } from '../../platform/kernel/index.ts'
+import { AppError, type Log, type Telemetry, version } from '../../platform/kernel/index.ts'
 import { assertGatewayAccess } from '../../tenants/organisations/index.ts'
-import type { PartContext } from './foundation.ts'
+import type { Config } from '../config/config.ts'
 
 /**
  * After the grace period of a stop: longest time for aborted calls to write their cost and then to send their error. Above the 4 s after
@@ -34,7 +34,9 @@ const waitingConnections = 4_096
 /** Each of several processes has a separate queue of waiting connections; the system chooses one for each connection. */
 const sharedPort = { reusePort: true, exclusive: true }
 
-export interface ServerDependencies extends Pick<PartContext, 'config' | 'log'> {
+interface ServerDependencies {
+  config: Config
+  log: Log
   callers: Authenticators
   limiter: RequestLimiter
   routes: Routes[]
@@ -124,7 +126,7 @@ export function openServer(dependencies: ServerDependencies) {
 }
 
 /** Of several processes each has its own port, in a row: one that is chosen by chance would give other numbers at each start. */
-function metricsPort({ settings: { metrics }, processNumber }: PartContext['config']): number {
+function metricsPort({ settings: { metrics }, processNumber }: Config): number {
   return metrics.port === 0 ? 0 : metrics.port + processNumber - 1
 }
 

@@ -1,7 +1,7 @@
 import { fetch as undiciFetch } from 'undici'
 import type { Config } from '../config/config.ts'
 import { createConnectionPool } from '../../gateway/providers/index.ts'
-import { readCertificates } from './resources.ts'
+import { readCertificates } from './settings-of-parts.ts'
 
 type PoolOptions = Parameters<typeof createConnectionPool>[0]
 

@@ -27,9 +27,10 @@ interface RerankerDependencies {
 }
 
 export interface OpenedReranker {
-  reranker: Reranker
-  rerankStage: RerankStage
+  label: string
+  stage: RerankStage
   health: RerankerHealth
+  close(): Promise<void>
 }
 
 /** The configured reranker and its stage of a search; undefined without one, and nothing is loaded. Throws ConfigError naming the setting. */
@@ -51,7 +52,12 @@ export async function openReranker(dependencies: RerankerDependencies): Promise<
     clock,
     log,
   })
-  return { reranker, rerankStage: traced(rerankStage, dependencies.telemetry), health }
+  return {
+    label: reranker.label,
+    stage: traced(rerankStage, dependencies.telemetry),
+    health,
+    close: () => reranker.close(),
+  }
 }
 
 function traced(stage: RerankStage, telemetry: Telemetry | null): RerankStage {

@@ -1,0 +1,201 @@
+import { createLedger } from '../gateway/billing/index.ts'
+import { createCompletions, createEmbeddings, createReranking } from '../gateway/gateway/index.ts'
+import { createCatalogue, createCatalogueStore, loadPriceSnapshot } from '../gateway/models/index.ts'
+import { createProvider } from '../gateway/providers/index.ts'
+import { createRouter } from '../gateway/routing/index.ts'
+import { createTokenCounting } from '../gateway/tokens/index.ts'
+import { createChangeFeed, recordChange } from '../platform/database/index.ts'
+import { createMetrics } from '../platform/http/index.ts'
+import { createPseudonyms, createSecretBox, publicNetworks } from '../platform/kernel/index.ts'
+import { createAccounts } from '../tenants/accounts/index.ts'
+import { createOperatorTokens, createOperatorTokenStore, openAdminLogRetention } from '../tenants/operators/index.ts'
+import {
+  createOrganisationLimiter,
+  createOrganisations,
+  createOrganisationStore,
+} from '../tenants/organisations/index.ts'
+import { routesOfGateway } from './gateway-routes.ts'
+import { listParts, type PartsOf } from './part-list.ts'
+import { describeInstance } from './parts/instance-facts.ts'
+import { observeLedger } from './parts/ledger-metrics.ts'
+import { openFetch } from './parts/outgoing-fetch.ts'
+import { createReadiness } from './parts/readiness.ts'
+import {
+  journalOptions,
+  readCertificates,
+  singleSignOnOf,
+  toCatalogueConfiguration,
+} from './parts/settings-of-parts.ts'
+import { createScrape } from './parts/scrape.ts'
+import { accountsSecret } from './parts/secret-key.ts'
+import { openTelemetry } from './parts/telemetry.ts'
+import { type Given, openService, type Service, type ServiceOptions } from './service.ts'
+import { type ControlStorage, openControlStorage } from './storage.ts'
+
+/**
+ * The first parts of every process, which are all that a process with the role `gateway` has. The list continues in compose.ts, whose modules such a
+ * process does not load.
+ */
+
+/** Connecting to the single sign-on provider: a person is waiting. */
+const signInConnectMs = 5_000
+/** Connecting to the receiver of a webhook; one attempt has 10 seconds in all. */
+const webhookConnectMs = 5_000
+
+export const gatewayParts = listParts<Given>()
+  .add('metrics', () => createMetrics())
+  // Before all that it traces, so that a stop exports their last spans.
+  .add('telemetry', ({ config, metrics, log, onStop }) => openTelemetry({ config, metrics, log, onStop }))
+  .add('secretBox', ({ secretKey, config }) => createSecretBox(secretKey, config.secrets.secondSecretKey))
+  .add('pseudonyms', ({ secretKey }) => createPseudonyms(secretKey))
+  .add('changeFeed', ({ control, clock, log }) => createChangeFeed({ database: control, clock, log }))
+  // Apart from what it starts, so that a start that fails here closes it.
+  .add('changeFeedStarted', ({ changeFeed }) => changeFeed.start())
+  .add('tokens', ({ log }) => createTokenCounting({ log }))
+  .mark('change feed')
+
+  // Who may call: organisations with their keys, operator tokens, people.
+  .add('organisationStore', ({ control }) => createOrganisationStore(control, recordChange))
+  .add('organisations', ({ organisationStore, changeFeed, secretBox, config, clock, log }) =>
+    createOrganisations({
+      store: organisationStore,
+      changeFeed,
+      clock,
+      log,
+      secretBox,
+      webhookRule: publicNetworks(config.settings.network.webhookNetworks),
+    }),
+  )
+  .add('operatorTokens', ({ control, changeFeed, config, clock }) =>
+    createOperatorTokens({
+      store: createOperatorTokenStore(control, recordChange),
+      changeFeed,
+      clock,
+      configuredToken: config.secrets.operatorToken,
+    }),
+  )
+  .add('signInFetch', ({ config }) =>
+    openFetch(config, { limits: { connectTimeoutMs: signInConnectMs }, proxies: config.proxies }),
+  )
+  .add('accounts', ({ control, secretKey, signInFetch, passwordHashing, config, clock, log }) => {
+    const { secondSecretKey } = config.secrets
+    return createAccounts({
+      database: control,
+      secret: accountsSecret(secretKey),
+      secondSecret: secondSecretKey === undefined ? undefined : accountsSecret(secondSecretKey),
+      publicUrl: config.settings.server.publicUrl,
+      passwordSignIn: config.settings.accounts.passwordSignIn,
+      singleSignOn: singleSignOnOf(config),
+      fetch: signInFetch.fetch,
+      passwordHashing,
+      clock,
+      log,
+    })
+  })
+  .add('adminLogRetention', ({ control, config, clock, log }) =>
+    openAdminLogRetention({ database: control, keepDays: config.settings.adminLog.keepDays, clock, log }),
+  )
+  .add('limiter', ({ clock }) => createOrganisationLimiter({ clock }))
+  .mark('organisations and accounts')
+
+  // Which models there are, and the calls of their providers.
+  .add('priceSnapshot', () => loadPriceSnapshot())
+  .add('catalogueStore', ({ control, secretBox, clock, log }) =>
+    createCatalogueStore({ database: control, secretBox, recordChange, clock, log }),
+  )
+  .add('catalogue', ({ catalogueStore, priceSnapshot, changeFeed, metrics, tokens, config, clock, log }) => {
+    const certificateAuthority = readCertificates(config)
+    const { proxies } = config
+    const onRefusal = (refusal: { deployment: string; field: string }) => metrics.learnedRefusals.inc(refusal)
+    return createCatalogue({
+      configuration: toCatalogueConfiguration(config),
+      snapshot: priceSnapshot,
+      store: catalogueStore,
+      changes: changeFeed,
+      createProvider: (provider) =>
+        createProvider(provider, { log, clock, tokens, proxies, certificateAuthority, onRefusal }),
+      clock,
+      log,
+    })
+  })
+  .add('catalogueLoaded', ({ catalogue }) => catalogue.start())
+  .add('router', ({ metrics, clock, log }) =>
+    createRouter({
+      clock,
+      random: Math.random,
+      log,
+      metrics: { attempt: (deployment, outcome) => metrics.providerAttempts.inc({ deployment, outcome }) },
+    }),
+  )
+  .mark('catalogue')
+
+  // The ledger, and the calls that it records.
+  .add('facts', ({ config }) => describeInstance(config))
+  .add('webhookFetch', ({ config }) =>
+    openFetch(config, {
+      limits: { connectTimeoutMs: webhookConnectMs },
+      rule: publicNetworks(config.settings.network.webhookNetworks),
+    }),
+  )
+  .add('ledger', ({ control, organisations, webhookFetch, facts, metrics, instanceExpiryMs, config, clock, log }) =>
+    createLedger({
+      database: control,
+      clock,
+      log,
+      observer: observeLedger(metrics, log, clock),
+      keepEntriesDays: config.settings.ledger.keepEntriesDays,
+      journal: journalOptions(control.engine, config),
+      instanceExpiryMs,
+      facts,
+      webhooks: {
+        fetch: webhookFetch.fetch,
+        async target(id) {
+          const url = organisations.get(id)?.webhookUrl
+          const secret = url ? await organisations.loadWebhookSecret(id) : null
+          return url && secret ? { url, secret } : undefined
+        },
+      },
+    }),
+  )
+  .add('calls', ({ catalogue, router, ledger, tokens, pseudonyms, limiter, telemetry, clock, log }) => ({
+    catalogue,
+    router,
+    ledger,
+    tokens,
+    pseudonyms,
+    limiter,
+    telemetry,
+    clock,
+    log,
+  }))
+  .add('completions', ({ calls }) => createCompletions(calls))
+  .add('embeddings', ({ calls }) => createEmbeddings(calls))
+  .add('reranking', ({ calls }) => createReranking(calls))
+  .add('checkReadiness', ({ control, corpus, ledger, facts, isStopping, clock, log }) =>
+    createReadiness({
+      databases: corpus ? [control, corpus] : [control],
+      ledger,
+      role: facts.role,
+      isStopping,
+      clock,
+      log,
+    }),
+  )
+  .add('readGauges', ({ control, corpus, ledger, catalogue, router, metrics, clock, log }) =>
+    createScrape({ control, corpus, ledger, catalogue, router, metrics, clock, log }),
+  )
+  .mark('ledger and gateway')
+
+export type GatewayParts = PartsOf<typeof gatewayParts>
+
+/** The service of a process with the role `gateway`. */
+export async function createGatewayService(options: ServiceOptions<ControlStorage>): Promise<Service<GatewayParts>> {
+  const storage = await (options.storage ?? openControlStorage(options))
+  return openService(options, {
+    storage,
+    corpus: null,
+    list: gatewayParts,
+    routes: routesOfGateway,
+    describe: () => [],
+  })
+}

@@ -1,0 +1,318 @@
+import { type AnswerDependencies } from '../chat/chat/index.ts'
+import { createConversations, createSubjectErasure } from '../chat/conversations/index.ts'
+import { createErasures, createErasureStore } from '../chat/erasures/index.ts'
+import {
+  createGoldenQuestionStore,
+  createGoldenResultStore,
+  createGoldenRuns,
+  createGoldenRunStore,
+  createGoldenSettingsStore,
+  createGoldenTransferStore,
+  createRunSchedule,
+  createRunWorker,
+  goldenRunJob,
+  runLimits,
+} from '../chat/golden-questions/index.ts'
+import { createInsights, createInsightStore } from '../chat/insights/index.ts'
+import {
+  createSpaceRemovals,
+  createSpaceRemovalStore,
+  createSpaces,
+  createSpaceStore,
+  type Space,
+} from '../chat/spaces/index.ts'
+import {
+  createDocumentNames,
+  createDocumentStore,
+  createDocumentSweeper,
+  removeLostBlobs,
+  withHeldRemovals,
+} from '../documents/documents/index.ts'
+import {
+  chunkingFor,
+  createExtractorPool,
+  createImportedCheck,
+  createIndexKeeper,
+  createPipeline,
+  createTableQueries,
+} from '../documents/ingestion/index.ts'
+import {
+  createDocumentReader,
+  createHashingEmbedder,
+  createRetrieval,
+  createSearchIndex,
+} from '../documents/retrieval/index.ts'
+import { acceptsTools, offlineModelId } from '../gateway/models/index.ts'
+import { type Database, recordChange } from '../platform/database/index.ts'
+import { createJobQueue } from '../platform/jobs/index.ts'
+import { runsJobs } from '../platform/kernel/index.ts'
+import { gatewayParts } from './compose-gateway.ts'
+import type { PartsOf } from './part-list.ts'
+import { type DescribedPart } from './parts/describe-start.ts'
+import { documentWorkers, extractorPoolSize, workOnChanges, workOnDocuments } from './parts/document-work.ts'
+import { openEmbedder, openFormerEmbedders } from './parts/embedders.ts'
+import { openErasureKeys } from './parts/erasure-keys.ts'
+import { createErasureSteps } from './parts/erasure-steps.ts'
+import { assertSharedFiles } from './parts/instance-facts.ts'
+import { observeRetrieval } from './parts/observe-retrieval.ts'
+import { openReranker } from './parts/rerankers.ts'
+import { createEngine, openBlobStore } from './parts/document-stores.ts'
+import { operationsRoutes } from '../platform/http/index.ts'
+import { openService, type Service, type ServiceOptions } from './service.ts'
+import { openStorage, type Storage } from './storage.ts'
+
+/**
+ * The parts of every process that has to do with documents, after those of compose-gateway.ts. They are all that a process with the role `worker`
+ * has. The list ends in compose.ts.
+ */
+
+/** Most documents of a deleted Space that one transaction removes. */
+const removalBatch = 100
+
+export const workerParts = gatewayParts
+  .needs<{ corpus: Database }>()
+
+  // Files, their rows, the index that searches them, and the queue of work on them.
+  .add('index', ({ corpus, config, log }) =>
+    createSearchIndex({ database: corpus, engine: createEngine(config, corpus, log) }),
+  )
+  .add('jobs', ({ corpus, telemetry, clock, log }) => createJobQueue({ database: corpus, telemetry, clock, log }))
+  .add('blobs', async ({ facts, ledger, config, log }) => {
+    await assertSharedFiles(facts, ledger, log)
+    return withHeldRemovals(await openBlobStore(config), log)
+  })
+  .add('documentStore', ({ corpus, jobs, index }) =>
+    createDocumentStore({ database: corpus, jobs, removeFromIndex: index.deleteDocument }),
+  )
+  .add('documentSweeper', ({ corpus, documentStore, blobs, facts, clock, log }) => {
+    const soleOwner = corpus.engine === 'embedded'
+    return runsJobs(facts.role)
+      ? createDocumentSweeper({ store: documentStore, blobs, soleOwner, clock, log })
+      : undefined
+  })
+
+  // Golden questions and their runs, which are a gate before a Space is published.
+  .add('documentNames', ({ corpus }) => createDocumentNames(corpus))
+  .add('goldenStores', ({ control }) => ({
+    questions: createGoldenQuestionStore(control),
+    transfers: createGoldenTransferStore(control),
+    settings: createGoldenSettingsStore(control),
+    runs: createGoldenRunStore(control),
+    results: createGoldenResultStore(control),
+  }))
+  .add('goldenRuns', ({ corpus, jobs, goldenStores, documentNames, clock, log }) => {
+    const { questions, transfers, settings, runs, results } = goldenStores
+    return createGoldenRuns({ questions, transfers, settings, runs, results, documentNames, corpus, jobs, clock, log })
+  })
+
+  // Spaces, what is kept of their conversations, and what is counted of their answers.
+  .add('spaceRemovals', ({ control, documentStore, blobs, facts, clock, log }) =>
+    createSpaceRemovals({
+      store: createSpaceRemovalStore(control),
+      async onSpaceRemoved(removed, signal) {
+        const { organisationId, spaceId } = removed
+        while ((await documentStore.removeOfSpace(organisationId, spaceId, removalBatch)) > 0) signal.throwIfAborted()
+        await removeLostBlobs({ store: documentStore, blobs, clock }, removed, signal)
+      },
+      isActive: runsJobs(facts.role),
+      clock,
+      log,
+    }),
+  )
+  .add('spaceStore', ({ control }) => createSpaceStore(control, recordChange))
+  .add(
+    'spaces',
+    ({ spaceStore, spaceRemovals, goldenRuns, organisations, catalogue, changeFeed, config, clock, log }) =>
+      createSpaces({
+        store: spaceStore,
+        removals: spaceRemovals,
+        defaultModel: config.settings.chat.defaultModel,
+        isModelAvailable(organisationId, model) {
+          const organisation = organisations.get(organisationId)
+          // The store rejects an unknown organisation with a more specific error.
+          return !organisation || catalogue.resolve(organisation, model, clock.now())?.model.kind === 'chat'
+        },
+        publicationProblem: (space) => goldenRuns.loadGate(space).then(({ problem }) => problem),
+        changeFeed,
+        clock,
+        log,
+      }),
+  )
+  .add('erasureKeys', ({ control, secretKey, secretBox, config, log }) =>
+    openErasureKeys({ control, secretKey, secondSecretKey: config.secrets.secondSecretKey, secretBox, log }),
+  )
+  .add('insightStore', ({ control }) => createInsightStore(control))
+  .add('insights', ({ insightStore, clock, log }) => createInsights({ store: insightStore, clock, log }))
+  .add('conversationRecords', ({ control, erasureKeys, clock, log }) =>
+    createConversations({ database: control, subjectDigest: erasureKeys.digest, clock, log }),
+  )
+
+  // Search: the embedder, hybrid search over its vectors, and the reranker if one is configured.
+  .add(
+    'findModel',
+    ({ catalogue }) =>
+      (id: string) =>
+        catalogue.built().models.get(id.replace(/^eu\//, '')),
+  )
+  .add('embedderDependencies', ({ embeddings, tokens, organisations, findModel, config, clock, log }) => ({
+    dataFolder: config.settings.dataFolder,
+    embeddings,
+    tokens,
+    organisations,
+    modelDimensions: (id: string) => findModel(id)?.dimensions ?? undefined,
+    clock,
+    log,
+  }))
+  .add('embedder', ({ config, embedderDependencies }) => openEmbedder(config, embedderDependencies))
+  .add('formerEmbedders', async ({ embedder, index, embedderDependencies, onStop }) => {
+    const former = await openFormerEmbedders(embedder, await index.embeddingVersions.load(), embedderDependencies)
+    for (const one of former) onStop(() => one.close())
+    return former
+  })
+  .add('reranker', ({ reranking, organisations, findModel, metrics, telemetry, config, clock, log }) => {
+    const modelKind = (id: string) => findModel(id)?.kind
+    return openReranker({ config, reranking, organisations, modelKind, metrics, telemetry, clock, log })
+  })
+  .add('retrieval', ({ index, embedder, formerEmbedders, reranker, metrics, telemetry, log }) => {
+    const retrieval = createRetrieval({
+      index,
+      embedder,
+      // The built-in embedder needs no model files, so it always serves its index while the index of another model is built.
+      formerEmbedders: [createHashingEmbedder(), ...formerEmbedders],
+      ...(reranker && { rerankStage: reranker.stage }),
+      log,
+    })
+    return observeRetrieval(retrieval, { metrics, telemetry })
+  })
+  .add('tables', ({ blobs, log }) => createTableQueries({ blobs, log }))
+
+  // What answers of Spaces need, for chats and for runs of golden questions.
+  .add('answers', (parts): AnswerDependencies => {
+    const { corpus, completions, retrieval, tables, ledger, tokens, telemetry, organisations, catalogue, clock } = parts
+    return {
+      completions,
+      retrieval,
+      documents: createDocumentReader(corpus),
+      tables,
+      ledger,
+      tokens,
+      telemetry,
+      findModel(organisation, id) {
+        const resolved = catalogue.resolve(organisation, id, clock.now())
+        if (resolved?.model.kind !== 'chat') return undefined
+        const { model } = resolved
+        const tools = acceptsTools(catalogue.built(), resolved)
+        return { ...model, followsInstructions: model.id !== offlineModelId, tools }
+      },
+      fallbackModel: (organisation) => catalogue.baseTierModels(organisation, clock.now())[0]?.id,
+      findOrganisation: (id) => organisations.get(id),
+      now: () => clock.now(),
+    }
+  })
+
+  // Work in the background: erasures, documents, runs of golden questions.
+  .add(
+    'erasures',
+    ({ control, documentStore, blobs, index, conversationRecords, erasureKeys, secretBox, clock, log }) => {
+      const turnErasure = createSubjectErasure({ database: control, service: conversationRecords })
+      const steps = createErasureSteps({ control, documentStore, blobs, index, turnErasure })
+      return createErasures({ store: createErasureStore(control), keys: erasureKeys, secretBox, steps, clock, log })
+    },
+  )
+  .add('extractors', ({ embedder, blobs, config, clock, log }) =>
+    createExtractorPool({
+      size: extractorPoolSize(config),
+      chunking: chunkingFor(embedder),
+      limits: { maximumChunks: config.settings.ingestion.maximumChunks },
+      readableFolders: blobs.localFolders,
+      clock,
+      log,
+    }),
+  )
+  .add('pipeline', ({ corpus, documentStore, blobs, extractors, index, embedder, metrics, clock, log }) =>
+    createPipeline({
+      database: corpus,
+      documents: documentStore,
+      blobs,
+      extractors,
+      index,
+      embedder,
+      clock,
+      log,
+      observer: {
+        processed(status, code, durationMs) {
+          metrics.documents.inc({ status, code })
+          metrics.ingestionSeconds.observe(durationMs / 1000)
+        },
+      },
+    }),
+  )
+  .add('importedCheck', ({ corpus, documentStore, blobs, extractors, log }) =>
+    createImportedCheck({ database: corpus, documents: documentStore, blobs, extractors, log }),
+  )
+  .add('indexKeeper', ({ corpus, jobs, index, embedder, clock, log, onStopping }) => {
+    const keeper = createIndexKeeper({ database: corpus, jobs, index, embedder, clock, log })
+    onStopping(() => keeper.close())
+    return keeper
+  })
+  .add('documentWork', (parts) => {
+    const { control, jobs, pipeline, importedCheck, indexKeeper, index, embedder, documentStore, blobs } = parts
+    const { facts, config, log, onStart, onServed } = parts
+    onStart(async () => {
+      const workers = documentWorkers(config)
+      if (workers > 0) workOnDocuments(jobs, { pipeline, check: importedCheck, workers })
+      if (workers > 0) await indexKeeper.start()
+      else await index.embeddingVersions.prepare(embedder)
+      await index.engine.start(documentStore.listenChanges)
+      if (runsJobs(facts.role)) workOnChanges({ control, jobs, index, blobs, documentStore, log })
+    })
+    // Jobs return to the queue.
+    onServed(() => jobs.close())
+  })
+  .add('timeZoneOf', ({ organisations }) => {
+    return ({ organisationId }: Pick<Space, 'organisationId'>) => organisations.get(organisationId)?.timeZone ?? 'UTC'
+  })
+  .add('goldenSchedule', ({ goldenStores, goldenRuns, spaces, timeZoneOf, clock, log }) => {
+    const getSpace = (id: string) => spaces.get(id)
+    return createRunSchedule({ settings: goldenStores.settings, runs: goldenRuns, getSpace, timeZoneOf, clock, log })
+  })
+  .add('goldenWork', (parts) => {
+    const { goldenStores, goldenSchedule, jobs, answers, spaces, organisations, metrics, facts, clock, log } = parts
+    const worker = createRunWorker({
+      runs: goldenStores.runs,
+      results: goldenStores.results,
+      answers,
+      getSpace: (id) => spaces.get(id),
+      getOrganisation: (id) => organisations.get(id),
+      observe: (run) => metrics.goldenRuns.inc(run),
+      clock,
+      log,
+    })
+    parts.onStart(() => {
+      if (!runsJobs(facts.role)) return
+      const options = { concurrency: runLimits.runsPerInstance, maximumAttempts: 20, backoffMs: 1_000 }
+      jobs.work(goldenRunJob, { ...options, onExhausted: worker.giveUp }, worker.run)
+      goldenSchedule.start()
+    })
+  })
+  .mark('documents, Spaces, search')
+
+export type WorkerParts = PartsOf<typeof workerParts>
+
+/** The service of a process with the role `worker`. Over HTTP it only reports whether it is ready. */
+export async function createWorkerService(options: ServiceOptions<Storage>): Promise<Service<WorkerParts>> {
+  const storage = await (options.storage ?? openStorage(options))
+  const { corpus } = storage.databases
+  const routes = ({ checkReadiness }: WorkerParts) => [operationsRoutes({ checkReadiness })]
+  return openService(options, { storage, corpus, list: workerParts, routes, describe: describeDocumentParts })
+}
+
+/** Lines of a start. */
+export function describeDocumentParts({ blobs, index, embedder, reranker }: WorkerParts): DescribedPart[] {
+  return [
+    ['files', blobs.label],
+    ['search', index.engine.description],
+    ['embedder', embedder.label],
+    ...(reranker ? [['reranker', reranker.label] as const] : []),
+  ]
+}

@@ -1,0 +1,199 @@
+import { hostname } from 'node:os'
+import { callIdsOf } from '../chat/chat/index.ts'
+import { createConversationAccess } from '../chat/conversations/index.ts'
+import { createGoldenQuestions, createGoldenSettings } from '../chat/golden-questions/index.ts'
+import {
+  createExportedSpaceStore,
+  createSpaceImportStore,
+  type SpaceArchiveRoutesDependencies,
+} from '../chat/space-archives/index.ts'
+import {
+  createOrganisationsStore,
+  createProcessSamples,
+  createSystemReport,
+  createSystemStore,
+} from '../console/index.ts'
+import {
+  createChunkReader,
+  createDocuments,
+  createDocumentWatch,
+  createUnusedBlobs,
+  createViewerStore,
+} from '../documents/documents/index.ts'
+import { createImportedChunks, detectFormat } from '../documents/ingestion/index.ts'
+import { createCatalogueViews, createOperatorCatalogue } from '../gateway/models/index.ts'
+import { loadQueueState } from '../platform/jobs/index.ts'
+import { version } from '../platform/kernel/index.ts'
+import { createAdminLog } from '../tenants/operators/index.ts'
+import { createBackupRecord, createLiveBackup, secretKeyCheck } from './backup/index.ts'
+import type { PartsOf } from './part-list.ts'
+import { documentWorkers } from './parts/document-work.ts'
+import { openReencryption } from './parts/reencryption.ts'
+import { createRoutes } from './routes.ts'
+import { openService, type Service, type ServiceOptions } from './service.ts'
+import { openStorage, type Storage } from './storage.ts'
+import { describeDocumentParts, workerParts } from './compose-worker.ts'
+
+/**
+ * Every part of the service, in the order in which a start makes them: one list in three files. compose-gateway.ts has the parts of every
+ * process, compose-worker.ts goes on with those of documents and Spaces, and this file with those that serve documents, people and operators
+ * (roles `api` and `all`). Each role is a beginning of the list, and loads no modules of what follows.
+ */
+
+const servingParts = workerParts
+  // Documents over HTTP.
+  .add('unusedBlobs', ({ documentStore, blobs, clock, log }) =>
+    createUnusedBlobs({ store: documentStore, blobs, clock, log }),
+  )
+  .add('documents', ({ documentStore, blobs, unusedBlobs, spaces, config }) =>
+    createDocuments({
+      store: documentStore,
+      blobs,
+      hasSpace: (organisation, spaceId) => spaces.get(spaceId)?.organisationId === organisation.id,
+      detectFormat,
+      maximumUploadBytes: config.settings.documents.maximumUploadBytes,
+      unusedBlobs,
+    }),
+  )
+  .add('chunks', ({ corpus }) => createChunkReader(corpus))
+  .add('viewer', ({ corpus, documentStore, chunks }) =>
+    createViewerStore({ database: corpus, store: documentStore, chunks }),
+  )
+  .add('watch', ({ documentStore, clock, onStopping }) => {
+    const watch = createDocumentWatch({ documents: documentStore, clock })
+    onStopping(() => watch.close())
+    return watch
+  })
+
+  // What people do with Spaces: conversations, golden questions, archives.
+  .add('conversations', ({ control, conversationRecords, spaces, ledger, clock }) =>
+    createConversationAccess({
+      database: control,
+      service: conversationRecords,
+      organisationOf: (id) => spaces.get(id)?.organisationId,
+      flushLedger: () => ledger.flush(),
+      callIdsOf,
+      clock,
+    }),
+  )
+  .add('goldenQuestions', ({ goldenStores, documentNames, insightStore, clock }) => {
+    const { questions, transfers, runs } = goldenStores
+    return createGoldenQuestions({ store: questions, transfers, runs, documentNames, insights: insightStore, clock })
+  })
+  .add('goldenSettings', ({ goldenStores, timeZoneOf, clock }) =>
+    createGoldenSettings({ store: goldenStores.settings, timeZoneOf, clock }),
+  )
+  .add('spaceImports', async ({ control, spaceStore, spaces, goldenStores, clock }) => {
+    const store = createSpaceImportStore(control, spaceStore, goldenStores.transfers)
+    if (control.engine === 'embedded') {
+      await store.abandonAll(clock.now())
+      spaces.wakeRemovals()
+    }
+    return store
+  })
+  .add('spaceArchives', (parts): SpaceArchiveRoutesDependencies => {
+    const { corpus, spaceImports, goldenStores, documentStore, blobs, jobs, index, embedder, spaces } = parts
+    const { config, clock, log } = parts
+    const { maximumUploadBytes, maximumImportBytes } = config.settings.documents
+    return {
+      exports: { store: createExportedSpaceStore(corpus), blobs, questions: goldenStores.transfers, log },
+      imports: {
+        store: spaceImports,
+        spaces,
+        documents: documentStore,
+        blobs,
+        chunks: createImportedChunks({ database: corpus, documents: documentStore, jobs, index, embedder }),
+        detectFormat,
+        processImported: documentStore.processImported,
+        embedder,
+        maximumUploadBytes,
+        maximumImportBytes,
+        clock,
+        log,
+      },
+      recordExport: spaceImports.recordExport,
+      getSpace: (id) => spaces.get(id),
+      clock,
+    }
+  })
+
+  // What operators do and see.
+  .add('operatorCatalogue', ({ catalogueStore, catalogue, router, changeFeed, priceSnapshot, clock }) =>
+    createOperatorCatalogue({
+      store: catalogueStore,
+      catalogue,
+      deploymentHealth: router,
+      changes: changeFeed,
+      snapshot: priceSnapshot,
+      clock,
+    }),
+  )
+  .add('catalogueViews', ({ catalogue, router, catalogueStore, organisations, priceSnapshot, clock }) =>
+    createCatalogueViews({
+      catalogue,
+      deploymentHealth: router,
+      store: catalogueStore,
+      organisations,
+      snapshot: priceSnapshot,
+      instance: { name: `${hostname()}:${process.pid}`, startedAt: clock.now() },
+      clock,
+    }),
+  )
+  .add('reencryption', ({ control, secretBox, accounts, clock }) =>
+    openReencryption({ control, secretBox, accounts, clock }),
+  )
+  .add('adminLog', ({ control, clock }) => createAdminLog({ database: control, clock }))
+  .add('samples', ({ clock }) => createProcessSamples(clock))
+  .add('systemReport', (parts) => {
+    const { control, corpus, organisations, ledger, blobs, index, embedder, reranker, extractors, samples } = parts
+    const { events, config, clock, log } = parts
+    return createSystemReport({
+      store: createSystemStore({ control, corpus }),
+      loadQueue: (timeoutMs) => loadQueueState(corpus, timeoutMs),
+      loadEmbeddingVersions: () => index.embeddingVersions.load(),
+      facts: {
+        version,
+        engine: control.engine,
+        databaseVersion: control.features.serverVersion,
+        blobs: blobs.label,
+        search: index.engine.description,
+        embedder: embedder.label,
+      },
+      rerankerState: () => (reranker ? { label: reranker.label, ...reranker.health.current() } : null),
+      extractorLoad: () => (documentWorkers(config) > 0 ? extractors.load() : null),
+      samples: () => samples.list(),
+      events: () => events.list(),
+      instanceId: () => ledger.instanceId(),
+      nameOf: (id) => organisations.get(id)?.name,
+      clock,
+      log,
+    })
+  })
+  .add('organisationLists', ({ control }) => createOrganisationsStore(control))
+  .add('backup', ({ control, corpus, ledger, blobs, secretKey, config, log }) =>
+    createLiveBackup({
+      control,
+      corpus,
+      openJournalCopies: () => ledger.openJournalCopies(),
+      blobs,
+      externalBlobs: config.settings.documents.blobs.kind === 'folder' ? null : blobs.label,
+      secretKeyCheck: secretKeyCheck(secretKey),
+      log,
+    }),
+  )
+  .add('backupRecord', ({ control, clock }) => createBackupRecord(control, () => clock.now()))
+
+export type Parts = PartsOf<typeof servingParts>
+
+/** The service of a process with the role `api` or `all`. */
+export async function createService(options: ServiceOptions<Storage>): Promise<Service<Parts>> {
+  const storage = await (options.storage ?? openStorage(options))
+  const { corpus } = storage.databases
+  return openService(options, {
+    storage,
+    corpus,
+    list: servingParts,
+    routes: createRoutes,
+    describe: describeDocumentParts,
+  })
+}

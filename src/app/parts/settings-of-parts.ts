@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import type { Config } from '../config/config.ts'
+import { ConfigError } from '../config/config.ts'
+import { type Database, lockFolder } from '../../platform/database/index.ts'
+import type { CatalogueConfiguration } from '../../gateway/models/index.ts'
+
+/** External resources of the configuration: certificates, providers, journal, single sign-on. */
+
+/** Providers and models of the configuration file with their keys, and the settings of the environment. */
+export function toCatalogueConfiguration({ settings, secrets }: Config): CatalogueConfiguration {
+  return {
+    providers: settings.providers.map(
+      ({ apiKeyEnv: _key, apiKeyFile: _file, credentialsEnv: _env, credentialsFile: _path, ...provider }) => ({
+        ...provider,
+        apiKey: secrets.providerKeys.get(provider.id),
+        credentials: secrets.providerCredentials.get(provider.id),
+      }),
+    ),
+    models: settings.models,
+    openaiApiKey: secrets.openaiApiKey,
+    ollamaUrl: settings.ollama.detect ? settings.ollama.url : undefined,
+  }
+}
+
+/** Additional certificate authorities in PEM format. */
+export function readCertificates({ settings }: Config): string | undefined {
+  const file = settings.network.caFile
+  if (file === undefined) return undefined
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new ConfigError(`network.caFile: cannot read ${file}: ${(error as Error).message}`)
+  }
+}
+
+/** `auto` is without a journal on a server, which others may replicate: a lost disk of this machine then loses no bill. */
+export function journalOptions(engine: Database['engine'], { settings, processNumber }: Config) {
+  const { journal, journalFolder } = settings.ledger
+  if (engine === 'embedded') {
+    return {
+      mode: journal === 'database' ? ('database' as const) : ('local' as const),
+      folder: path.join(settings.dataFolder, 'ledger-journal'),
+    }
+  }
+  return {
+    mode: journal === 'local' ? ('local' as const) : ('database' as const),
+    // Not the folder of a journal of an embedded database that the installation had before.
+    // A journal has one writer, so each of several processes has its own.
+    folder: path.resolve(settings.dataFolder, journalFolder ?? 'server-journal') + suffixOf(processNumber),
+    lock: (folder: string) => lockFolder(folder, 'ledger.journalFolder'),
+  }
+}
+
+const suffixOf = (processNumber: number) => (processNumber === 1 ? '' : `-${processNumber}`)
+
+/** The provider of single sign-on with its secret, if there is one. */
+export function singleSignOnOf({ settings, secrets }: Config) {
+  const { singleSignOn } = settings.accounts
+  return singleSignOn && { ...singleSignOn, clientSecret: secrets.ssoClientSecret ?? '' }
+}

@@ -1,0 +1,247 @@
+import path from 'node:path'
+import { authRoutes, memberRoutes, passwordResetRoutes, peopleRoutes } from '../tenants/accounts/index.ts'
+import { backupRoutes } from './backup/index.ts'
+import { journalRoutes, usageRoutes } from '../gateway/billing/index.ts'
+import { chatRoutes, spaceSearchRoutes } from '../chat/chat/index.ts'
+import {
+  developerToolsViewRoutes,
+  modelViewRoutes,
+  organisationsView,
+  peopleViewRoutes,
+  spaceViewRoutes,
+  staticRoutes,
+  systemView,
+  usageViewRoutes,
+} from '../console/index.ts'
+import { conversationRoutes } from '../chat/conversations/index.ts'
+import {
+  createDocumentAudit,
+  documentProgressRoutes,
+  documentRoutes,
+  documentViewerRoutes,
+  documentSessionRoutes,
+} from '../documents/documents/index.ts'
+import { erasureRoutes } from '../chat/erasures/index.ts'
+import { goldenQuestionRoutes, goldenRunRoutes, goldenSettingsRoutes } from '../chat/golden-questions/index.ts'
+import { type Metrics, operationsRoutes, type Routes } from '../platform/http/index.ts'
+import { modelRoutes } from '../gateway/models/index.ts'
+import { actorOf, adminLogRoutes, auditRoutes, findingsOfCounts, operatorRoutes } from '../tenants/operators/index.ts'
+import { modelSwitchRoutes, organisationRoutes } from '../tenants/organisations/index.ts'
+import { spaceArchiveRoutes } from '../chat/space-archives/index.ts'
+import { spaceRoutes } from '../chat/spaces/index.ts'
+import type { Parts } from './compose.ts'
+import { modelCallRoutes } from './gateway-routes.ts'
+
+/** Where `npm run build:console` puts the console. */
+const consoleFolder = path.resolve(import.meta.dirname, '../../dist/console')
+
+/** The map of the HTTP surface: every group of routes, in the order of registration. */
+export function createRoutes(parts: Parts): Routes[] {
+  return [
+    documentRoutes({ documents: parts.documents, clock: parts.clock }),
+    ...modelCallRoutes(parts),
+    ...answerRoutes(parts),
+    ...accountRoutes(parts),
+    ...organisationPages(parts),
+    ...spacePages(parts),
+    ...documentPages(parts),
+    spaceViews(parts),
+    modelRoutes({ catalogue: parts.operatorCatalogue }),
+    modelViewRoutes({ views: parts.catalogueViews }),
+    ...usagePages(parts),
+    operationsRoutes({ checkReadiness: parts.checkReadiness }),
+    staticRoutes({ folder: consoleFolder }),
+    ...operatorPages(parts),
+  ]
+}
+
+/** Answers of Spaces, and the search that they begin with. */
+function answerRoutes({
+  answers,
+  spaces,
+  insights,
+  conversationRecords,
+  metrics,
+  log,
+}: Pick<Parts, 'answers' | 'spaces' | 'insights' | 'conversationRecords' | 'metrics' | 'log'>): Routes[] {
+  const getSpace = (id: string) => spaces.get(id)
+  return [
+    chatRoutes({
+      ...answers,
+      getSpace,
+      getPublishedSpace: (endpointId) => spaces.getEndpoint(endpointId),
+      noteAnswer: (given) => insights.note(given),
+      beginRecord: conversationRecords.begin,
+      countCitations: (counts) => countCitations(metrics, counts),
+      log,
+    }),
+    spaceSearchRoutes({ ...answers, getSpace }),
+  ]
+}
+
+/** Sign-in, accounts and memberships. */
+function accountRoutes({ accounts, organisations }: Pick<Parts, 'accounts' | 'organisations'>): Routes[] {
+  return [
+    authRoutes({ accounts }),
+    peopleRoutes({ accounts }),
+    passwordResetRoutes({ accounts }),
+    peopleViewRoutes({ accounts, organisationName: (id) => organisations.get(id)?.name }),
+    memberRoutes({ accounts, hasOrganisation: (id) => organisations.get(id) !== undefined }),
+  ]
+}
+
+function organisationPages({
+  organisations,
+  catalogue,
+  ledger,
+  config,
+  clock,
+}: Pick<Parts, 'organisations' | 'catalogue' | 'ledger' | 'config' | 'clock'>): Routes[] {
+  const canonicalModelId = (id: string) => catalogue.canonicalId(id)
+  return [
+    organisationRoutes({ organisations, canonicalModelId, clock }),
+    modelSwitchRoutes({ organisations, canonicalModelId }),
+    developerToolsViewRoutes({
+      organisations,
+      offeredModels: (organisation, nowMs) => catalogue.offered(organisation, nowMs),
+      hasCredit: (organisation) => ledger.hasCredit(organisation),
+      publicUrl: config.settings.server.publicUrl,
+      clock,
+    }),
+  ]
+}
+
+function usagePages({
+  ledger,
+  organisations,
+  insights,
+  chunks,
+  spaces,
+  clock,
+}: Pick<Parts, 'ledger' | 'organisations' | 'insights' | 'chunks' | 'spaces' | 'clock'>): Routes[] {
+  return [
+    usageRoutes({ ledger, organisations, clock }),
+    journalRoutes({ ledger }),
+    usageViewRoutes({
+      reports: ledger.reports,
+      insights,
+      documentNames: chunks.loadNames,
+      organisations,
+      spaceName: (id) => spaces.get(id)?.name,
+      clock,
+    }),
+  ]
+}
+
+function countCitations({ citations }: Metrics, counts: object) {
+  for (const [outcome, count] of Object.entries(counts)) citations.inc({ outcome }, count)
+}
+
+/** The files of Spaces, for people. */
+function documentPages({
+  documents,
+  documentStore,
+  watch,
+  chunks,
+  viewer,
+  blobs,
+  spaces,
+  config,
+  clock,
+  log,
+}: Pick<
+  Parts,
+  'documents' | 'documentStore' | 'watch' | 'chunks' | 'viewer' | 'blobs' | 'spaces' | 'config' | 'clock' | 'log'
+>): Routes[] {
+  const findSpace = (id: string) => spaces.get(id)
+  const { maximumUploadBytes } = config.settings.documents
+  return [
+    documentProgressRoutes({ documents: documentStore, maximumUploadBytes, watch, chunks, findSpace, log }),
+    documentSessionRoutes({
+      documents,
+      store: documentStore,
+      findOrganisation: chunks.findOrganisation,
+      findSpace,
+      authorOf: (request) => ({ actor: actorOf(request), atMs: clock.now() }),
+    }),
+    documentViewerRoutes({ viewer, blobs }),
+  ]
+}
+
+/** Spaces, their golden questions and what is kept of their conversations. */
+function spacePages({
+  spaces,
+  spaceArchives,
+  goldenQuestions,
+  goldenSettings,
+  goldenRuns,
+  conversations,
+}: Pick<
+  Parts,
+  'spaces' | 'spaceArchives' | 'goldenQuestions' | 'goldenSettings' | 'goldenRuns' | 'conversations'
+>): Routes[] {
+  const getSpace = (id: string) => spaces.get(id)
+  return [
+    spaceRoutes({ spaces }),
+    spaceArchiveRoutes(spaceArchives),
+    goldenQuestionRoutes({ questions: goldenQuestions, getSpace }),
+    goldenSettingsRoutes({ settings: goldenSettings, getSpace }),
+    goldenRunRoutes({ runs: goldenRuns, getSpace }),
+    conversationRoutes({ conversations, getSpace }),
+  ]
+}
+
+/** Pages about Spaces. */
+function spaceViews({
+  spaces,
+  organisations,
+  documentStore,
+  catalogue,
+  config,
+  clock,
+}: Pick<Parts, 'spaces' | 'organisations' | 'documentStore' | 'catalogue' | 'config' | 'clock'>): Routes {
+  return spaceViewRoutes({
+    spaces,
+    organisations,
+    loadTotals: (organisationId, spaceIds) => documentStore.loadSpaceTotals(organisationId, spaceIds),
+    offeredModels: (organisation, nowMs) => catalogue.offered(organisation, nowMs),
+    isModelAvailable: (organisation, model) =>
+      catalogue.resolve(organisation, model, clock.now())?.model.kind === 'chat',
+    fallbackModel: (organisation) => catalogue.baseTierModels(organisation, clock.now())[0]?.id,
+    publicUrl: config.settings.server.publicUrl,
+    clock,
+  })
+}
+
+/** What only operators open. */
+function operatorPages(
+  parts: Pick<Parts, 'organisations' | 'ledger' | 'adminLog' | 'catalogue' | 'systemReport' | 'organisationLists'> &
+    Pick<Parts, 'backup' | 'backupRecord' | 'erasures' | 'operatorTokens' | 'reencryption'> &
+    Pick<Parts, 'index' | 'documentStore' | 'blobs' | 'clock'>,
+): Routes[] {
+  const { organisations, ledger, adminLog, catalogue, index, documentStore, blobs, clock } = parts
+  const hasOrganisation = (id: string) => organisations.get(id) !== undefined
+  return [
+    systemView({ report: parts.systemReport }),
+    organisationsView({
+      lists: parts.organisationLists,
+      organisations,
+      ledger,
+      adminLog,
+      modelIds: () => [...catalogue.built().models.keys()],
+      clock,
+    }),
+    backupRoutes({ backup: parts.backup, record: parts.backupRecord }),
+    erasureRoutes({ erasures: parts.erasures, hasOrganisation }),
+    operatorRoutes({ operatorTokens: parts.operatorTokens, reencryption: parts.reencryption }),
+    adminLogRoutes({ adminLog, hasOrganisation }),
+    auditRoutes({
+      checks: [
+        { area: 'ledger', run: async () => (await ledger.audit()).findings },
+        { area: 'index', run: async () => findingsOfCounts(await index.audit()) },
+        createDocumentAudit({ store: documentStore, blobs, clock }),
+      ],
+      clock,
+    }),
+  ]
+}

@@ -1,0 +1,128 @@
+import type { PasswordHashing } from '../tenants/accounts/index.ts'
+import type { Routes } from '../platform/http/index.ts'
+import type { Database } from '../platform/database/index.ts'
+import { type Clock, type Log, systemClock } from '../platform/kernel/index.ts'
+import type { Config } from './config/config.ts'
+import type { GatewayParts } from './compose-gateway.ts'
+import type { PartList } from './part-list.ts'
+import { createPhases, type Phases } from './phases.ts'
+import { type DescribedPart, describeStart } from './parts/describe-start.ts'
+import { openServer } from './parts/server.ts'
+import type { ControlStorage } from './storage.ts'
+
+export interface ServiceOptions<Storage extends ControlStorage> {
+  config: Config
+  log: Log
+  /** Tests pass their own. */
+  clock?: Clock | undefined
+  /** Tests pass a shorter one. */
+  instanceExpiryMs?: number | undefined
+  /** What the caller opens with the same options, since before it loaded the modules of the parts. */
+  storage?: Promise<Storage> | undefined
+  /** Tests pass a cheap one. */
+  passwordHashing?: PasswordHashing | undefined
+}
+
+/** What no part makes. */
+export interface Given<Corpus = Database | null> extends Phases {
+  config: Config
+  clock: Clock
+  log: Log
+  control: Database
+  /** null: this process has nothing to do with documents. */
+  corpus: Corpus
+  secretKey: string
+  events: ControlStorage['events']
+  instanceExpiryMs: number | undefined
+  passwordHashing: PasswordHashing | undefined
+  isStopping: () => boolean
+}
+
+interface Composition<Corpus, Parts extends GatewayParts> {
+  storage: ControlStorage
+  corpus: Corpus
+  list: PartList<Given<Corpus>, Parts & Given<Corpus>>
+  routes: (parts: Parts) => Routes[]
+  /** Lines of a start. */
+  describe: (parts: Parts) => DescribedPart[]
+}
+
+/** A service of any role. */
+export interface Service<Parts> {
+  parts: Parts
+  /** Starts the background work and listens. */
+  start(): Promise<{ url: string; metricsUrl: string | undefined }>
+  /** The lines that a start prints. */
+  describe(): string
+  /**
+   * Requests are served for `shutdownDelayMs` unless the stop is urgent, streams finish within the grace period, jobs return to the
+   * queue, every part closes in reverse order. Idempotent.
+   */
+  stop(options?: { isUrgent?: boolean }): Promise<void>
+}
+
+/** Makes the parts of a list, and the server with its routes. */
+export async function openService<Corpus, Parts extends GatewayParts>(
+  { config, clock = systemClock, instanceExpiryMs, passwordHashing }: ServiceOptions<ControlStorage>,
+  { storage, corpus, list, routes, describe }: Composition<Corpus, Parts>,
+): Promise<Service<Parts>> {
+  const { databases, secretKey, events, log } = storage
+  const { control } = databases
+  await using building = new AsyncDisposableStack()
+  const phases = createPhases((close) => building.defer(async () => void (await close())))
+  const { onStart, onStopping, onServed, onStop } = phases
+  let stopping = false
+  const isStopping = () => stopping
+  onStop(() => databases.close())
+  const parts = await list.make({
+    config,
+    clock,
+    log,
+    control,
+    corpus,
+    secretKey,
+    events,
+    instanceExpiryMs,
+    passwordHashing,
+    isStopping,
+    onStart,
+    onStopping,
+    onServed,
+    onStop,
+  })
+  const { organisations, operatorTokens, accounts, limiter, metrics, telemetry, readGauges } = parts
+  const server = openServer({
+    config,
+    callers: { organisations, operatorTokens, people: accounts },
+    limiter,
+    routes: routes(parts),
+    metrics,
+    telemetry,
+    readGauges,
+    isStopping,
+    log,
+  })
+  performance.mark('routes and pages')
+  const opened = building.move()
+
+  return {
+    parts,
+    async start() {
+      await phases.start()
+      await server.listen()
+      performance.mark('listening')
+      return { url: server.url(), metricsUrl: server.metricsUrl() }
+    },
+    describe: () => describeStart(config, control, server, describe(parts)),
+    async stop({ isUrgent = false } = {}) {
+      if (stopping) return
+      stopping = true
+      if (!isUrgent) await server.drain()
+      await phases.beginStop()
+      await server.close()
+      await phases.endServed()
+      await server.closeMetrics()
+      await opened.disposeAsync()
+    },
+  }
+}
