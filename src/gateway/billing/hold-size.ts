@@ -1,7 +1,7 @@
 /** How much is set aside for a call, and which output cap follows from it. Pure. */
 import { attoUsdPerPicoUsd } from '../../platform/kernel/index.ts'
 import type { HoldRequest } from './port.ts'
-import { basisPointsPerWhole, scheduleInForce, withDefaults, withMarkup } from './prices.ts'
+import { basisPointsPerWhole, hourWritePrice, scheduleInForce, withDefaults, withMarkup } from './prices.ts'
 
 /** Initial output tokens of a stream's hold; most answers are shorter. A smaller value costs growth writes, a larger one locks budgets. */
 const likelyStreamTokens = 1024
@@ -37,6 +37,7 @@ export function pricingOf(request: HoldRequest, startedAt: number): CallPricing 
     for (const table of [schedule.base, ...reachable.map((step) => step.prices)]) {
       const unit = withDefaults(table)
       prompt = greater(prompt, greater(unit.input, greater(unit.cacheRead, unit.cacheWrite)))
+      if (request.writesHourCache) prompt = greater(prompt, hourWritePrice(table))
       output = greater(output, greater(unit.output, unit.reasoning))
     }
     return { prompt, output }

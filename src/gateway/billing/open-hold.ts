@@ -5,6 +5,7 @@ import {
   type Log,
   type OrganisationId,
   type RequestId,
+  type TokenCounts,
 } from '../../platform/kernel/index.ts'
 import { type Lease, bill, freePicoUsd, release, unbill, unleasedPicoUsd } from './lease.ts'
 import { affordableOutput, type CallPricing, nextCover, shouldGrow } from './hold-size.ts'
@@ -282,6 +283,13 @@ function failureCode(reason: string): string {
 }
 
 /** The entry with its full cost as billed; the caller cuts it to what is held. */
+/** The counts of a receipt; those of an hour are in the raw usage. */
+function withoutHourTokens(usage: TokenCounts): TokenCounts {
+  if (usage.cacheWriteHourTokens === undefined) return usage
+  const { cacheWriteHourTokens: _, ...counts } = usage
+  return counts
+}
+
 function entryOf(
   { lease, request, startedAt }: HeldCall,
   outcome: Outcome,
@@ -308,7 +316,7 @@ function entryOf(
     startedAt,
     settledAt,
     period: lease.period.name,
-    usage,
+    usage: withoutHourTokens(usage),
     unitPrices: cost.unitPrices,
     priceSource: schedule.source,
     costBasis,

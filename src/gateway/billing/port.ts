@@ -24,6 +24,8 @@ export interface HoldRequest {
   /** The client's output cap, null where it gave none. */
   outputCapTokens: number | null
   modelMaxOutputTokens: number
+  /** The prompt may be written to a cache that keeps it for an hour, which costs more than other writes. */
+  writesHourCache?: boolean
   /** True where `grant` receives the output as it grows, so that the hold may start small. */
   stream: boolean
   /**

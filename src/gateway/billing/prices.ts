@@ -56,6 +56,10 @@ export function scheduleInForce(prices: readonly PriceSchedule[], atMs: number):
 
 /** The unit prices that hold for a request with this many prompt tokens. */
 export function unitPricesAt(schedule: PriceSchedule, promptTokens: number): UnitPrices {
+  return withDefaults(pricesAt(schedule, promptTokens))
+}
+
+function pricesAt(schedule: PriceSchedule, promptTokens: number): TokenPrices {
   let prices = schedule.base
   let above = -1
   for (const step of schedule.contextSteps) {
@@ -64,7 +68,25 @@ export function unitPricesAt(schedule: PriceSchedule, promptTokens: number): Uni
       above = step.abovePromptTokens
     }
   }
-  return withDefaults(prices)
+  return prices
+}
+
+/**
+ * Keeping a prefix for an hour costs this many times the input, instead of the price of a write. Anthropic's rule for every model that
+ * has a price of writes: platform.claude.com/docs/en/build-with-claude/prompt-caching, read 2026-11.
+ */
+const hourWriteFactor = 2n
+
+/** The price of a write that is kept for an hour. A missing price of writes is the input price, however long they are kept. */
+export function hourWritePrice({ input, cacheWrite }: TokenPrices): bigint {
+  return cacheWrite === undefined ? input : hourWriteFactor * input
+}
+
+/** What writes that are kept for an hour cost beyond the price of a write; negative if they cost less. */
+export function hourWriteSurcharge(usage: TokenCounts, schedule: PriceSchedule): bigint {
+  const counted = clampUsage(usage)
+  const prices = pricesAt(schedule, counted.promptTokens)
+  return BigInt(counted.cacheWriteHourTokens ?? 0) * (hourWritePrice(prices) - withDefaults(prices).cacheWrite)
 }
 
 export function withDefaults(prices: TokenPrices): UnitPrices {
@@ -82,11 +104,14 @@ export function clampUsage(usage: TokenCounts): TokenCounts {
   const promptTokens = wholeTokens(usage.promptTokens)
   const completionTokens = wholeTokens(usage.completionTokens)
   const cachedTokens = Math.min(wholeTokens(usage.cachedTokens), promptTokens)
+  const cacheWriteTokens = Math.min(wholeTokens(usage.cacheWriteTokens), promptTokens - cachedTokens)
+  const hourTokens = Math.min(wholeTokens(usage.cacheWriteHourTokens ?? 0), cacheWriteTokens)
   return {
     promptTokens,
     completionTokens,
     cachedTokens,
-    cacheWriteTokens: Math.min(wholeTokens(usage.cacheWriteTokens), promptTokens - cachedTokens),
+    cacheWriteTokens,
+    ...(hourTokens > 0 && { cacheWriteHourTokens: hourTokens }),
     reasoningTokens: Math.min(wholeTokens(usage.reasoningTokens), completionTokens),
   }
 }

@@ -1,6 +1,6 @@
 import type { StatedUsage, TokenCounts } from '../../platform/kernel/index.ts'
 import type { CostBasis } from './port.ts'
-import { costOf, type PriceSchedule } from './prices.ts'
+import { costOf, hourWriteSurcharge, type PriceSchedule } from './prices.ts'
 
 /** Both costs of a call whose provider states one, in attoUsd without markup. */
 export interface ComparedCosts {
@@ -12,7 +12,7 @@ export interface ComparedCosts {
 /** An undocumented cost beyond this factor of tokens times prices is in another unit, or the zero of a proxy without a price for the model. */
 const plausibleFactor = 10n
 
-/** A stated cost first, then billed units times prices; neither: tokens times prices. `compared` is null without a stated cost. */
+/** A stated cost first, then billed units times prices, then writes that are kept for an hour; none of them: tokens times prices. `compared` is null without a stated cost. */
 export function statedCost(
   usage: TokenCounts,
   stated: StatedUsage | undefined,
@@ -20,12 +20,19 @@ export function statedCost(
 ): { statedAttoUsd: bigint | null; costBasis: CostBasis; compared: ComparedCosts | null } {
   const statedAttoUsd = stated?.costAttoUsd ?? -1n
   if (statedAttoUsd >= 0n) {
-    const compared = { statedAttoUsd, computedAttoUsd: costOf(usage, schedule, 0).baseAttoUsd }
+    const computedAttoUsd = costOf(usage, schedule, 0).baseAttoUsd + hourWriteSurcharge(usage, schedule)
+    const compared = { statedAttoUsd, computedAttoUsd }
     return stated?.costIsDocumented || isPlausible(compared)
       ? { statedAttoUsd, costBasis: 'stated', compared }
       : { statedAttoUsd: null, costBasis: 'tokens', compared }
   }
-  if (!stated?.billedUnits) return { statedAttoUsd: null, costBasis: 'tokens', compared: null }
+  const surcharge = hourWriteSurcharge(usage, schedule)
+  if (!stated?.billedUnits) {
+    if (surcharge === 0n) return { statedAttoUsd: null, costBasis: 'tokens', compared: null }
+    // The classes of tokens have one price of writes: the counts of the provider's usage explain the cost.
+    const cost = costOf(usage, schedule, 0).baseAttoUsd + surcharge
+    return { statedAttoUsd: cost, costBasis: 'billed_units', compared: null }
+  }
   const { inputTokens, outputTokens } = stated.billedUnits
   const units: TokenCounts = {
     promptTokens: inputTokens,

@@ -228,7 +228,7 @@ function operationOf(
 
 /** What a hold and a room have in common. */
 function holdFor(
-  { requestId, organisation, surface, spaceId, room, roomOfNext, signal }: Omit<CompletionCall, 'stream'>,
+  { requestId, organisation, surface, spaceId, request, room, roomOfNext, signal }: Omit<CompletionCall, 'stream'>,
   { model, deployments }: ResolvedModel,
   prompt: TokenEstimate,
 ) {
@@ -242,6 +242,7 @@ function holdFor(
     promptTokensBound: prompt.bound,
     promptTokensEstimate: prompt.estimate,
     modelMaxOutputTokens: model.maxOutputTokens,
+    ...(request.writesHourCache && { writesHourCache: true }),
     room,
     roomOfNext,
     signal,

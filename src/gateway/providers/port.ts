@@ -150,6 +150,8 @@ export interface ProviderRequest {
   /** Anthropic's opt-ins, already checked against the allowed ones. */
   betas?: string[]
   native?: NativeRequest
+  /** A mark lets the provider's cache keep the prompt for an hour, which costs more than five minutes. */
+  writesHourCache?: boolean
 }
 
 /** Facts of the model for the adapter; from the catalogue. */

@@ -11,6 +11,8 @@ export interface TokenCounts {
   cachedTokens: number
   /** Part of promptTokens that was written to the provider's cache. */
   cacheWriteTokens: number
+  /** Part of cacheWriteTokens that the cache keeps for an hour, which costs more. Absent: none. */
+  cacheWriteHourTokens?: number
   /** Part of completionTokens. */
   reasoningTokens: number
 }

@@ -17,16 +17,18 @@ export function mapUsage(wire: unknown): TokenUsage | null {
   if (inputTokens === undefined && outputTokens === undefined) return null
   const cachedTokens = cacheCount(usage, rounds, compacted, 'cache_read_input_tokens')
   const cacheWriteTokens = cacheCount(usage, rounds, compacted, 'cache_creation_input_tokens')
+  const hourTokens = Math.min(cacheWriteTokens, asCount(asObject(usage.cache_creation).ephemeral_1h_input_tokens) ?? 0)
   const completionTokens = outputTokens ?? 0
   const counted = {
     promptTokens: (inputTokens ?? 0) + cachedTokens + cacheWriteTokens,
     completionTokens,
     cachedTokens,
     cacheWriteTokens,
+    ...(hourTokens > 0 && { cacheWriteHourTokens: hourTokens }),
     reasoningTokens: Math.min(completionTokens, asCount(asObject(usage.output_tokens_details).thinking_tokens) ?? 0),
   }
-  // Anthropic states no cost; gateways with its API do.
-  return stateUsage(counted, { raw: usage, costAttoUsd: statedCostOf(usage) })
+  // Anthropic states no cost; gateways with its API do. The receipt shows how long writes are kept.
+  return stateUsage(counted, { raw: usage, isCorrected: hourTokens > 0, costAttoUsd: statedCostOf(usage) })
 }
 
 /** Counts of `message_delta` are cumulative: present ones replace those of `message_start`. */
