@@ -1,3 +1,4 @@
+import { version2Routes } from '../gateway/apis/index.ts'
 import { gatewayRoutes, otherEndpointRoutes } from '../gateway/gateway/index.ts'
 import { operationsRoutes, type Routes } from '../platform/http/index.ts'
 import type { GatewayParts } from './compose-gateway.ts'
@@ -11,5 +12,9 @@ export function routesOfGateway(parts: RouteParts): Routes[] {
 
 /** The APIs through which clients call models. */
 export function modelCallRoutes({ completions, catalogue, clock, log }: Omit<RouteParts, 'checkReadiness'>): Routes[] {
-  return [gatewayRoutes({ completions, catalogue, clock, log }), otherEndpointRoutes]
+  return [
+    gatewayRoutes({ completions, catalogue, clock, log }),
+    version2Routes({ completions, clock, log }),
+    otherEndpointRoutes,
+  ]
 }

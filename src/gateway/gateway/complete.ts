@@ -17,6 +17,7 @@ import { assertSubscription, type TokenLimiter } from '../../tenants/organisatio
 import type { Provider, ProviderAnswer, ProviderCall, ProviderMessage } from '../providers/index.ts'
 import type { TokenCounting, TokenEstimate } from '../tokens/index.ts'
 import { estimatePrompt } from './estimate-prompt.ts'
+import { deploymentsFor } from './capable-deployments.ts'
 import { modelNotFound } from './model-not-found.ts'
 import {
   assertRecorded,
@@ -160,9 +161,11 @@ async function open(
   const { catalogue, router, ledger, tokens, limiter, pseudonyms, telemetry, clock, log, readOn } = dependencies
   const now = clock.now()
   const openedMs = clock.monotonicMs()
-  const resolved = catalogue.resolve(call.organisation, call.model, now)
-  if (!resolved || resolved.model.kind !== 'chat') throw modelNotFound(call.model)
+  const found = catalogue.resolve(call.organisation, call.model, now)
+  if (!found || found.model.kind !== 'chat') throw modelNotFound(call.model)
+  const resolved = { ...found, deployments: deploymentsFor(dependencies, call, found) }
   assertSubscription(call.organisation, now)
+  const choices = call.request.choices ?? 1
   const maximumTokens = resolved.model.maxOutputTokens
   const prompt = call.promptEstimate ?? (await estimatePrompt(call.request))
   const taken = limiter.takeTokens(call.organisation, prompt.estimate, { refuse: call.surface === 'gateway' })
@@ -170,7 +173,8 @@ async function open(
   const holdPrompt = (size: TokenEstimate) =>
     ledger.hold({
       ...holdFor(call, resolved, size),
-      outputCapTokens: call.request.maxOutputTokens ?? null,
+      outputCapTokens: call.request.maxOutputTokens === undefined ? null : choices * call.request.maxOutputTokens,
+      modelMaxOutputTokens: choices * maximumTokens,
       // A hold grows with visible output. Hidden reasoning is invisible until it is billed, so the hold covers all of it.
       stream: call.stream && !resolved.deployments.some((deployment) => deployment.wire.reasoning),
       whenExhausted: call.whenExhausted,
@@ -193,7 +197,8 @@ async function open(
   hold.durable.catch((error: unknown) => work.abort(error))
   const request = { ...call.request }
   if (request.user !== undefined) request.user = pseudonyms(call.organisation.id, request.user)
-  if (hold.outputCapTokens !== null) request.maxOutputTokens = hold.outputCapTokens
+  // The cap of a provider is that of each choice.
+  if (hold.outputCapTokens !== null) request.maxOutputTokens = Math.max(1, Math.floor(hold.outputCapTokens / choices))
   return {
     call,
     model: resolved.model.id,
@@ -208,7 +213,8 @@ async function open(
     working: null,
     request,
     promptTokensEstimate: prompt.estimate,
-    outputTokensBound: hold.outputCapTokens ?? Math.min(call.request.maxOutputTokens ?? Infinity, maximumTokens),
+    outputTokensBound:
+      hold.outputCapTokens ?? choices * Math.min(call.request.maxOutputTokens ?? Infinity, maximumTokens),
     readOn,
     tokens,
     clock,

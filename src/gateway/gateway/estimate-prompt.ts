@@ -40,6 +40,14 @@ export function estimatePromptAtOnce(messages: readonly ProviderMessage[]): Toke
   return total
 }
 
+/** The prompt of a whole request: its messages, tools and the schema of its answer. */
+export function estimateRequestAtOnce({ messages, tools = [], responseFormat }: ProviderRequest): TokenEstimate {
+  const total = estimatePromptAtOnce(messages)
+  if (tools.length > 0) add(total, estimateTokens(JSON.stringify(tools)))
+  if (responseFormat?.type === 'json_schema') add(total, estimateTokens(JSON.stringify(responseFormat)))
+  return total
+}
+
 function addMessage(total: TokenEstimate, { toolCalls, replay }: ProviderMessage, content: TokenEstimate): void {
   add(total, perMessage)
   add(total, content)

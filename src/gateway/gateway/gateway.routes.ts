@@ -9,22 +9,14 @@ import {
   modelSchema,
 } from '../../contract/gateway.ts'
 import type { FastifyRequest } from 'fastify'
-import {
-  answerCall,
-  type App,
-  type Call,
-  describeRoutes,
-  headerList,
-  rateLimitHeaders,
-  type Routes,
-  renderErrorBody,
-  toAppError,
-} from '../../platform/http/index.ts'
+import { answerCall, type App, type Call, describeRoutes, headerList, type Routes } from '../../platform/http/index.ts'
 import type { Clock, Log } from '../../platform/kernel/index.ts'
 import type { Catalogue, ListedModel } from '../models/index.ts'
 import { administrators, assertGatewayAccess } from '../../tenants/organisations/index.ts'
 import { completionBody, type ReadCompletion } from './completion-body.ts'
-import type { CompletionCall, CompletionInfo, Completions } from './port.ts'
+import { answerCompletion, renderStreamError } from './answer-completion.routes.ts'
+import type { CompletionCall, Completions } from './port.ts'
+import { gate } from './gate.ts'
 import { modelNotFound } from './model-not-found.ts'
 import { createChunkRenderer, renderCompletion } from './render-completion.ts'
 
@@ -165,53 +157,22 @@ function answerCompletions({ completions, clock, log }: CompletionDependencies) 
       stream: parsed.stream,
       signal: call.signal,
     }
-    const id = `chatcmpl-${call.requestId.slice(4)}`
-    const createdSeconds = Math.floor(clock.now() / 1000)
-    if (!parsed.stream) {
-      const completion = await completions.complete(completionCall)
-      addAnswerHeaders(call, completion)
-      call.sendJson(renderCompletion(completion, { id, createdSeconds, model: completion.model }))
-      return
-    }
-
-    const streamed = await completions.stream(completionCall)
-    addAnswerHeaders(call, streamed)
-    const renderer = createChunkRenderer(
-      { id, createdSeconds, model: streamed.model },
-      { includeUsage: parsed.includeUsage },
+    const identity = (model: string) => ({
+      id: `chatcmpl-${call.requestId.slice(4)}`,
+      createdSeconds: Math.floor(clock.now() / 1000),
+      model,
+    })
+    await answerCompletion(
+      call,
+      completionCall,
+      {
+        whole: (completion) => renderCompletion(completion, identity(completion.model)),
+        stream({ model }) {
+          const { role, event } = createChunkRenderer(identity(model), { includeUsage: parsed.includeUsage })
+          return { start: role, event, failed: renderStreamError }
+        },
+      },
+      { completions, log },
     )
-    // No heartbeat: the compatible API sends no comment lines, and strict clients fail on them.
-    const stream = call.startEvents()
-    let lastText = ''
-    // The role is sent with the first text: nothing may be awaited before the iteration, which settles the hold.
-    let text = renderer.role()
-    try {
-      for await (const events of streamed.events) {
-        for (const event of events) text += renderer.event(event)
-        // The last text leaves with the end of the stream.
-        if (events.at(-1)?.type === 'finish') lastText = text
-        else if (text !== '') await stream.write(text)
-        text = ''
-      }
-    } catch (thrown) {
-      const error = toAppError(thrown)
-      log.warn({ requestId: call.requestId, code: error.code, internal: error.internal }, 'a stream failed')
-      lastText = `data: ${JSON.stringify(renderErrorBody(error))}\n\n`
-    } finally {
-      stream.end(lastText)
-    }
   }
-}
-
-/** Plan, operator's enablement, opt-in: before the body is even read. */
-function gate(request: { organisation: Parameters<typeof assertGatewayAccess>[0] }, _reply: unknown, done: () => void) {
-  assertGatewayAccess(request.organisation)
-  done()
-}
-
-function addAnswerHeaders(call: Call, { deploymentId, hosting, adjusted, rate }: CompletionInfo): void {
-  call.header('x-portico-deployment', deploymentId)
-  call.header('x-portico-hosting', hosting)
-  if (rate) for (const [name, value] of Object.entries(rateLimitHeaders(rate))) call.header(name, value)
-  if (adjusted.length > 0) call.header('x-adjusted-params', headerList(adjusted))
 }

@@ -14,22 +14,25 @@ export interface ParsedCompletion {
   ignored: string[]
 }
 
+const useVersion2 = 'use version 2 of the gateway, with the base URL `/v2/gateway`'
+const noTools = 'tool calling is not supported'
+
 /** Fields whose meaning the gateway does not offer; null counts as absent. */
 const refusedFields: Record<string, string> = {
-  tools: 'tool calling is not supported; leave `tools` out or send an empty array',
-  functions: 'tool calling is not supported; leave `functions` out or send an empty array',
-  tool_choice: 'tool calling is not supported; leave it out or send "none"',
-  function_call: 'tool calling is not supported; leave it out or send "none"',
-  parallel_tool_calls: 'tool calling is not supported',
-  logprobs: 'log probabilities are not supported; leave it out or send false',
+  tools: `${noTools}; leave \`tools\` out or send an empty array, or ${useVersion2}`,
+  functions: `${noTools}; leave \`functions\` out or send an empty array, or ${useVersion2}`,
+  tool_choice: `${noTools}; leave it out or send "none", or ${useVersion2}`,
+  function_call: `${noTools}; leave it out or send "none", or ${useVersion2}`,
+  parallel_tool_calls: `${noTools}; ${useVersion2}`,
+  logprobs: `log probabilities are not supported; leave it out or send false, or ${useVersion2}`,
   top_logprobs: 'log probabilities are not supported; leave it out or send 0',
   logit_bias: '`logit_bias` is not supported; leave it out or send {}',
   audio: 'audio is not supported',
   prediction: 'predicted outputs are not supported',
   web_search_options: 'web search is not supported',
   moderation: 'moderation is not supported',
-  n: 'only one choice per request is supported; send 1 or leave it out',
-  response_format: 'structured outputs are not supported; leave it out or send {"type": "text"}',
+  n: `only one choice per request is supported; send 1 or leave it out, or ${useVersion2}`,
+  response_format: `structured outputs are not supported; leave it out or send {"type": "text"}, or ${useVersion2}`,
   modalities: 'only text is supported; leave it out or send ["text"]',
 }
 
@@ -219,19 +222,19 @@ function leaveOutNeutral(body: Record<string, unknown>): { kept: Record<string, 
 
 function refuseUnsupportedMessage(message: Record<string, unknown>, index: number) {
   if (message.role === 'tool' || message.role === 'function')
-    throw unsupported(`messages.${index}.role`, 'tool calling is not supported')
+    throw unsupported(`messages.${index}.role`, `${noTools}; ${useVersion2}`)
   for (const field of emptyMessageFields) {
     const value = message[field]
     if (value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)) continue
     throw unsupported(
       `messages.${index}.${field}`,
-      field === 'refusal' ? 'refusals are not taken back' : 'tool calling and audio are not supported',
+      field === 'refusal' ? 'refusals are not taken back' : `tool calling and audio are not supported; ${useVersion2}`,
     )
   }
   if (!Array.isArray(message.content)) return
   for (const [at, part] of message.content.entries()) {
     if (isObject(part) && typeof part.type === 'string' && part.type !== 'text') {
-      throw unsupported(`messages.${index}.content.${at}.type`, 'only text content is supported')
+      throw unsupported(`messages.${index}.content.${at}.type`, `only text content is supported; ${useVersion2}`)
     }
   }
 }

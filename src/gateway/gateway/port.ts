@@ -3,6 +3,7 @@ import type { RateLimitState, RequestId, SpaceId } from '../../platform/kernel/i
 import type { Organisation } from '../../tenants/organisations/index.ts'
 import type { TokenEstimate } from '../tokens/index.ts'
 import type {
+  Capability,
   FinishReason,
   ProviderAnswer,
   ProviderEvent,
@@ -23,6 +24,8 @@ export interface CompletionCall {
   /** Of the messages and tools of `request`, where the caller has it. */
   promptEstimate?: TokenEstimate
   stream: boolean
+  /** What the request needs from a deployment beyond text. Only deployments that can all of it are called. Absent: nothing. */
+  needs?: CallNeeds
   /** `write_off`: the operator pays when the credits are exhausted; for the base-tier fallback of Space chat only. */
   whenExhausted?: 'refuse' | 'write_off'
   /** Money that `keepRoom` has set aside for this call. The call uses it up; where the budget refuses it, the room stays. */
@@ -30,6 +33,12 @@ export interface CompletionCall {
   /** What `keepRoom` has set aside for a call after this one. */
   roomOfNext?: KeptRoom | undefined
   signal: AbortSignal
+}
+
+export interface CallNeeds {
+  capabilities: ReadonlySet<Capability>
+  /** The field of the request that needs a capability, for the error if no deployment has it. */
+  fieldOf(capability: Capability): string
 }
 
 export interface CompletionInfo {

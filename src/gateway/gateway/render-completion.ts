@@ -24,12 +24,12 @@ export function renderCompletion(
   )
 }
 
-function renderCitation({ url, title, startIndex, endIndex }: UrlCitation): AnnotationBody {
+export function renderCitation({ url, title, startIndex, endIndex }: UrlCitation): AnnotationBody {
   return { type: 'url_citation', url_citation: { start_index: startIndex, end_index: endIndex, url, title } }
 }
 
 /** The JSON of a `CompletionUsageBody`. */
-function renderUsage({ promptTokens, completionTokens, cachedTokens, reasoningTokens }: TokenUsage): string {
+export function renderUsage({ promptTokens, completionTokens, cachedTokens, reasoningTokens }: TokenUsage): string {
   return (
     `{"prompt_tokens":${promptTokens},"completion_tokens":${completionTokens},"total_tokens":${promptTokens + completionTokens},` +
     `"prompt_tokens_details":{"cached_tokens":${cachedTokens}},"completion_tokens_details":{"reasoning_tokens":${reasoningTokens}}}`

@@ -1,7 +1,7 @@
 import type { PriceSchedule } from '../billing/index.ts'
 import type { ModelKind } from '../../contract/model-kinds.ts'
 import type { Organisation, Plan } from '../../tenants/organisations/index.ts'
-import type { Provider, WireModel } from '../providers/index.ts'
+import type { Capability, Provider, WireModel } from '../providers/index.ts'
 
 /** Declared by the operator, never guessed. Only `eu` serves `eu/` ids, and `eu` never serves an id without it. */
 export type Hosting = 'eu' | 'us' | 'global' | 'local' | (string & {})
@@ -50,6 +50,8 @@ export interface Catalogue {
    * unknown, disabled, retired, not in the plan, or no deployment of that side. Also resolves embedding and rerank models.
    */
   resolve(organisation: Organisation, requestedId: string, nowMs: number): ResolvedModel | undefined
+  /** The deployments of a resolved model that can do all of this, as far as it is known. */
+  capable(resolved: ResolvedModel, capabilities: Iterable<Capability>): readonly Deployment[]
   /** The live provider of a deployment. Get it for each call: a provider with changed settings is a new instance. */
   provider(deployment: Pick<Deployment, 'providerId'>): Provider
   /** Cheapest-first base-tier chat models of the organisation, for Space chat when credits are exhausted. */

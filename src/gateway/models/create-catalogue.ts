@@ -2,6 +2,7 @@ import type { PriceSchedule } from '../billing/index.ts'
 import type { ChangeSource, Clock, Log } from '../../platform/kernel/index.ts'
 import type { ConnectionsView, Provider, ProviderSettings } from '../providers/index.ts'
 import { type BuiltCatalogue, buildCatalogue } from './build-catalogue.ts'
+import { capableDeployments } from './capabilities.ts'
 import type { Organisation } from '../../tenants/organisations/index.ts'
 import type { Catalogue, OfferedModel } from './catalogue.ts'
 import { type Declarations, noDeclarations } from './declarations.ts'
@@ -110,6 +111,7 @@ export function createCatalogue(dependencies: CatalogueDependencies): LiveCatalo
     canonicalId: (name) => findModel(built, name)?.id,
     resolve: (organisation, requestedId, nowMs) => resolveModel(built, organisation, requestedId, nowMs),
     baseTierModels: (organisation, nowMs) => baseTierModels(built, organisation, nowMs),
+    capable: (resolved, capabilities) => capableDeployments(built, resolved, capabilities),
     provider: ({ providerId }) => pool.get(providerId),
     offered: (organisation, nowMs) => offeredModels(built, organisation, nowMs),
     built: () => built,

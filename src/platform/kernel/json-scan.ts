@@ -23,10 +23,11 @@ export interface BodyLimits {
   shape: BodyShape
   /** Most values of what is read, those of nested arrays and objects included: bounds time and memory of what follows. */
   maximumValues: number
+  /** Deepest nesting of arrays and objects, of skipped fields too. */
+  maximumDepth?: number
 }
 
-/** Deepest nesting of arrays and objects, of skipped fields too. */
-const maximumDepth = 32
+const defaultDepth = 32
 /** Names of skipped fields that are kept for `x-ignored-params`. */
 const maximumIgnoredNames = 64
 /** No field that is read has a longer name. */
@@ -40,9 +41,9 @@ export interface Scanned {
 }
 
 /** Throws AppError `invalid_request`: no JSON, or a limit that is named with its field. Changes `bytes`. */
-export function scanJson(bytes: Buffer, { shape, maximumValues, field }: BodyLimits): Scanned {
-  const scanner = new Scanner(bytes, maximumValues, field)
-  scanner.scan(shape)
+export function scanJson(bytes: Buffer, limits: BodyLimits): Scanned {
+  const scanner = new Scanner(bytes, limits)
+  scanner.scan(limits.shape)
   return { length: scanner.compact(), ignored: [...scanner.ignored] }
 }
 
@@ -68,6 +69,7 @@ class Scanner {
   readonly ignored = new Set<string>()
   private readonly bytes: Buffer
   private readonly maximumValues: number
+  private readonly maximumDepth: number
   private readonly field: string | undefined
   private at = 0
   private depth = 0
@@ -77,11 +79,12 @@ class Scanner {
   /** Start and end of each piece to cut out, in order. */
   private readonly cuts: number[] = []
 
-  constructor(bytes: Buffer, maximumValues: number, field: string | undefined) {
+  constructor(bytes: Buffer, { maximumValues, maximumDepth = defaultDepth, field }: BodyLimits) {
     this.bytes = bytes
     this.field = field
     this.path = field === undefined ? [] : [field]
     this.maximumValues = maximumValues
+    this.maximumDepth = maximumDepth
     if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
       this.at = 3
       this.cuts.push(0, 3)
@@ -122,9 +125,9 @@ class Scanner {
   }
 
   private nested(shape: BodyShape | undefined, close: number) {
-    if (++this.depth > maximumDepth) {
+    if (++this.depth > this.maximumDepth) {
       const where = this.path.length === 0 ? 'The request body' : `\`${String(this.path[0]).slice(0, 60)}\``
-      throw refused(`${where} must be nested at most ${maximumDepth} levels deep.`, this.path.slice(0, 1))
+      throw refused(`${where} must be nested at most ${this.maximumDepth} levels deep.`, this.path.slice(0, 1))
     }
     this.at++
     this.space()

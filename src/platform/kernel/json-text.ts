@@ -131,13 +131,16 @@ export function joinTexts(texts: readonly (string | JsonText)[], separator: stri
   return JsonText.join(texts.flatMap((text, index) => (index === 0 || separator === '' ? [text] : [separator, text])))
 }
 
+/** The deepest long text of a body: an image of a tool's result in a message of the Messages API. Nothing below it is searched. */
+export const maximumTextDepth = 8
+
 /** Decodes the long texts in a value of JSON, in place. */
-export function decodeTexts(value: unknown): unknown {
+export function decodeTexts(value: unknown, depth = 0): unknown {
   if (value instanceof JsonText) return value.toString()
-  if (typeof value !== 'object' || value === null) return value
+  if (typeof value !== 'object' || value === null || depth >= maximumTextDepth) return value
   const members = value as Record<string, unknown>
   for (const name in members) {
-    const member = decodeTexts(members[name])
+    const member = decodeTexts(members[name], depth + 1)
     if (member !== members[name]) members[name] = member
   }
   return value

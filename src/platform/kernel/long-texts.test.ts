@@ -106,7 +106,7 @@ describe('a body that is read while it arrives', () => {
       { [long]: 1 },
       Array.from({ length: 9_000 }, () => ''),
       { a: long, b: Array.from({ length: 40_000 }, () => 1) },
-      { a: { a: { a: { a: { a: { a: long } } } } } },
+      { a: { a: { a: { a: { a: { a: { a: { a: { a: long } } } } } } } } },
     ]
     for (const value of unread) expect(read(Buffer.from(JSON.stringify(value)))).toBeUndefined()
     for (const json of [`{"a":"${long}`, `{"a":"${long}","a":"${long}"}`, `\ufeff{"a":"${long}"}`, `"${long}" 1`])

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
-import { JsonText } from './json-text.ts'
+import { JsonText, maximumTextDepth } from './json-text.ts'
 import { createLiteralScan, type LiteralScan, type LiteralState, maximumScanBytes } from './literal-scan.ts'
 
 /**
@@ -141,8 +141,6 @@ export class LongTexts {
 
 /** Shorter texts are built at once. */
 const longBytes = 256
-/** The deepest text of a completion is in a part of a message: object, messages, message, parts, part, text. */
-const maximumTextDepth = 5
 
 export interface LongTextLimits {
   /** Most names and values. */

@@ -1,0 +1,60 @@
+import { errorResponses } from '../../../contract/errors.ts'
+import { jsonOrEvents } from '../../../contract/event-stream.ts'
+import { chatChunkSchema, chatCompletionSchema, chatRequestSchema } from '../../../contract/gateway-v2-chat.ts'
+import { describeRoutes, type Routes } from '../../../platform/http/index.ts'
+import { renderStreamError } from '../../gateway/index.ts'
+import type { Capability } from '../../providers/index.ts'
+import { type ClientApi, completionRoute, type CompletionRouteDependencies } from '../completion.routes.ts'
+import { chatBody, type ReadChat } from './chat-body.ts'
+import { renderChatCompletion } from './render-answer.ts'
+import { createChatStream } from './render-stream.ts'
+
+const fields: Partial<Record<Capability, string>> = {
+  tools: 'tools',
+  named_tool_choice: 'tool_choice',
+  parallel_tools: 'parallel_tool_calls',
+  json_object: 'response_format',
+  json_schema: 'response_format',
+  several_choices: 'n',
+  logprobs: 'logprobs',
+  'hosted:openai': 'web_search_options',
+}
+
+const chatApi: ClientApi<ReadChat> = {
+  idPrefix: 'chatcmpl-',
+  // Media are in messages.
+  fieldOf: (capability, { isLegacy }) =>
+    isLegacy && capability === 'tools' ? 'functions' : (fields[capability] ?? 'messages'),
+  renderWhole: (completion, parsed, identity) => renderChatCompletion(completion, identity, parsed),
+  createStream: (parsed, identity) => ({ ...createChatStream(identity, parsed), failed: renderStreamError }),
+}
+
+/** `POST /v2/gateway/chat/completions`: the compatible API with tools, structured outputs, images, files and audio. */
+export function chatCompletionRoutes(dependencies: CompletionRouteDependencies): Routes {
+  const { handler, config, ...hooks } = completionRoute(chatApi, chatBody, dependencies)
+  return (app) => {
+    const described = describeRoutes('organisation', 'Gateway, version 2')
+    app.post(
+      '/v2/gateway/chat/completions',
+      {
+        ...described(
+          'createChatCompletionV2',
+          'Create a chat completion with tools, structured outputs and media',
+          {
+            body: chatRequestSchema,
+            response: {
+              200: jsonOrEvents(chatCompletionSchema, chatChunkSchema),
+              ...errorResponses(400, 401, 402, 403, 404, 429, 502, 503, 504),
+            },
+            description:
+              'Plain or streamed (`stream: true`). A field that no deployment of the model can serve is a 400 that names the field and models that can.',
+          },
+          'organisation',
+          config,
+        ),
+        ...hooks,
+      },
+      handler,
+    )
+  }
+}

@@ -1,0 +1,171 @@
+import { isObject } from '../../../platform/kernel/index.ts'
+import type { CacheMark } from '../../conversation/index.ts'
+import type { HostedTool, ProviderRequest, ResponseFormat, ToolChoice, ToolDefinition } from '../../providers/index.ts'
+import {
+  type FieldPath,
+  invalid,
+  readChoice,
+  readList,
+  readName,
+  readObject,
+  readSchema,
+  readText,
+  readToolName,
+  requestLimits,
+  unsupported,
+} from '../limits.ts'
+
+export type ToolFields = Pick<ProviderRequest, 'tools' | 'toolChoice' | 'hostedTools' | 'responseFormat'>
+
+export interface ParsedTools extends ToolFields {
+  /** The request has the older `functions`; the answer then has `function_call`. */
+  isLegacy: boolean
+  /** Fields without effect. */
+  ignored: string[]
+}
+
+type Body = Record<string, unknown>
+
+const isAbsent = (value: unknown) => value === undefined || value === null
+
+/** Tools, their choice, and the form of the answer. Throws AppError with the field. */
+export function parseTools(body: Body): ParsedTools {
+  const ignored: string[] = []
+  const hasTools = !isAbsent(body.tools)
+  if (hasTools && !isAbsent(body.functions)) throw invalid(['functions'], 'must not be combined with `tools`')
+  const isLegacy = !hasTools && !isAbsent(body.functions)
+  const field = isLegacy ? 'functions' : 'tools'
+  const tools = isAbsent(body[field]) ? [] : readTools(body[field], field)
+  if (tools.length === 0 && !isAbsent(body[field])) ignored.push(field)
+  const choiceField = isLegacy ? 'function_call' : 'tool_choice'
+  const unused = isLegacy ? 'tool_choice' : 'function_call'
+  if (!isAbsent(body[unused])) ignored.push(unused)
+  const chosen = isAbsent(body[choiceField]) ? {} : readToolChoice(body[choiceField], [choiceField], tools)
+  if (tools.length === 0 && chosen.toolChoice !== undefined) {
+    if (chosen.toolChoice !== 'none' && chosen.toolChoice !== 'auto')
+      throw invalid([choiceField], `needs tools; leave it out or send \`${field}\``)
+    ignored.push(choiceField)
+    delete chosen.toolChoice
+  }
+  const responseFormat = readResponseFormat(body.response_format)
+  return {
+    ...(tools.length > 0 && { tools: chosen.tools ?? tools }),
+    ...(chosen.toolChoice !== undefined && { toolChoice: chosen.toolChoice }),
+    ...(!isAbsent(body.web_search_options) && { hostedTools: [readWebSearch(body.web_search_options)] }),
+    ...(responseFormat && { responseFormat }),
+    isLegacy,
+    ignored,
+  }
+}
+
+function readTools(value: unknown, field: 'tools' | 'functions'): ToolDefinition[] {
+  const names = new Set<string>()
+  return readList(value, [field], requestLimits.tools).map((entry, index) => {
+    const path = [field, index]
+    const read = field === 'functions' ? readFunction(entry, path) : readTool(entry, path)
+    if (names.has(read.name)) throw invalid([...path, 'name'], `repeats the name of another tool`)
+    names.add(read.name)
+    return read
+  })
+}
+
+function readTool(value: unknown, path: FieldPath): ToolDefinition {
+  const tool = readObject(value, path)
+  if (tool.type !== 'function') {
+    const type = readName(tool.type, [...path, 'type'])
+    throw unsupported([...path, 'type'], `tools of the type \`${type}\` are not supported; send \`"function"\``)
+  }
+  const cache = readCacheMark(tool.cache_control, [...path, 'cache_control'])
+  return { ...readFunction(tool.function, [...path, 'function']), ...(cache && { cache }) }
+}
+
+function readFunction(value: unknown, path: FieldPath): ToolDefinition {
+  const { name, description, parameters, strict } = readObject(value, path)
+  if (!isAbsent(strict) && typeof strict !== 'boolean') throw invalid([...path, 'strict'], 'must be true or false')
+  return {
+    name: readToolName(name, [...path, 'name']),
+    ...(!isAbsent(description) && { description: readText(description, [...path, 'description']) }),
+    parameters: isAbsent(parameters)
+      ? { type: 'object', properties: {} }
+      : readSchema(parameters, [...path, 'parameters']),
+    ...(typeof strict === 'boolean' && { strict }),
+  }
+}
+
+/** `{"type": "ephemeral"}` of a message, a part or a tool; undefined if absent. */
+export function readCacheMark(value: unknown, path: FieldPath): CacheMark | undefined {
+  if (isAbsent(value)) return undefined
+  const { type, ttl } = readObject(value, path)
+  readChoice(type, [...path, 'type'], ['ephemeral'])
+  return isAbsent(ttl) ? {} : { ttl: readChoice(ttl, [...path, 'ttl'], ['5m', '1h']) }
+}
+
+/** `tools`: those that a choice of allowed tools leaves. */
+function readToolChoice(
+  value: unknown,
+  path: FieldPath,
+  tools: readonly ToolDefinition[],
+): { toolChoice?: ToolChoice; tools?: ToolDefinition[] } {
+  // Mistral's word.
+  if (value === 'any') return { toolChoice: 'required' }
+  if (typeof value === 'string') return { toolChoice: readChoice(value, path, ['none', 'auto', 'required']) }
+  const choice = readObject(value, path)
+  if (choice.type === 'allowed_tools') return readAllowed(choice, path, tools)
+  if (choice.type === 'function' || (choice.type === undefined && path[0] === 'function_call')) {
+    const isNested = choice.type === 'function'
+    const at = isNested ? [...path, 'function', 'name'] : [...path, 'name']
+    const name = readToolName(isNested ? readObject(choice.function, [...path, 'function']).name : choice.name, at)
+    assertKnown(name, at, tools)
+    return { toolChoice: { name } }
+  }
+  throw unsupported([...path, 'type'], 'must be `"function"` or `"allowed_tools"`')
+}
+
+function readAllowed(choice: Body, path: FieldPath, tools: readonly ToolDefinition[]) {
+  const at = [...path, 'allowed_tools']
+  const { mode, tools: allowed } = readObject(choice.allowed_tools, at)
+  const names = new Set(
+    readList(allowed, [...at, 'tools'], requestLimits.tools).map((entry, index) => {
+      const where = [...at, 'tools', index]
+      const tool = readObject(entry, where)
+      const name = readToolName(isObject(tool.function) ? tool.function.name : tool.name, [
+        ...where,
+        'function',
+        'name',
+      ])
+      assertKnown(name, [...where, 'function', 'name'], tools)
+      return name
+    }),
+  )
+  return {
+    toolChoice: readChoice(mode, [...at, 'mode'], ['auto', 'required']),
+    tools: tools.filter(({ name }) => names.has(name)),
+  }
+}
+
+function assertKnown(name: string, path: FieldPath, tools: readonly ToolDefinition[]) {
+  if (!tools.some((tool) => tool.name === name)) throw invalid(path, 'names a tool that the request does not have')
+}
+
+function readWebSearch(value: unknown): HostedTool {
+  return { family: 'openai', type: 'web_search', definition: readSchema(value, ['web_search_options']) }
+}
+
+function readResponseFormat(value: unknown): ResponseFormat | undefined {
+  if (isAbsent(value)) return undefined
+  const path = ['response_format']
+  const format = readObject(value, path)
+  const type = readChoice(format.type, [...path, 'type'], ['text', 'json_object', 'json_schema'])
+  if (type === 'text') return undefined
+  if (type === 'json_object') return { type }
+  const at = [...path, 'json_schema']
+  const { name, description, schema, strict } = readObject(format.json_schema, at)
+  if (!isAbsent(strict) && typeof strict !== 'boolean') throw invalid([...at, 'strict'], 'must be true or false')
+  return {
+    type,
+    name: readToolName(name, [...at, 'name']),
+    ...(!isAbsent(description) && { description: readText(description, [...at, 'description']) }),
+    schema: isAbsent(schema) ? {} : readSchema(schema, [...at, 'schema']),
+    ...(typeof strict === 'boolean' && { strict }),
+  }
+}

@@ -1,0 +1,103 @@
+import { assertGatewayAccess } from '../../tenants/organisations/index.ts'
+import { answerCall, type Call, headerList } from '../../platform/http/index.ts'
+import type { BodyReader, Clock, Log } from '../../platform/kernel/index.ts'
+import {
+  type AnswerIdentity,
+  type AnswerRenderer,
+  answerCompletion,
+  type CompletionCall,
+  type Completions,
+  gate,
+  type StreamRenderer,
+  type WholeCompletion,
+} from '../gateway/index.ts'
+import { type Capability, needsOf, type ProviderRequest } from '../providers/index.ts'
+import type { TokenEstimate } from '../tokens/index.ts'
+
+export interface CompletionRouteDependencies {
+  completions: Completions
+  clock: Clock
+  log: Log
+}
+
+/** A request of any client API in the canonical form. */
+export interface ParsedCall {
+  /** As the client sent it. */
+  model: string
+  stream: boolean
+  request: ProviderRequest
+  /** Of the messages and tools; estimated where the body was read, which may be in a thread. */
+  promptEstimate: TokenEstimate
+  /** Fields that are unknown or change nothing, and were left out: for `x-ignored-params`. */
+  ignored: string[]
+}
+
+/** A client API: how it names its fields and writes its answers. */
+export interface ClientApi<Parsed extends ParsedCall> {
+  /** Prefix of the answers' ids, such as `chatcmpl-`. */
+  idPrefix: string
+  /** The field of the request that needs this capability, for the error if no deployment of the model has it. */
+  fieldOf(capability: Capability, parsed: Parsed): string
+  renderWhole(completion: WholeCompletion, parsed: Parsed, identity: AnswerIdentity): string
+  createStream(parsed: Parsed, identity: AnswerIdentity): StreamRenderer
+}
+
+/**
+ * The options of a route that makes completions, and its handler: gate, limits, body, completion, headers, answer or stream. Used as
+ * `app.post(url, { ...route.options(described), … }, route.handler)`.
+ */
+export function completionRoute<Parsed extends ParsedCall>(
+  api: ClientApi<Parsed>,
+  body: BodyReader<Parsed>,
+  dependencies: CompletionRouteDependencies,
+) {
+  const handle = (call: Call) => answer(api, call, dependencies)
+  return {
+    handler: answerCall(handle),
+    onRequest: gate,
+    /** `body` has read it; the schema of the route is for the API page. */
+    validatorCompiler: () => (value: unknown) => ({ value }),
+    /** The last argument of `describeRoutes`. */
+    config: { limited: 'call', body, direct: { assertAccess: assertGatewayAccess, handle } } as const,
+  }
+}
+
+async function answer<Parsed extends ParsedCall>(
+  api: ClientApi<Parsed>,
+  call: Call,
+  dependencies: CompletionRouteDependencies,
+): Promise<void> {
+  const parsed = call.body as Parsed
+  if (parsed.ignored.length > 0) call.header('x-ignored-params', headerList(parsed.ignored))
+  const createdSeconds = Math.floor(dependencies.clock.now() / 1000)
+  const identity = (model: string) => ({
+    id: api.idPrefix + call.requestId.slice('req_'.length),
+    createdSeconds,
+    model,
+  })
+  const renderer: AnswerRenderer = {
+    whole: (completion) => api.renderWhole(completion, parsed, identity(completion.model)),
+    stream: ({ model }) => api.createStream(parsed, identity(model)),
+  }
+  await answerCompletion(call, toCompletionCall(api, call, parsed), renderer, dependencies)
+}
+
+function toCompletionCall<Parsed extends ParsedCall>(api: ClientApi<Parsed>, call: Call, parsed: Parsed) {
+  const { model, request, promptEstimate, stream } = parsed
+  const { requestId, organisation, signal } = call
+  const capabilities = needsOf(request)
+  return {
+    requestId,
+    organisation,
+    surface: 'gateway',
+    spaceId: null,
+    model,
+    request,
+    promptEstimate,
+    stream,
+    signal,
+    ...(capabilities.size > 0 && {
+      needs: { capabilities, fieldOf: (capability: Capability) => api.fieldOf(capability, parsed) },
+    }),
+  } satisfies CompletionCall
+}

@@ -1,0 +1,1 @@
+export { version2Routes } from './version-2.routes.ts'

@@ -1,0 +1,186 @@
+import { maximumCharactersPerMessage } from '../../contract/gateway.ts'
+import { AppError, isObject, type JsonText } from '../../platform/kernel/index.ts'
+
+/** Bounds that the client APIs of version 2 share. They limit memory and time of one request, and no known client reaches them. */
+export const requestLimits = {
+  messages: 1_024,
+  partsPerMessage: 1_024,
+  tools: 1_000,
+  /** Images of one request, in all messages together. */
+  images: 100,
+  /** Of one schema, as JSON. */
+  schemaBytes: 256 * 1024,
+  schemaLevels: 64,
+  toolNameCharacters: 128,
+  callIdCharacters: 512,
+  /** Decoded bytes of one image, file or recording. */
+  mediaBytes: 20 * 1024 * 1024,
+  urlCharacters: 8_192,
+  /** Short words and names, such as a model's or a file's. */
+  nameCharacters: 256,
+} as const
+
+/** Nesting of a whole body: that of a schema, and of the fields around it. */
+export const maximumBodyDepth = requestLimits.schemaLevels + 16
+
+export type FieldPath = readonly (string | number)[]
+
+/** `messages[3].tool_call_id` */
+export function fieldName(path: FieldPath): string {
+  let name = ''
+  for (const part of path) {
+    if (typeof part === 'number') name += `[${part}]`
+    else name += name === '' ? part : `.${part}`
+  }
+  return name
+}
+
+/** `words` continue a sentence that begins with the field: `must be a string`. */
+export function invalid(path: FieldPath, words: string): AppError {
+  const param = fieldName(path)
+  return new AppError('invalid_request', `\`${param}\` ${words}.`, { param })
+}
+
+/** A field or a value that exists in the client API and that Portico does not offer; `why` names what to send instead. */
+export function unsupported(path: FieldPath, why: string): AppError {
+  const param = fieldName(path)
+  return new AppError('unsupported_parameter', `\`${param}\`: ${why}.`, { param })
+}
+
+export function nameOfType(value: unknown): string {
+  if (value === null) return 'null'
+  if (value === undefined) return 'absent'
+  if (Array.isArray(value)) return 'an array'
+  return { string: 'a string', number: 'a number', boolean: 'a boolean' }[typeof value as string] ?? 'an object'
+}
+
+export function readObject(value: unknown, path: FieldPath): Record<string, unknown> {
+  if (!isObject(value)) throw invalid(path, `must be a JSON object, not ${nameOfType(value)}`)
+  return value
+}
+
+export function readText(value: unknown, path: FieldPath): string {
+  if (typeof value !== 'string') throw invalid(path, `must be a string, not ${nameOfType(value)}`)
+  return value
+}
+
+/** A text with at least one character. */
+export function readName(value: unknown, path: FieldPath, maximumCharacters: number = requestLimits.nameCharacters) {
+  const text = readText(value, path)
+  if (text === '') throw invalid(path, 'must not be empty')
+  if (text.length > maximumCharacters) throw invalid(path, `must have at most ${maximumCharacters} characters`)
+  return text
+}
+
+export function readList(value: unknown, path: FieldPath, maximumItems: number): unknown[] {
+  if (!Array.isArray(value)) throw invalid(path, `must be an array, not ${nameOfType(value)}`)
+  if (value.length > maximumItems) throw invalid(path, `must have at most ${maximumItems} entries`)
+  return value
+}
+
+export function readChoice<const Choice extends string>(
+  value: unknown,
+  path: FieldPath,
+  choices: readonly Choice[],
+): Choice {
+  if (!choices.includes(value as Choice)) {
+    throw invalid(path, `must be one of ${choices.map((choice) => JSON.stringify(choice)).join(', ')}`)
+  }
+  return value as Choice
+}
+
+const toolName = /^[A-Za-z0-9_.:-]+$/
+
+export function readToolName(value: unknown, path: FieldPath): string {
+  const name = readName(value, path, requestLimits.toolNameCharacters)
+  if (!toolName.test(name)) throw invalid(path, 'must have letters, digits, `_`, `-`, `.` and `:` only')
+  return name
+}
+
+/** A JSON Schema: an object of bounded size and nesting. Its keywords are the provider's matter. */
+export function readSchema(value: unknown, path: FieldPath): Record<string, unknown> {
+  const schema = readOpaque(value, path)
+  if (Buffer.byteLength(JSON.stringify(schema)) > requestLimits.schemaBytes)
+    throw invalid(path, `must have at most ${requestLimits.schemaBytes} bytes as JSON`)
+  return schema
+}
+
+/** An object of the client whose members are the provider's matter, of bounded nesting. */
+export function readOpaque(value: unknown, path: FieldPath): Record<string, unknown> {
+  const opaque = readObject(value, path)
+  if (nestingOf(opaque, requestLimits.schemaLevels) > requestLimits.schemaLevels)
+    throw invalid(path, `must be nested at most ${requestLimits.schemaLevels} levels deep`)
+  return opaque
+}
+
+/** Levels of arrays and objects, without recursion; stops above `most`. */
+export function nestingOf(value: unknown, most: number): number {
+  let level = 0
+  let current: unknown[] = [value]
+  while (level <= most) {
+    const next: unknown[] = []
+    for (const entry of current) {
+      if (typeof entry !== 'object' || entry === null) continue
+      for (const member of Array.isArray(entry) ? entry : Object.values(entry))
+        if (typeof member === 'object' && member !== null) next.push(member)
+    }
+    level++
+    if (next.length === 0) return level
+    current = next
+  }
+  return level
+}
+
+/** The limit of version 1 for the texts of one message together. Throws with the field. */
+export function assertCharacters(texts: readonly (string | JsonText)[], path: FieldPath): void {
+  const most = texts.reduce((sum, text) => sum + (typeof text === 'string' ? text.length : text.maximumCharacters), 0)
+  if (most <= maximumCharactersPerMessage) return
+  if (texts.reduce((sum, text) => sum + countCharacters(text.toString()), 0) > maximumCharactersPerMessage)
+    throw invalid(path, `must have at most ${maximumCharactersPerMessage} characters`)
+}
+
+/** Unicode code points: what a person counts as characters comes closer to these than to UTF-16 units. */
+function countCharacters(text: string): number {
+  let count = 0
+  for (let index = 0; index < text.length; count++) index += text.codePointAt(index)! > 0xffff ? 2 : 1
+  return count
+}
+
+/**
+ * Checks that tool calls and their results belong together: each id is called once and answered once, after its call and before the next
+ * turn of the user or the model. Providers reject other conversations, each in different words.
+ */
+export function createCallLinks() {
+  const seen = new Set<string>()
+  /** Calls without a result yet, with their fields. */
+  const open = new Map<string, FieldPath>()
+  return {
+    /** For a call of a host without ids. */
+    newId: () => `call_${seen.size + 1}`,
+    called(id: string, path: FieldPath): void {
+      if (seen.has(id)) throw invalid(path, 'repeats the id of another tool call; each call needs its own id')
+      seen.add(id)
+      open.set(id, path)
+    },
+    answered(id: string, path: FieldPath): void {
+      if (open.delete(id)) return
+      if (seen.has(id)) throw invalid(path, 'names a tool call that already has a result')
+      throw invalid(path, 'names no tool call of the assistant turn before it')
+    },
+    /** The id of the oldest call without a result, for a result without an id. */
+    answeredNext(path: FieldPath): string {
+      const [id] = open.keys()
+      if (id === undefined) throw invalid(path, 'is required: the id of the tool call that this message answers')
+      open.delete(id)
+      return id
+    },
+    /** Called before a turn that is no tool result, and at the end. */
+    assertAnswered(): void {
+      for (const path of open.values()) {
+        throw invalid(path, 'names a tool call without a result; a result for each call must follow')
+      }
+    },
+  }
+}
+
+export type CallLinks = ReturnType<typeof createCallLinks>

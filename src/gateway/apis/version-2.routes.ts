@@ -1,0 +1,10 @@
+import type { Routes } from '../../platform/http/index.ts'
+import { chatCompletionRoutes } from './chat-completions/chat.routes.ts'
+import type { CompletionRouteDependencies } from './completion.routes.ts'
+
+/** `/v2/gateway`: every client API of version 2. */
+export function version2Routes(dependencies: CompletionRouteDependencies): Routes {
+  return (app) => {
+    chatCompletionRoutes(dependencies)(app)
+  }
+}

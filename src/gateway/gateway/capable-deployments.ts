@@ -1,0 +1,64 @@
+import { AppError, type Clock } from '../../platform/kernel/index.ts'
+import { type Catalogue, type Deployment, euPrefix, type ResolvedModel } from '../models/index.ts'
+import type { Capability } from '../providers/index.ts'
+import type { CompletionCall } from './port.ts'
+
+/** Models that an error names. */
+const maximumNames = 10
+
+const words: Readonly<Record<string, string>> = {
+  tools: 'tools',
+  named_tool_choice: 'a choice of one tool',
+  parallel_tools: 'a limit of one tool call for each answer',
+  images: 'images',
+  files: 'files',
+  audio: 'audio',
+  json_object: 'JSON answers',
+  json_schema: 'answers with a JSON Schema',
+  several_choices: 'several answers to one prompt',
+  logprobs: 'log probabilities',
+}
+
+/**
+ * The deployments that can do all that the call needs. Throws `unsupported_parameter` with the field if none can: nothing of a request is
+ * dropped silently.
+ */
+export function deploymentsFor(
+  { catalogue, clock }: { catalogue: Catalogue; clock: Clock },
+  call: Pick<CompletionCall, 'organisation' | 'needs'>,
+  resolved: ResolvedModel,
+): readonly Deployment[] {
+  const { needs } = call
+  if (!needs) return resolved.deployments
+  const deployments = catalogue.capable(resolved, needs.capabilities)
+  if (deployments.length > 0) return deployments
+  const missing =
+    [...needs.capabilities].find((capability) => catalogue.capable(resolved, [capability]).length === 0) ??
+    [...needs.capabilities][0]!
+  const field = needs.fieldOf(missing)
+  const id = resolved.eu ? euPrefix + resolved.model.id : resolved.model.id
+  const others = modelsWith(catalogue, call, needs.capabilities, { eu: resolved.eu, nowMs: clock.now() })
+  const what = words[missing] ?? 'tools that its provider runs'
+  const offer = others.length === 0 ? 'none' : others.map((name) => `\`${name}\``).join(', ')
+  throw new AppError(
+    'unsupported_parameter',
+    `\`${field}\`: the model \`${id}\` does not support ${what}. Models that do: ${offer}.`,
+    { param: field },
+  )
+}
+
+function modelsWith(
+  catalogue: Catalogue,
+  { organisation }: Pick<CompletionCall, 'organisation'>,
+  capabilities: ReadonlySet<Capability>,
+  { eu, nowMs }: { eu: boolean; nowMs: number },
+): string[] {
+  const names: string[] = []
+  for (const { id } of catalogue.list(organisation, nowMs)) {
+    if (id.startsWith(euPrefix) !== eu) continue
+    const resolved = catalogue.resolve(organisation, id, nowMs)
+    if (resolved && catalogue.capable(resolved, capabilities).length > 0) names.push(id)
+    if (names.length === maximumNames) break
+  }
+  return names
+}
