@@ -6,6 +6,7 @@ import { conversations } from './conversations.ts'
 import { injection } from './injection.ts'
 import type { Evaluation } from './measure.ts'
 import { passages } from './passages.ts'
+import { statements } from './statements.ts'
 import { tables } from './tables.ts'
 import { xquad } from './xquad.ts'
 
@@ -17,6 +18,7 @@ export const evaluations: readonly Evaluation[] = [
   xquad,
   citations,
   citationsInLanguages,
+  statements,
   codeFences,
   injection,
   tables,

@@ -1,5 +1,6 @@
 import { defaultLanguage, type Language, tokenize } from '../language/index.ts'
-import { compoundsOf, isContentWord, wordKeys } from './evidence.ts'
+import { compoundsOf, isContentWord, wordKeys } from './evidence-words.ts'
+import { type Clause, readClauses } from './negation.ts'
 import { isDerivation } from './number-words.ts'
 import { type Figure, readFigures } from './read-figures.ts'
 import { type Name, readNames } from './read-names.ts'
@@ -18,6 +19,8 @@ export interface Claims {
   quotes: string[]
   /** The keys of each different content word. */
   words: string[][]
+  /** Its clauses; `language` of the passage, where the sentence does not show its own. */
+  clauses: (language: TextLanguage) => readonly Clause[]
 }
 
 /** List signs, numbers of list items, and addresses: no statements. */
@@ -26,6 +29,10 @@ const linkPattern = /\]\([^)\s]{1,2000}\)|https?:\/\/\S+/gu
 /** "Step 3", "page 5": places in a document or an answer. */
 const placePattern =
   /(?<!\p{L})(?:steps?|schritte?|étape|paso|passo|stap|page|pages|seiten?|página|pagina|rows?|zeilen?|section|abschnitt|chapter|kapitel|passage|source|quelle)\s{1,2}\d{1,4}/giu
+
+/** Signs of sums, and words of languages that are not divided at spaces. */
+const derivationSign =
+  /\d ?[+=] ?[\d$€£]|= ?\S{0,3}\d|总|總|共|合计|合計|差|多了|少了|مجموع|إجمالي|الفرق|합계|총|कुल|รวม/u
 
 /** Reads a sentence. `answerLanguage`: the language of the text around it, for sentences that are too short to show theirs. */
 export function readClaims(sentence: string, answerLanguage: Language | null = null): Claims {
@@ -41,13 +48,14 @@ export function readClaims(sentence: string, answerLanguage: Language | null = n
   return {
     language,
     figures: readFigures(text, latin, { asClaims: true }),
-    hasDerivation: /[=+]/.test(text) || words.some(isDerivation),
+    hasDerivation: derivationSign.test(text) || words.some(isDerivation),
     names: readNames(text, latin).map((name) => ({ words: name, keys: name.map((word) => wordKeys(word, latin)) })),
     quotes: readQuotes(text),
     words: [
       ...words.filter((word) => isContentWord(word, latin)).map((word) => wordKeys(word, latin)),
       ...[...new Set(compoundsOf(tokens, latin))].map((compound) => [compound]),
     ],
+    clauses: (other) => readClauses(text, language.latin === null ? other : language),
   }
 }
 
@@ -63,5 +71,6 @@ export function mergeClaims(parts: readonly Claims[]): Claims {
     names: parts.flatMap(({ names }) => names),
     quotes: parts.flatMap(({ quotes }) => quotes),
     words: [...words.values()],
+    clauses: (other) => parts.flatMap(({ clauses }) => clauses(other)),
   }
 }

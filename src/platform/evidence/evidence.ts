@@ -1,15 +1,11 @@
-import {
-  defaultLanguage,
-  isFunctionWord,
-  type Language,
-  rulesForWord,
-  splitSentences,
-  tokenize,
-} from '../language/index.ts'
+import { defaultLanguage, type Language, tokenize } from '../language/index.ts'
+import { compoundsOf, wordKeys } from './evidence-words.ts'
+import { type Clause, readClauses } from './negation.ts'
 import { exact, normaliseNumerals } from './read-number.ts'
 import { type Figure, readFigures } from './read-figures.ts'
 import { readAbbreviations } from './read-names.ts'
 import { joinWords } from './read-quotes.ts'
+import { type Segment, splitSegments } from './split-segments.ts'
 import { detectTextLanguage, latinOf, type TextLanguage } from './text-language.ts'
 
 /** A passage as its reader sees it. */
@@ -25,8 +21,10 @@ export interface EvidenceText {
 export interface Evidence {
   language: TextLanguage
   segments: number
-  /** A table: each segment is a row. */
-  isTable: boolean
+  /** Whether a segment is a row of a table, or a line of a list: what is next to it is about something else. */
+  isRow: readonly boolean[]
+  /** The numbers in the first cell of each row, by which it is named: a year. */
+  keyNumbers: readonly ReadonlySet<number>[]
   /** By word, stem and beginning, as in `wordKeys`. */
   words: Occurrences<string>
   abbreviations: ReadonlySet<string>
@@ -35,6 +33,8 @@ export interface Evidence {
   numbers: EvidenceNumbers
   months: Occurrences<number>
   currencies: ReadonlySet<string>
+  /** Its clauses, read when they are first needed. `language`: of the claim, where the passage does not show its own. */
+  clauses: (language: TextLanguage) => readonly Clause[]
 }
 
 export type Occurrences<Key> = ReadonlyMap<Key, readonly number[]>
@@ -55,13 +55,12 @@ export interface EvidenceNumbers {
   sorted: readonly number[]
 }
 
-/** Words are also compared by their first letters, because stems of different forms and languages differ. */
-const comparedLetters = 6
-
 /** Reads a passage once; time is linear in its text, apart from sorting its numbers. */
 export function readEvidence({ title, headings = [], tableHeader = null, text }: EvidenceText): Evidence {
-  const head = normaliseNumerals([withoutExtension(title), ...headings, tableHeader ?? ''].join('\n'))
-  const parts = splitSegments(normaliseNumerals(text), tableHeader !== null)
+  const body = normaliseNumerals(text)
+  const { segments, headers } = splitSegments(body, tableHeader !== null)
+  const head = normaliseNumerals([withoutExtension(title), ...headings, tableHeader ?? '', ...headers].join('\n'))
+  const parts = segments.map((segment) => segment.text)
   const tokens = [head, ...parts].map((part) => tokenize(part, { singleCharacters: true }))
   const language = detectTextLanguage(tokens.flat())
   const latin = latinOf(language, defaultLanguage)
@@ -88,15 +87,30 @@ export function readEvidence({ title, headings = [], tableHeader = null, text }:
   return {
     language,
     segments: parts.length,
-    isTable: tableHeader !== null,
+    isRow: segments.map(({ isRow }) => isRow),
+    keyNumbers: segments.map((segment) => keyNumbersOf(segment, latin)),
     words,
     abbreviations: readAbbreviations([head, ...parts].join('\n')),
     sequence: ` ${joinWords([head, ...parts].join('\n'))} `,
     numbers: { ...numbers, sorted: [...numbers.values.keys()].toSorted((left, right) => left - right) },
     months,
     currencies,
+    clauses: clausesOf([head, body].join('\n'), language),
   }
 }
+
+function clausesOf(text: string, language: TextLanguage): Evidence['clauses'] {
+  let read: readonly Clause[] | undefined
+  return (other) => (read ??= readClauses(text, language.latin === null ? other : language))
+}
+
+function keyNumbersOf({ key }: Segment, latin: Language): ReadonlySet<number> {
+  if (!/\d/.test(key)) return noNumbers
+  const figures = readFigures(key, latin, { asClaims: false })
+  return new Set(figures.flatMap((figure) => (figure.type === 'number' ? figure.readings.flat() : [])))
+}
+
+const noNumbers: ReadonlySet<number> = new Set()
 
 function addOccurrence<Key>(occurrences: Map<Key, number[]>, key: Key, segment: number) {
   const known = occurrences.get(key)
@@ -126,37 +140,6 @@ function addNumber(
       counts.set(scaled, (counts.get(scaled) ?? 0) + 1)
     }
   }
-}
-
-/** Shorter sentences are joined to the next: they are parts that abbreviations cut off. UTF-16 units. */
-const minimumSegmentUnits = 80
-
-/** Rows of a table; sentences of other texts. */
-function splitSegments(text: string, isTable: boolean): string[] {
-  if (isTable) return text.split('\n').filter((row) => row.trim() !== '')
-  const segments: string[] = []
-  for (const { text: sentence } of splitSentences(text)) {
-    if ((segments.at(-1)?.length ?? minimumSegmentUnits) < minimumSegmentUnits)
-      segments.push(`${segments.pop()} ${sentence}`)
-    else segments.push(sentence)
-  }
-  return segments
-}
-
-/** The word, its stem, and its first letters where it is long. */
-export function wordKeys(word: string, latin: Language): string[] {
-  const stem = rulesForWord(word, latin)?.rules.stem(word) ?? word
-  const keys = stem === word ? [word] : [word, stem]
-  return word.length > comparedLetters ? [...keys, `${word.slice(0, comparedLetters)}*`] : keys
-}
-
-/** Pairs of syllables: Vietnamese puts spaces between the syllables of a word, and single syllables are in many words. */
-export function compoundsOf(words: readonly string[], latin: Language): string[] {
-  return latin === 'vi' ? words.slice(1).map((word, index) => `${words[index]!} ${word}`) : []
-}
-
-export function isContentWord(word: string, latin: Language): boolean {
-  return !/\p{N}/u.test(word) && !isFunctionWord(word, latin)
 }
 
 function withoutExtension(title: string): string {

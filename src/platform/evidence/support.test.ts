@@ -82,7 +82,10 @@ describe('a number', () => {
     expect(verdictOf('The ticket costs 12 euros and the guide 5 euros, together 17 euros.', costs).verdict).toBe(
       'supported',
     )
-    expect(verdictOf('The ticket and the guide cost together 17 euros.', costs)).toMatchObject({ missing: 'number' })
+    expect(verdictOf('The ticket and the guide cost together 17 euros.', costs).verdict).toBe('supported')
+    expect(verdictOf('The ticket and the guide cost together 16 euros.', costs)).toMatchObject({ missing: 'number' })
+    expect(verdictOf('The ticket costs 7 euros more than the guide.', costs).verdict).toBe('supported')
+    expect(verdictOf('The ticket and the guide cost 17 euros.', costs)).toMatchObject({ missing: 'number' })
     expect(verdictOf('The ticket costs 12 euros and the guide 5 euros, together 18 euros.', costs)).toMatchObject({
       missing: 'number',
     })
@@ -202,4 +205,84 @@ test('a sentence of a passage is supported by it, however its figures are writte
       expect(supports(write(value + more, first), { title: '', text: write(value, second) })).toBe(false)
     }),
   )
+})
+
+describe('a denial', () => {
+  test.each([
+    ['Dogs are not allowed in the garden. Guide dogs are welcome.', 'Dogs are allowed in the garden.'],
+    ['Dogs are forbidden in the garden.', 'Dogs are allowed in the garden.'],
+    ['Refunds are possible until the day before.', 'Refunds are not possible until the day before.'],
+    ['Hunde sind im Garten nicht erlaubt, Katzen schon.', 'Hunde sind im Garten erlaubt.'],
+    ['Im Lesesaal ist das Essen verboten.', 'Das Essen ist im Lesesaal erlaubt.'],
+    ['Les chiens ne sont pas admis dans le jardin.', 'Les chiens sont admis dans le jardin.'],
+    ['No se permiten perros en el jardín del museo.', 'Se permiten perros en el jardín del museo.'],
+    ['I cani non sono ammessi nel giardino.', 'I cani sono ammessi nel giardino.'],
+    ['Os cães não são permitidos no jardim.', 'Os cães são permitidos no jardim.'],
+    ['Honden zijn niet toegestaan in de tuin.', 'Honden zijn toegestaan in de tuin.'],
+    ['Hundar är inte tillåtna i trädgården.', 'Hundar är tillåtna i trädgården.'],
+    ['Wprowadzanie psów do ogrodu nie jest dozwolone.', 'Wprowadzanie psów do ogrodu jest dozwolone.'],
+    ['Собаки в саду не разрешены.', 'Собаки в саду разрешены.'],
+    ['Bu bahçede köpekler için hiç izin yok.', 'Bu bahçede köpekler için izin var.'],
+    ['花园里不允许带狗。', '花园里允许带狗。'],
+    ['庭に犬を連れて入ることはできません。', '庭に犬を連れて入ることができます。'],
+    ['정원에 개를 데리고 들어갈 수 없습니다.', '정원에 개를 데리고 들어갈 수 있습니다.'],
+    ['لا يسمح بدخول الكلاب إلى الحديقة.', 'يسمح بدخول الكلاب إلى الحديقة.'],
+    ['Chó không được phép vào vườn.', 'Chó được phép vào vườn.'],
+  ])('"%s" contradicts the opposite, and not itself', (text, opposite) => {
+    const rules = { title: 'x', text }
+    expect(verdictOf(opposite, rules)).toMatchObject({ verdict: 'unsupported' })
+    expect(verdictOf(text.split(/(?<=[.。])/u)[0]!, rules)).toMatchObject({ verdict: 'supported' })
+  })
+
+  test('of something else says nothing', () => {
+    const rules = {
+      title: 'Rules',
+      text: 'Dogs are allowed in the garden. Bicycles are not allowed in the garden or the yard.',
+    }
+    expect(verdictOf('Dogs are allowed in the garden.', rules).verdict).toBe('supported')
+    expect(verdictOf('Bicycles are not allowed in the yard.', rules).verdict).toBe('supported')
+    expect(verdictOf('Bicycles are allowed in the yard.', rules)).toMatchObject({ missing: 'negation' })
+    expect(verdictOf('Dogs are not only allowed in the garden.', rules).verdict).toBe('supported')
+  })
+})
+
+describe('a row', () => {
+  const shop = 'Article | Price | Stock\nPoster A2 matt | 14.90 | 3\nPoster A2 glossy | 24.90 | 8\nMug | 9.50 | 12'
+  const table = { title: 'shop.csv', text: shop }
+  const list = { title: 'shop.md', text: 'Prices:\n- Poster: 14.90 euros\n- Mug: 9.50 euros\n- Bag: 24.90 euros' }
+  const years = { title: 'visitors.csv', text: 'Year | Visitors\n2019 | 1200\n2020 | 800\n2021 | 950' }
+
+  test.each([
+    ['The matt A2 poster costs 14.90.', table],
+    ['A mug is sold for 9.50, and 12 are in stock.', table],
+    ['Posters cost 14.90 euros and mugs 9.50 euros.', list],
+    ['In 2019 there were 1,200 visitors and in 2020 there were 800 visitors.', years],
+    ['In 2020 there were 800 visitors.', years],
+  ])('with its own numbers: %s', (sentence, passage) => {
+    expect(verdictOf(sentence, passage)).toMatchObject({ verdict: 'supported' })
+  })
+
+  test.each([
+    ['The matt A2 poster costs 24.90.', table],
+    ['The mug costs 14.90.', table],
+    ['The poster costs 24.90 euros.', list],
+    ['In 2020 there were 1,200 visitors.', years],
+  ])('with those of another one: %s', (sentence, passage) => {
+    expect(verdictOf(sentence, passage)).toMatchObject({ verdict: 'unsupported' })
+  })
+})
+
+describe('a passage in another language', () => {
+  const tour = {
+    title: 'Führung.md',
+    text: 'Die Führung durch das Schloss Neuschwanstein dauert 45 Minuten und kostet seit 2019 genau 17,50 Euro.',
+  }
+
+  test('is not checked with one number, and supports several in one sentence', () => {
+    expect(verdictOf('The guided tour takes 45 minutes for everyone.', tour).verdict).toBe('unchecked')
+    expect(verdictOf('The guided tour takes 45 minutes and costs 17.50 euros for everyone.', tour).verdict).toBe(
+      'supported',
+    )
+    expect(verdictOf('The guided tour takes 50 minutes for everyone.', tour)).toMatchObject({ missing: 'number' })
+  })
 })

@@ -1,5 +1,8 @@
 import { type Claims, readClaims } from './claims.ts'
+import { derivedFrom, plainValueOf } from './derived-numbers.ts'
 import { type Evidence, type EvidenceNumbers, type EvidenceText, headSegment, readEvidence } from './evidence.ts'
+import { findNearSegments } from './near-segments.ts'
+import { deny } from './negation.ts'
 import type { Figure } from './read-figures.ts'
 import { exact, precisionOf } from './read-number.ts'
 import { compareLanguages } from './text-language.ts'
@@ -12,15 +15,23 @@ export interface Comparison {
   names: boolean[]
   quotes: boolean[]
   words: boolean[]
+  /** The most figures and names of the sentence that one part of the passage has: they are in the same relation. */
+  related: number
+  /** A part of the passage with a figure of the sentence has one of its words. */
+  isNamed: boolean
+  /** Numbers of each part that deals with the same: their sum may be in the sentence. */
+  operands: readonly (readonly number[])[]
+  /** Whether the passage says the opposite. */
+  isDenied: () => boolean
 }
 
 export interface Support {
-  /** `unchecked`: the sentence has nothing that can be compared with the passage. */
+  /** `unchecked`: nothing contradicts, but what can be compared does not show support, as in another language. */
   verdict: 'supported' | 'unsupported' | 'unchecked'
   /** The share of the content words that were found, 0 to 1. */
   overlap: number
   /** What was not found first. */
-  missing: 'number' | 'month' | 'currency' | 'name' | 'quote' | 'words' | null
+  missing: 'number' | 'month' | 'currency' | 'name' | 'quote' | 'words' | 'negation' | null
 }
 
 /**
@@ -35,12 +46,8 @@ const pairedScripts = ['east_asian', 'hangul']
 const minimumOverlapWithFacts = 0.25
 /** So few words need one match. */
 const fewWords = 2
-/**
- * A figure counts where its sentence or a neighbour has this share of the words of the best matching sentence. In a table it must be in
- * a row with most of the words, because all rows are alike.
- */
-const nearShare = 0.3
-const nearShareInTable = 0.7
+/** Across languages so many figures and names of one sentence must be in one part of the passage. */
+const minimumRelated = 2
 
 /** Whether a passage supports a sentence of an answer. Deterministic; time is linear in both texts. */
 export function supports(sentence: string, passage: EvidenceText): boolean {
@@ -58,11 +65,18 @@ export function concludeSupport(claims: Claims, comparisons: readonly Comparison
   const unsupported = (missing: Support['missing']): Support => ({ verdict: 'unsupported', overlap, missing })
 
   const figures = claims.figures.map((_, index) => anyHas('figures', index))
-  const operands = claims.hasDerivation ? operandsOf(claims.figures, figures) : []
-  const missing = claims.figures.find((figure, index) => !figures[index] && !isDerived(figure, operands))
+  const missing = findMissing(claims, figures, comparisons)
   if (missing) return unsupported(missing.type)
+  const numbers = claims.figures.filter(({ type }) => type !== 'currency').length
+  const isRelated = comparisons.some(({ related }) => related >= minimumRelated)
   // Names and quotes are translated.
-  if (isForeign) return { verdict: figures.length > 0 ? 'supported' : 'unchecked', overlap, missing: null }
+  if (isForeign) return { verdict: isRelated ? 'supported' : 'unchecked', overlap, missing: null }
+  const isUnknown = comparisons.some(({ languages }) => languages === 'unknown')
+  // A table of another language.
+  if (isUnknown && numbers > 0 && found === 0) {
+    return { verdict: isRelated ? 'supported' : 'unchecked', overlap, missing: null }
+  }
+  if (comparisons.some(({ isDenied }) => isDenied())) return unsupported('negation')
   if (claims.names.some((_, index) => !anyHas('names', index))) return unsupported('name')
   if (claims.quotes.some((_, index) => !anyHas('quotes', index))) return unsupported('quote')
 
@@ -70,9 +84,9 @@ export function concludeSupport(claims: Claims, comparisons: readonly Comparison
   // "Yes." and headings of one word.
   if (facts === 0 && claims.words.length < 2 && found === 0) return { verdict: 'unchecked', overlap, missing: null }
   if (claims.words.length === 0) return { verdict: 'supported', overlap, missing: null }
-  const isUnknown = comparisons.some(({ languages }) => languages === 'unknown')
   const usual = pairedScripts.includes(claims.language.script ?? '') ? minimumOverlapOfPairs : minimumOverlap
-  const needed = isUnknown && facts > 0 ? minimumOverlapWithFacts : usual
+  const isRowOfTable = numbers > 0 && comparisons.some(({ isNamed }) => isNamed)
+  const needed = (isUnknown && facts > 0) || isRowOfTable ? minimumOverlapWithFacts : usual
   const isEnough = claims.words.length <= fewWords ? found > 0 : overlap >= needed
   return isEnough ? { verdict: 'supported', overlap, missing: null } : unsupported('words')
 }
@@ -80,8 +94,11 @@ export function concludeSupport(claims: Claims, comparisons: readonly Comparison
 /** Finds the claims of a sentence in a passage. */
 export function compareClaims(claims: Claims, passage: Evidence): Comparison {
   const languages = compareLanguages(claims.language, passage.language)
-  const isNear = languages === 'different' ? () => true : findNearSegments(claims, passage)
-  const figures = claims.figures.map((figure) => segmentsOfFigure(passage, figure).some(isNear))
+  const found = claims.figures.map((figure) => segmentsOfFigure(passage, figure))
+  const near = findNearSegments(claims, passage, found)
+  const isNear = (index: number, segment: number) =>
+    (languages === 'different' && !passage.isRow[segment]) || near.has(index, segment)
+  const figures = found.map((segments, index) => segments.some((segment) => isNear(index, segment)))
   // A short sentence in German may not show its language, and all its nouns have capitals.
   const areNouns = languages === 'unknown' && claims.language.latin === null && passage.language.latin === 'de'
   for (const index of findRepeatedNumbers(claims.figures, passage)) figures[index] = false
@@ -91,27 +108,74 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
     names: claims.names.map((name) => areNouns || hasName(passage, name)),
     quotes: claims.quotes.map((quote) => passage.sequence.includes(` ${quote} `)),
     words: claims.words.map((keys) => hasWord(passage, keys)),
+    related: countRelated(claims, passage, found),
+    isNamed: found.some((segments) => segments.some((segment) => passage.isRow[segment] && near.isNamed(segment))),
+    operands: claims.hasDerivation ? operandsOf(passage, near.best()) : [],
+    isDenied: () =>
+      languages !== 'different' && deny(claims.clauses(passage.language), passage.clauses(claims.language)),
   }
+}
+
+/** The first figure that is in no passage and is not computed from figures that are. */
+function findMissing(
+  claims: Claims,
+  figures: readonly boolean[],
+  comparisons: readonly Comparison[],
+): Figure | undefined {
+  const isMissing = (_: Figure, index: number) => !figures[index]
+  if (!claims.figures.some(isMissing)) return undefined
+  if (!claims.hasDerivation) return claims.figures.find(isMissing)
+  const own = claims.figures.flatMap((figure, index) => (figures[index] ? [plainValueOf(figure) ?? []].flat() : []))
+  const isDerived = derivedFrom(
+    own,
+    comparisons.flatMap(({ operands }) => operands),
+  )
+  return claims.figures.find((figure, index) => isMissing(figure, index) && !isDerived(figure))
+}
+
+/** The numbers of each of these parts of a passage. */
+function operandsOf({ numbers }: Evidence, parts: ReadonlySet<number>): number[][] {
+  const found = new Map<number, number[]>()
+  for (const [value, segments] of numbers.values) {
+    for (const segment of segments) {
+      if (!parts.has(segment)) continue
+      const known = found.get(segment)
+      if (known) known.push(value)
+      else found.set(segment, [value])
+    }
+  }
+  return [...found.values()]
+}
+
+/** Smaller numbers are in nearly every text. */
+const leastDistinctive = 13
+
+function isDistinctive(figure: Figure): boolean {
+  if (figure.type !== 'number') return figure.type === 'month'
+  return figure.readings.every((reading) =>
+    reading.some((value) => value >= leastDistinctive || !Number.isInteger(value)),
+  )
+}
+
+/** The most different figures and names of a sentence that one part of the passage, or two neighbours, have. */
+function countRelated(claims: Claims, passage: Evidence, found: readonly (readonly number[])[]): number {
+  const counts = new Map<number, number>()
+  const count = (segments: Iterable<number>) => {
+    for (const segment of new Set(segments))
+      if (segment !== headSegment) counts.set(segment, (counts.get(segment) ?? 0) + 1)
+  }
+  const seen = new Set<string>()
+  for (const [index, figure] of claims.figures.entries()) {
+    const key = JSON.stringify(figure.type === 'number' ? figure.readings : figure)
+    if (isDistinctive(figure) && !seen.has(key)) count(found[index]!)
+    seen.add(key)
+  }
+  if (counts.size === 0) return 0
+  for (const { keys } of claims.names) count(keys.at(-1)!.flatMap((key) => passage.words.get(key) ?? []))
+  return Math.max(0, ...counts.values())
 }
 
 const hasWord = ({ words }: Evidence, keys: readonly string[]) => keys.some((key) => words.has(key))
-
-/** Which segments of a passage deal with the same as the sentence: they and their neighbours have many of its words. */
-function findNearSegments(claims: Claims, { words, segments, isTable }: Evidence): (segment: number) => boolean {
-  const counts = new Uint16Array(segments)
-  const reach = isTable ? 0 : 1
-  for (const keys of claims.words) {
-    const found = new Set<number>()
-    for (const key of keys) for (const segment of words.get(key) ?? []) found.add(segment)
-    // The title and the headings belong to all segments, so their words do not distinguish them.
-    if (found.has(headSegment)) continue
-    const near = new Set<number>()
-    for (const segment of found) for (let at = segment - reach; at <= segment + reach; at++) near.add(at)
-    for (const segment of near) if (segment >= 0 && segment < segments) counts[segment]!++
-  }
-  const least = counts.reduce((best, count) => Math.max(best, count), 0) * (isTable ? nearShareInTable : nearShare)
-  return (segment) => segment === headSegment || counts[segment]! >= least
-}
 
 function segmentsOfFigure(passage: Evidence, figure: Figure): readonly number[] {
   switch (figure.type) {
@@ -181,36 +245,6 @@ function findRepeatedNumbers(figures: readonly Figure[], { numbers }: Evidence):
   return [...indexes].flatMap(([value, found]) =>
     found.length > Math.max(1, numbers.counts.get(value) ?? 0) ? found : [],
   )
-}
-
-/** Most numbers of a sentence that are added; it bounds the time. */
-const maximumOperands = 12
-
-/** The values of the figures that were found; empty where they are too many. */
-function operandsOf(figures: readonly Figure[], found: readonly boolean[]): number[] {
-  const operands = figures.flatMap((figure, index) => (found[index] ? [plainValueOf(figure) ?? []].flat() : []))
-  return operands.length > maximumOperands ? [] : operands
-}
-
-/**
- * Whether a number is computed from others of its sentence that were found: their sum, or the sum or difference of two. The sentence must
- * show it, as in "together 30", so that the reader can check it.
- */
-function isDerived(figure: Figure, operands: readonly number[]): boolean {
-  const value = plainValueOf(figure)
-  if (value === null || operands.length < 2) return false
-  const isValue = (result: number) => exact(result) === value
-  if (isValue(operands.reduce((sum, operand) => sum + operand, 0))) return true
-  return operands.some((left, at) =>
-    operands.slice(at + 1).some((right) => isValue(left + right) || isValue(Math.abs(left - right))),
-  )
-}
-
-/** The value of a number with one reading and no scale. */
-function plainValueOf(figure: Figure): number | null {
-  if (figure.type !== 'number' || figure.scales.length > 0 || figure.readings.length !== 1) return null
-  const [reading] = figure.readings
-  return reading!.length === 1 ? reading![0]! : null
 }
 
 /** A name is there with its last word and half of all, or with more than half: passages leave out first names and titles. */

@@ -19,7 +19,7 @@ export interface CitationCounts {
   moved: number
   /** Removed: no given passage supports the sentence. */
   dropped: number
-  /** Kept: the text before the marker has nothing that can be compared. */
+  /** Kept, not checked: nothing in the passage contradicts, but nothing shows that it supports, as in another language. */
   unchecked: number
 }
 
@@ -39,6 +39,8 @@ export interface CitationCheck {
 /** Most passages that are compared to move a marker, and most rows for which that is tried: they bound the time of an answer. */
 const maximumCandidates = 200
 const maximumMoves = 100
+/** Share of the words of a statement that a passage has which deals with the same. */
+const contradictingOverlap = 0.6
 
 /**
  * `passages[n - 1]` is the passage with number n in the prompt; the array may grow. `toolResults`: texts without a number that the
@@ -88,9 +90,20 @@ export function createCitationCheck(
     return best?.number ?? null
   }
 
-  function count(numbers: readonly number[], kept: readonly number[], key: 'supported' | 'unchecked') {
-    counts[key] += kept.length
-    counts.dropped += numbers.length - kept.length
+  /** Whether a passage in the language of a statement deals with the same and has other figures: then a foreign one is not believed. */
+  function isContradicted(statements: readonly Claims[], tried: readonly number[]): boolean {
+    if (work.moves >= maximumMoves || !statements.some(({ figures }) => figures.length > 0)) return false
+    work.moves++
+    for (let number = 1; number <= Math.min(passages.length, maximumCandidates); number++) {
+      if (tried.includes(number)) continue
+      const differs = statements.some((claims) => {
+        const comparison = compare(claims, number)
+        const { missing, overlap } = concludeSupport(claims, [comparison])
+        return comparison.languages === 'same' && missing === 'number' && overlap >= contradictingOverlap
+      })
+      if (differs) return true
+    }
+    return false
   }
 
   return {
@@ -98,13 +111,16 @@ export function createCitationCheck(
     decide(given, rest) {
       const numbers = [...new Set(given)]
       const { statements, isNew } = tracker.atRow(rest)
-      const result = judgeRow(statements, numbers, isNew ? [] : lastKept, compare)
-      if (result.kept.length > 0) {
-        count(numbers, result.kept, result.isChecked ? 'supported' : 'unchecked')
-        lastKept = isNew ? result.kept : [...lastKept, ...result.kept]
-        return result.kept.length === numbers.length ? null : result.kept
+      const { kept, unchecked, isDenied } = judgeRow(statements, numbers, isNew ? [] : lastKept, compare)
+      const isBelieved = kept.length > 0 && (unchecked < kept.length || !isContradicted(statements, kept))
+      if (isBelieved) {
+        counts.supported += kept.length - unchecked
+        counts.unchecked += unchecked
+        counts.dropped += numbers.length - kept.length
+        lastKept = isNew ? kept : [...lastKept, ...kept]
+        return kept.length === numbers.length ? null : kept
       }
-      const better = findBetter(statements, numbers)
+      const better = isDenied || kept.length > 0 ? null : findBetter(statements, numbers)
       if (better === null) counts.dropped += numbers.length
       else {
         counts.moved++
@@ -127,7 +143,10 @@ export function createCitationCheck(
 
 interface JudgedRow {
   kept: readonly number[]
-  isChecked: boolean
+  /** Those of `kept` whose passage shows no support and no contradiction. */
+  unchecked: number
+  /** A passage says the opposite: no other one is sought. */
+  isDenied: boolean
 }
 
 /**
@@ -140,23 +159,33 @@ function judgeRow(
   earlier: readonly number[],
   compare: (claims: Claims, number: number) => Comparison,
 ): JudgedRow {
-  if (statements.length === 0) return { kept: numbers, isChecked: false }
+  if (statements.length === 0) return { kept: numbers, unchecked: numbers.length, isDenied: false }
   const verdicts = new Map<number, Support['verdict']>()
+  let isDenied = false
   for (const claims of statements) {
-    for (const number of numbers) {
-      const { verdict } = concludeSupport(claims, [compare(claims, number)])
+    const supports = numbers.map((number) => concludeSupport(claims, [compare(claims, number)]))
+    const best = supports.reduce(
+      (most, { verdict, overlap }) => (verdict === 'supported' ? Math.max(most, overlap) : most),
+      0,
+    )
+    if (supports.some(({ missing, overlap }) => missing === 'negation' && overlap >= best)) {
+      isDenied = true
+      continue
+    }
+    for (const [index, { verdict }] of supports.entries()) {
+      const number = numbers[index]!
       if (verdict !== 'unsupported' && verdicts.get(number) !== 'supported') verdicts.set(number, verdict)
     }
   }
   if (verdicts.size > 0) {
     const kept = numbers.filter((number) => verdicts.has(number))
-    return { kept, isChecked: kept.some((number) => verdicts.get(number) === 'supported') }
+    return { kept, unchecked: kept.filter((number) => verdicts.get(number) === 'unchecked').length, isDenied }
   }
-  for (const claims of statements) {
+  for (const claims of isDenied ? [] : statements) {
     const kept = findTeam(claims, numbers, earlier, compare)
-    if (kept.length > 0) return { kept, isChecked: true }
+    if (kept.length > 0) return { kept, unchecked: 0, isDenied }
   }
-  return { kept: [], isChecked: true }
+  return { kept: [], unchecked: 0, isDenied }
 }
 
 /** The numbers whose passages support the claims together, without those that add nothing; empty where they do not. */

@@ -1,0 +1,115 @@
+import type { Claims } from './claims.ts'
+import { type Evidence, headSegment } from './evidence.ts'
+import type { Figure } from './read-figures.ts'
+
+/**
+ * A figure counts where its sentence or a neighbour has this share of the words of the best matching sentence.
+ */
+const nearShare = 0.3
+/** Most rows with a figure that are compared with the others. */
+const maximumRows = 50
+
+/** Which segments of a passage deal with the same as a sentence. */
+export interface NearSegments {
+  /** Whether a figure of the sentence that a segment has means the same there. */
+  has: (figureIndex: number, segment: number) => boolean
+  /** A word of the sentence is in the segment, or next to it. */
+  isNamed: (segment: number) => boolean
+  /** The rows that no other row surpasses, and the sentences that have most words: what a sum in the sentence may be computed from. */
+  best: () => ReadonlySet<number>
+}
+
+/** `found`: the segments of each figure. */
+export function findNearSegments(
+  claims: Claims,
+  { words, segments, isRow, keyNumbers }: Evidence,
+  found: readonly (readonly number[])[],
+): NearSegments {
+  const counts = new Uint16Array(segments)
+  const anchors = createAnchors()
+  for (const [index, keys] of claims.words.entries()) {
+    for (const segment of rowsOf(keys, words, isRow)) anchors.add(segment, index)
+    const own = new Set<number>()
+    for (const key of keys) for (const segment of words.get(key) ?? []) own.add(segment)
+    // The title and the headings belong to all segments, so their words do not distinguish them.
+    if (own.has(headSegment)) continue
+    const near = new Set<number>()
+    for (const segment of own) {
+      near.add(segment)
+      if (!isRow[segment]) for (const at of [segment - 1, segment + 1]) if (isRow[at] === false) near.add(at)
+    }
+    for (const segment of near) counts[segment]!++
+  }
+  for (const [index, figure] of claims.figures.entries()) {
+    if (figure.type !== 'number') continue
+    for (const segment of new Set(found[index])) {
+      if (segment === headSegment || !isRow[segment]) continue
+      if (isKey(figure, keyNumbers[segment]!)) anchors.add(segment, claims.words.length + index)
+      else anchors.addFigure(segment, index)
+    }
+  }
+  const most = counts.reduce((best, count) => Math.max(best, count), 0)
+  const least = most * nearShare
+  return {
+    has: (figureIndex, segment) =>
+      segment === headSegment ||
+      (isRow[segment]
+        ? anchors.isBest(figureIndex, segment, claims.words.length + figureIndex)
+        : counts[segment]! >= least),
+    isNamed: (segment) => segment !== headSegment && counts[segment]! > 0,
+    best: () =>
+      new Set([
+        ...anchors.best(),
+        ...[...counts.keys()].filter((segment) => !isRow[segment] && most > 0 && counts[segment] === most),
+      ]),
+  }
+}
+
+/** The rows with a word; those that only begin like it where no row has the word itself. */
+function rowsOf(keys: readonly string[], words: Evidence['words'], isRow: readonly boolean[]): readonly number[] {
+  for (const key of keys) {
+    const rows = (words.get(key) ?? []).filter((segment) => isRow[segment])
+    if (rows.length > 0) return rows
+  }
+  return []
+}
+
+function isKey({ readings }: Extract<Figure, { type: 'number' }>, keys: ReadonlySet<number>): boolean {
+  return keys.size > 0 && readings.some((reading) => reading.every((value) => keys.has(value)))
+}
+
+/** What of a sentence names each row of a table or list: words, and figures in its first cell. */
+function createAnchors() {
+  const ofRow = new Map<number, Set<number>>()
+  const figuresOf = new Map<number, Set<number>>()
+  const into = (map: Map<number, Set<number>>, row: number, item: number) => {
+    const known = map.get(row)
+    if (known) known.add(item)
+    else map.set(row, new Set([item]))
+  }
+  return {
+    add: (row: number, anchor: number) => into(ofRow, row, anchor),
+    addFigure: (row: number, figure: number) => into(figuresOf, row, figure),
+    /** Rows that are not named by a part of what names another one. */
+    best(): number[] {
+      const rows = [...ofRow].toSorted(([, left], [, right]) => right.size - left.size).slice(0, maximumRows)
+      return rows
+        .filter(([, own]) => !rows.some(([, other]) => other.size > own.size && own.isSubsetOf(other)))
+        .map(([row]) => row)
+    },
+    /** Whether no other row is named by all that names this one, and by more. A row with another figure of the sentence belongs to that figure. */
+    isBest(figure: number, row: number, asAnchor: number): boolean {
+      const own = [...(ofRow.get(row) ?? [])].filter((anchor) => anchor !== asAnchor)
+      let compared = 0
+      for (const [other, anchors] of ofRow) {
+        if (other === row || anchors.size <= own.length) continue
+        if (++compared > maximumRows) break
+        const others = figuresOf.get(other)
+        if (others && [...others].some((one) => one !== figure && !figuresOf.get(row)?.has(one))) continue
+        const size = anchors.has(asAnchor) ? anchors.size - 1 : anchors.size
+        if (size > own.length && own.every((anchor) => anchors.has(anchor))) return false
+      }
+      return true
+    },
+  }
+}

@@ -1,0 +1,105 @@
+import type { Language } from '../language/index.ts'
+
+/** Words that negate a clause, as alternatives of a pattern. Pure data. Those that forbid are with them: "forbidden" is "not allowed". */
+const latinWords: Readonly<Record<Language, string>> = {
+  en: "not|no|never|none|nobody|nothing|neither|nor|cannot|\\p{L}+n['’]t|forbidden|prohibited|prohibits?|banned|disallowed|impossible|unable|excluded",
+  de: 'nicht|kein\\p{L}*|nie|niemals|nichts|niemand\\p{L}*|weder|verboten\\p{L}*|verbietet|untersagt\\p{L}*|unzulässig\\p{L}*|unmöglich\\p{L}*|ausgeschlossen\\p{L}*|gesperrt',
+  fr: 'pas|jamais|aucun\\p{L}*|rien|ni|non|interdit\\p{L}*|impossible\\p{L}*|exclu\\p{L}{0,2}',
+  es: 'no|nunca|jamás|ningún|ningun[oa]s?|nadie|nada|tampoco|prohib\\p{L}+|imposible\\p{L}*|excluid\\p{L}+',
+  it: 'non|mai|nessun\\p{L}*|niente|nulla|né|vietat\\p{L}+|proibit\\p{L}+|impossibil\\p{L}+|esclus\\p{L}+',
+  pt: 'não|nunca|jamais|nenhum\\p{L}*|ninguém|nada|tampouco|proibid\\p{L}+|impossív\\p{L}+|excluíd\\p{L}+',
+  nl: 'niet|geen|nooit|niemand|niets|verboden|onmogelijk|uitgesloten',
+  sv: 'inte|ej|icke|ingen|inget|inga|aldrig|förbjud\\p{L}*|förbjöds?',
+  da: 'ikke|ingen|intet|aldrig|forbudt',
+  no: 'ikke|ingen|intet|aldri|forbudt',
+  fi: 'ei|en|et|emme|ette|eivät|eikä|älä|älkää|kielletty\\p{L}*',
+  pl: 'nie|nigdy|żad\\p{L}+|nikt|nic|zabronion\\p{L}+|zakazan\\p{L}+|wzbronion\\p{L}+',
+  cs: 'není|nejsou|nesm\\p{L}+|nelze|nemůž\\p{L}+|nemá|nemaj\\p{L}+|nebud\\p{L}+|nebyl\\p{L}*|nikdy|žádn\\p{L}+|nikdo|zakázán\\p{L}*',
+  ro: 'nu|niciodată|nici|nimeni|nimic|interzis\\p{L}*',
+  ca: 'no|mai|cap|ningú|res|prohibi\\p{L}+',
+  hu: 'nem|nincs\\p{L}*|sem|soha|senki|tilos|tiltott|tilalmas',
+  id: 'tidak|bukan|jangan|belum|dilarang',
+  tr: 'değil\\p{L}*|yok\\p{L}*|hiç|yasak\\p{L}*|\\p{L}{2,}(?:maz|mez|mıyor|miyor|muyor|müyor|madı|medi|mamış|memiş|mayacak|meyecek|mamalı|memeli)\\p{L}*',
+  vi: 'không|chưa|chẳng|đừng|cấm',
+}
+
+/** For texts whose language is not known: words that mean something else in no frequent language. */
+const unambiguous =
+  "not|never|cannot|\\p{L}+n['’]t|forbidden|prohibited|nicht|kein\\p{L}*|verboten|untersagt|pas|aucun\\p{L}*|interdit\\p{L}*|não|prohibid\\p{L}+|proibid\\p{L}+|non|vietat\\p{L}+|niet|geen|inte|ikke|không"
+
+const scriptWords: Readonly<Record<string, string>> = {
+  cyrillic:
+    'не|нет|нельзя|ни|никогда|никто|ничего|немає|ніколи|жодн\\p{L}+|запрещ\\p{L}+|воспрещ\\p{L}+|заборонен\\p{L}+|забранен\\p{L}*|невозможно',
+  greek: 'δεν|δε|μη|μην|όχι|ποτέ|απαγορε\\p{L}+',
+  arabic: 'لا|ولا|لم|لن|ليس\\p{L}*|غير|ممنوع\\p{L}*|محظور\\p{L}*|[يت]حظر|[يت]منع|نیست\\p{L}*|ندار\\p{L}*|ممنوع',
+  hebrew: 'לא|אין|אינו|אינה|אינם|אינן|אסור\\p{L}*|מעולם',
+  devanagari: 'नहीं|नही|न|मत|मना|निषिद्ध|वर्जित|प्रतिबंधित',
+}
+
+/** In scripts without spaces between words. */
+const spacelessWords: Readonly<Record<string, string>> = {
+  east_asian: '不|没|沒|未|无|無|勿|禁|ない|なかった|ません|なく|ぬ',
+  thai: 'ไม่|ห้าม|มิได้',
+  hangul: '않|없|아니|못하|못합|금지|불가|안 (?=\\p{L})',
+}
+
+/** What looks like a negation and is none, or two that cancel each other. */
+const exempt: readonly RegExp[] = [
+  /\bn(?:ot|o) (?:only|just|merely|until|later|earlier|more|less|fewer|other|matter|longer than|doubt)\b|\b(?:do not|don['’]t) (?:forget|hesitate)\b/giu,
+  /\bnicht (?:nur|zuletzt)\b|\bpas (?:seulement|uniquement)\b|\bno (?:s[oó]lo|solamente|obstante)\b|\bnon (?:solo|soltanto)\b|\bnão (?:só|apenas)\b|\bniet (?:alleen|slechts)\b/giu,
+  /(?<!\p{L})не только(?!\p{L})|(?<!\p{L})nie tylko(?!\p{L})|(?<!\p{L})inte bara(?!\p{L})/giu,
+  /不仅|不僅|不但|不只|不同|不少|不断|不斷|不久|不过|不過|不管|不论|不論|无论|無論|不得不|未来|未來|无线|無線|无障碍|不锈|だけで(?:は)?なく|かもしれない|なければなら(?:ない|なかった|ません)|ไม่เพียง|ไม่ว่า|뿐만 아니라/gu,
+]
+
+/** The negations of a text. */
+const patterns = new Map<string, RegExp>()
+
+function patternOf(key: string, words: string, isSpaced: boolean): RegExp {
+  const known = patterns.get(key)
+  if (known) return known
+  const pattern = new RegExp(isSpaced ? `(?<![\\p{L}\\p{M}])(?:${words})(?![\\p{L}\\p{M}])` : words, 'giu')
+  patterns.set(key, pattern)
+  return pattern
+}
+
+/** How often a clause is negated; null where the negations of its script are not known. */
+export function countNegations(
+  clause: string,
+  { script, latin }: { script: string | null; latin: Language | null },
+): number | null {
+  const pattern = patternFor(script, latin)
+  if (!pattern) return null
+  let text = clause
+  for (const one of exempt) text = text.replaceAll(one, ' ')
+  const found = text.match(pattern)?.length ?? 0
+  // French, Slavic languages and others repeat the negation without cancelling it.
+  return script === 'latin' && (latin === null || latin === 'en' || latin === 'de') ? found : Math.min(found, 1)
+}
+
+function patternFor(script: string | null, latin: Language | null): RegExp | null {
+  if (script === 'latin') {
+    const words = latin === null ? undefined : latinWords[latin]
+    return words === undefined ? patternOf('latin', unambiguous, true) : patternOf(latin!, words, true)
+  }
+  if (script === null) return null
+  const spaced = scriptWords[script]
+  if (spaced !== undefined) return patternOf(script, spaced, true)
+  const spaceless = spacelessWords[script]
+  return spaceless === undefined ? null : patternOf(script, spaceless, false)
+}
+
+const exceptionWords =
+  'but|except|unless|although|however|whereas|aber|außer|sondern|sofern|obwohl|mais|sauf|excepté|sinon|pero|salvo|excepto|sino|aunque|ma|tranne|eccetto|mas|exceto|maar|behalve|tenzij|men|utom|ale|lecz|oprócz|но|кроме|однак|але|крім|ancak|fakat|nhưng|trừ|لكن|إلا|باستثناء|אבל|אלא|मगर|लेकिन'
+/** Where a clause ends. */
+export const clauseEnd = new RegExp(
+  `[,;:.!?()،؛。，；：！？、…–—\\n]+|(?<![\\p{L}\\p{M}])(?=(?:${exceptionWords})(?![\\p{L}\\p{M}]))|(?=但|除|しかし|ただし|하지만|แต่)`,
+  'giu',
+)
+
+/** A clause that begins so takes from the clause before what that says. */
+export const exceptionStart =
+  /^\s*(?:(?:except|unless|außer|sofern|sauf|excepté|salvo|excepto|tranne|eccetto|exceto|behalve|tenzij|utom|oprócz|кроме|крім|trừ|إلا|باستثناء)(?!\p{L})|除|ただし)/iu
+
+/** A clause that states a condition claims nothing. */
+export const condition =
+  /(?<![\p{L}\p{M}])(?:if|when|whether|wenn|falls|cuando|quand|quando|indien|jeśli|gdy|если|когда|якщо|eğer|nếu|إذا|אם|अगर)(?![\p{L}\p{M}])|如果|若|もし|ถ้า/iu
