@@ -3,7 +3,7 @@ import { gatewayRoutes, otherEndpointRoutes } from '../gateway/gateway/index.ts'
 import { operationsRoutes, type Routes } from '../platform/http/index.ts'
 import type { GatewayParts } from './compose-gateway.ts'
 
-type RouteParts = Pick<GatewayParts, 'completions' | 'catalogue' | 'checkReadiness' | 'clock' | 'log'>
+type RouteParts = Pick<GatewayParts, 'completions' | 'tokens' | 'catalogue' | 'checkReadiness' | 'clock' | 'log'>
 
 /** The routes of a process with the role `gateway`, which others have as well. The map of all routes is routes.ts. */
 export function routesOfGateway(parts: RouteParts): Routes[] {
@@ -11,10 +11,16 @@ export function routesOfGateway(parts: RouteParts): Routes[] {
 }
 
 /** The APIs through which clients call models. */
-export function modelCallRoutes({ completions, catalogue, clock, log }: Omit<RouteParts, 'checkReadiness'>): Routes[] {
+export function modelCallRoutes({
+  completions,
+  tokens,
+  catalogue,
+  clock,
+  log,
+}: Omit<RouteParts, 'checkReadiness'>): Routes[] {
   return [
     gatewayRoutes({ completions, catalogue, clock, log }),
-    version2Routes({ completions, clock, log }),
+    version2Routes({ completions, tokens, clock, log }),
     otherEndpointRoutes,
   ]
 }

@@ -101,7 +101,9 @@ describe('the OpenAPI description', () => {
     expect(streams.toSorted()).toEqual([
       'chatWithSpace',
       'createChatCompletion',
+      'createChatCompletionV2',
       'createOrganisationChatCompletion',
+      'createResponse',
       'followSpaceDocuments',
       'previewSpaceChat',
     ])

@@ -30,6 +30,8 @@ export interface ParsedCall {
   promptEstimate: TokenEstimate
   /** Fields that are unknown or change nothing, and were left out: for `x-ignored-params`. */
   ignored: string[]
+  /** Fields that were changed although they have a meaning: for `x-adjusted-params`. */
+  adjusted?: string[]
 }
 
 /** A client API: how it names its fields and writes its answers. */
@@ -76,6 +78,7 @@ async function answer<Parsed extends ParsedCall>(
     model,
   })
   const renderer: AnswerRenderer = {
+    ...(parsed.adjusted && { adjusted: parsed.adjusted }),
     whole: (completion) => api.renderWhole(completion, parsed, identity(completion.model)),
     stream: ({ model }) => api.createStream(parsed, identity(model)),
   }

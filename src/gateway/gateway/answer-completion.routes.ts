@@ -11,6 +11,8 @@ import type {
 
 /** How one client API writes an answer. */
 export interface AnswerRenderer {
+  /** Fields that the reading of the request has changed, for `x-adjusted-params`. */
+  readonly adjusted?: readonly string[]
   /** The JSON of a whole answer. May set headers of the call. */
   whole(completion: WholeCompletion): string
   stream(streamed: StreamedCompletion): StreamRenderer
@@ -39,13 +41,13 @@ export async function answerCompletion(
 ): Promise<void> {
   if (!completionCall.stream) {
     const completion = await completions.complete(completionCall)
-    addAnswerHeaders(call, completion)
+    addAnswerHeaders(call, completion, renderer)
     call.sendJson(renderer.whole(completion))
     return
   }
 
   const streamed = await completions.stream(completionCall)
-  addAnswerHeaders(call, streamed)
+  addAnswerHeaders(call, streamed, renderer)
   const writer = renderer.stream(streamed)
   // No heartbeat: the compatible API sends no comment lines, and strict clients fail on them.
   const stream = call.startEvents()
@@ -74,9 +76,14 @@ export function renderStreamError(error: AppError): string {
   return `data: ${JSON.stringify(renderErrorBody(error))}\n\n`
 }
 
-function addAnswerHeaders(call: Call, { deploymentId, hosting, adjusted, rate }: CompletionInfo): void {
+function addAnswerHeaders(
+  call: Call,
+  { deploymentId, hosting, adjusted, rate }: CompletionInfo,
+  { adjusted: adjustedBefore = [] }: AnswerRenderer,
+): void {
   call.header('x-portico-deployment', deploymentId)
   call.header('x-portico-hosting', hosting)
   if (rate) for (const [name, value] of Object.entries(rateLimitHeaders(rate))) call.header(name, value)
-  if (adjusted.length > 0) call.header('x-adjusted-params', headerList(adjusted))
+  const changed = new Set([...adjustedBefore, ...adjusted])
+  if (changed.size > 0) call.header('x-adjusted-params', headerList([...changed]))
 }

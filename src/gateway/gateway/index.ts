@@ -5,6 +5,7 @@ export {
   type StreamRenderer,
 } from './answer-completion.routes.ts'
 export { createCompletions } from './complete.ts'
+export { countPrompt } from './count-prompt.ts'
 export { createEmbeddings } from './embed.ts'
 export { estimateRequestAtOnce } from './estimate-prompt.ts'
 export { gate } from './gate.ts'

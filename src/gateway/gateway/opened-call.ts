@@ -4,17 +4,15 @@ import {
   AppError,
   type Clock,
   isAppError,
-  JsonText,
   type Log,
   type Operation,
-  textOf,
   type TokenCounts,
 } from '../../platform/kernel/index.ts'
 import type { Catalogue, Deployment } from '../models/index.ts'
 import { type Attempting, type Router, toClientError } from '../routing/index.ts'
-import { textOfContent } from '../conversation/index.ts'
 import type { ProviderRequest, TokenUsage } from '../providers/index.ts'
 import type { TokenCounting } from '../tokens/index.ts'
+import { countPrompt } from './count-prompt.ts'
 import type { OutputMeter } from './output-meter.ts'
 import type { CompletionCall } from './port.ts'
 import type { ReadOn } from './read-on.ts'
@@ -209,16 +207,6 @@ export async function estimateUsage(opened: OpenedCall, meter: OutputMeter): Pro
   return { ...(await countPromptUsage(opened)), completionTokens: meter.tokensEstimate() }
 }
 
-/** Bytes of long texts that are decoded to be counted. Longer prompts cannot be counted in the time for it, and decoding would block others. */
-const maximumCountedBytes = 32 * 1024 * 1024
-
 async function countPromptUsage({ call, tokens, promptTokensEstimate }: OpenedCall): Promise<TokenUsage> {
-  const { messages, tools = [] } = call.request
-  const longBytes = messages.reduce((sum, { content }) => sum + (content instanceof JsonText ? content.bytes : 0), 0)
-  if (longBytes > maximumCountedBytes) return { ...noUsage, promptTokens: promptTokensEstimate }
-  // A separator between two messages.
-  const separators = Math.max(0, messages.length - 1)
-  const texts = messages.map((message) => textOf(textOfContent(message.content)))
-  if (tools.length > 0) texts.push(JSON.stringify(tools))
-  return { ...noUsage, promptTokens: separators + (await tokens.count(texts)) }
+  return { ...noUsage, promptTokens: (await countPrompt(call.request, tokens)) ?? promptTokensEstimate }
 }

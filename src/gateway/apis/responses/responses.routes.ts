@@ -1,0 +1,98 @@
+import { errorResponses } from '../../../contract/errors.ts'
+import { jsonOrEvents } from '../../../contract/event-stream.ts'
+import {
+  responseEventSchema,
+  responseSchema,
+  responsesRequestSchema,
+  responsesTokenCountRequestSchema,
+  responsesTokenCountSchema,
+} from '../../../contract/gateway-v2-responses.ts'
+import { answerCall, type Call, describeRoutes, renderErrorBody, type Routes } from '../../../platform/http/index.ts'
+import type { Clock } from '../../../platform/kernel/index.ts'
+import { countPrompt, gate } from '../../gateway/index.ts'
+import type { Capability } from '../../providers/index.ts'
+import type { TokenCounting } from '../../tokens/index.ts'
+import { type ClientApi, completionRoute, type CompletionRouteDependencies } from '../completion.routes.ts'
+import { renderAnswer } from './render-answer.ts'
+import { createResponseStream } from './render-stream.ts'
+import { type ReadResponses, responsesBody, tokenCountBody } from './responses-body.ts'
+
+const fields: Partial<Record<Capability, string>> = {
+  tools: 'tools',
+  named_tool_choice: 'tool_choice',
+  parallel_tools: 'parallel_tool_calls',
+  json_object: 'text.format',
+  json_schema: 'text.format',
+  logprobs: 'top_logprobs',
+}
+
+function responsesApi(clock: Clock): ClientApi<ReadResponses> {
+  const nowSeconds = () => Math.floor(clock.now() / 1000)
+  return {
+    idPrefix: 'resp_',
+    // Media are in the input.
+    fieldOf: (capability) => fields[capability] ?? 'input',
+    renderWhole: (completion, parsed, identity) => renderAnswer(completion, parsed, identity, nowSeconds()),
+    createStream(parsed, identity) {
+      const stream = createResponseStream(parsed, identity, nowSeconds)
+      return { ...stream, failed: (error) => stream.failed(renderErrorBody(error).error) }
+    },
+  }
+}
+
+/** `/v2/gateway/responses`: the stateless part of the Responses API, and its count of tokens. */
+export function responsesRoutes({
+  tokens,
+  ...dependencies
+}: CompletionRouteDependencies & { tokens: TokenCounting }): Routes {
+  const { handler, config, ...hooks } = completionRoute(responsesApi(dependencies.clock), responsesBody, dependencies)
+  const described = describeRoutes('organisation', 'Gateway, version 2')
+  const count = async (call: Call) => {
+    const { request, promptEstimate } = call.body as ReadResponses
+    const inputTokens = (await countPrompt(request, tokens)) ?? promptEstimate.estimate
+    call.sendJson(`{"object":"response.input_tokens","input_tokens":${inputTokens}}`)
+  }
+  return (app) => {
+    app.post(
+      '/v2/gateway/responses',
+      {
+        ...described(
+          'createResponse',
+          'Create a response',
+          {
+            body: responsesRequestSchema,
+            response: {
+              200: jsonOrEvents(responseSchema, responseEventSchema),
+              ...errorResponses(400, 401, 402, 403, 404, 429, 502, 503, 504),
+            },
+            description:
+              'The Responses API without state: the client sends the whole conversation, and Portico stores none of it. Plain or streamed (`stream: true`).',
+          },
+          'organisation',
+          config,
+        ),
+        ...hooks,
+      },
+      handler,
+    )
+    app.post(
+      '/v2/gateway/responses/input_tokens',
+      {
+        ...described(
+          'countResponseTokens',
+          'Count the input tokens of a response',
+          {
+            body: responsesTokenCountRequestSchema,
+            response: { 200: responsesTokenCountSchema, ...errorResponses(400, 401, 403, 429, 503) },
+            description: "Portico's count, which may differ from the provider's. It costs nothing.",
+          },
+          'organisation',
+          { limited: 'call', body: tokenCountBody },
+        ),
+        onRequest: gate,
+        validatorCompiler: hooks.validatorCompiler,
+      },
+      answerCall(count),
+    )
+  }
+}
