@@ -39,8 +39,7 @@ export function gatewayRoutes({
     app.get(
       '/v1/gateway/models',
       {
-        config: { auth: 'organisation' },
-        onRequest: gate,
+        config: { auth: 'organisation', access: assertGatewayAccess },
         schema: {
           tags,
           summary: 'List models',
@@ -67,7 +66,10 @@ const renderModel = ({ id, created, ownedBy }: ListedModel) => ({
 })
 
 function addModel(app: App, catalogue: Catalogue, clock: Clock) {
-  const options = (schema: object) => ({ config: { auth: 'organisation' as const }, onRequest: gate, schema })
+  const options = (schema: object) => ({
+    config: { auth: 'organisation' as const, access: assertGatewayAccess },
+    schema,
+  })
   const answer = (request: FastifyRequest, id: string) => {
     const model = catalogue.find(request.organisation, id, clock.now())
     if (!model) throw modelNotFound(id)
@@ -98,7 +100,7 @@ function addCompletions(app: App, dependencies: CompletionDependencies) {
   // completionBody has read it; the schema here is for the API page.
   const validatorCompiler = () => (value: unknown) => ({ value })
   const described = describeRoutes('organisation', 'Gateway')
-  const limits = { limited: 'call', body: completionBody } as const
+  const limits = { limited: 'call', body: completionBody, access: assertGatewayAccess } as const
   const schema = {
     body: completionRequestSchema,
     response: {
@@ -113,9 +115,8 @@ function addCompletions(app: App, dependencies: CompletionDependencies) {
     {
       ...described('createChatCompletion', 'Create a chat completion', { ...schema, description }, 'organisation', {
         ...limits,
-        direct: { assertAccess: assertGatewayAccess, handle },
+        direct: handle,
       }),
-      onRequest: gate,
       validatorCompiler,
     },
     answer,
@@ -135,7 +136,6 @@ function addCompletions(app: App, dependencies: CompletionDependencies) {
         { ...administrators, acting: true },
         limits,
       ),
-      onRequest: gate,
       validatorCompiler,
     },
     answer,

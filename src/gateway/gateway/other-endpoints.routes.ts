@@ -39,13 +39,15 @@ export const otherEndpointRoutes: Routes = (app) => {
       app.all(
         url,
         {
-          config: { auth: 'organisation' },
-          schema: { hide: true } as object,
-          onRequest: (request: { organisation: Organisation }, _reply: unknown, done: (error: Error) => void) => {
-            if (isGateway) assertGatewayAccess(request.organisation)
+          config: {
+            auth: 'organisation',
             // Refused here, so that no body is read for an endpoint that does not exist.
-            done(new AppError('unknown_endpoint', message))
+            access: (organisation: Organisation) => {
+              if (isGateway) assertGatewayAccess(organisation)
+              throw new AppError('unknown_endpoint', message)
+            },
           },
+          schema: { hide: true } as object,
         },
         () => undefined,
       )

@@ -1,45 +1,64 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../kernel/index.ts'
 import { type Authenticators, authenticateOperator } from './authentication.ts'
-import type { Caller, OrganisationAuthentication, Person, RoleAuthentication } from './route.ts'
+import type { Caller, OrganisationAuthentication, Person, RoleAuthentication, RouteAuthentication } from './route.ts'
+import type { Visit } from './visit.ts'
 
 const safeMethods = new Set(['GET', 'HEAD'])
 
 /**
- * Finds the operator token or the person of a request to a route with a role. Throws 401 without a valid credential, and 403 if only
- * operators may call the route and the person is none, or if another site sent the request.
+ * Finds the operator token or the person of a request to a route with a role, and the organisation for which they act. Throws 401 without a
+ * valid credential, and 403 if only operators may call the route and the person is none, or if another site sent the request.
  */
-export async function authenticateRole(
-  request: FastifyRequest,
-  auth: RoleAuthentication,
-  { authenticators, publicUrl }: { authenticators: Authenticators; publicUrl: string | undefined },
-): Promise<void> {
+export async function identifyPerson(visit: Visit, auth: RoleAuthentication, site: Site): Promise<void> {
+  await authenticateRole(visit, auth, site)
+  visit.checkAccess = async () => {
+    await authenticateRole(visit, auth, site)
+    await assertRoleInOrganisation(visit)
+  }
+  if (isActing(auth)) visit.organisation = await findActingOrganisation(visit, auth, site.authenticators)
+}
+
+interface Site {
+  authenticators: Authenticators
+  publicUrl: string | undefined
+}
+
+async function authenticateRole(visit: Visit, auth: RoleAuthentication, { authenticators, publicUrl }: Site) {
+  const request = visit.request!
   if (authenticateOperator(request, authenticators)) return
   if (request.headers.cookie !== undefined) {
-    request.person = await authenticators.people.authenticate(new Headers({ cookie: request.headers.cookie }))
-    if (request.person) assertSameSite(request, publicUrl)
+    visit.person = await authenticators.people.authenticate(new Headers({ cookie: request.headers.cookie }))
+    if (visit.person) assertSameSite(request, publicUrl)
   }
   if (auth.role === 'visitor') return refuseOtherPages(request, publicUrl)
-  if (!request.person)
+  if (!visit.person)
     throw new AppError('not_signed_in', 'Sign in, or send the operator token as `Authorization: Bearer <token>`.')
-  if (auth.role === 'operator' && !request.person.isOperator) throw forbidden('an operator')
+  if (auth.role === 'operator' && !visit.person.isOperator) throw forbidden('an operator')
 }
 
-/** Runs before the handler, because the organisation may be in the body. */
-export async function authoriseOrganisation(request: FastifyRequest): Promise<void> {
-  const auth = request.routeOptions.config.auth
-  if (typeof auth !== 'object' || !('organisation' in auth) || hasEveryRight(request.person)) return
-  assertRole(request, auth, await auth.organisation(request))
+/** Runs when the body has been read, because the organisation may be in it. */
+export function assertRoleInOrganisation(visit: Visit): void | Promise<void> {
+  const { auth } = visit.route
+  if (typeof auth !== 'object' || !('organisation' in auth) || hasEveryRight(visit.person)) return
+  const organisationId = auth.organisation(visit.request!)
+  if (!(organisationId instanceof Promise)) return assertRole(visit, auth, organisationId)
+  return organisationId.then((found) => assertRole(visit, auth, found))
 }
 
-/** The organisation for which a person with the role, or the operator token, makes the request. Runs before the body is read. */
-export async function findActingOrganisation(
-  request: FastifyRequest,
+/** The request acts for the organisation of its path, as with its API key. */
+export const isActing = (auth: RouteAuthentication): auth is OrganisationAuthentication =>
+  typeof auth === 'object' && 'organisation' in auth && auth.acting === true
+
+/** Runs before the body is read. */
+async function findActingOrganisation(
+  visit: Visit,
   auth: OrganisationAuthentication,
   { organisations }: Authenticators,
 ): Promise<Caller> {
+  const request = visit.request!
   const organisationId = await auth.organisation(request)
-  if (!hasEveryRight(request.person)) assertRole(request, auth, organisationId)
+  if (!hasEveryRight(visit.person)) assertRole(visit, auth, organisationId)
   const organisation = organisationId === undefined ? undefined : organisations.get(organisationId)
   if (!organisation) throw auth.missing(request)
   return organisation
@@ -50,11 +69,11 @@ function hasEveryRight(person: Person | undefined): boolean {
   return person === undefined || person.isOperator
 }
 
-function assertRole(request: FastifyRequest, auth: OrganisationAuthentication, organisationId: string | undefined) {
-  const role = organisationId === undefined ? undefined : request.person?.memberships.get(organisationId)
-  if (role === undefined) throw auth.missing(request)
+function assertRole(visit: Visit, auth: OrganisationAuthentication, organisationId: string | undefined) {
+  const role = organisationId === undefined ? undefined : visit.person?.memberships.get(organisationId)
+  if (role === undefined) throw auth.missing(visit.request!)
   if (auth.role === 'administrator' && role !== 'administrator') throw forbidden('an administrator of the organisation')
-  request.authorisedFor = organisationId
+  visit.authorisedFor = organisationId
 }
 
 /** Whether the request has every right in this organisation. */

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestId } from '../kernel/index.ts'
-import { type EventStream, startEventStream } from './event-stream.ts'
+import type { EventStream } from './event-stream.ts'
 import type { Caller } from './route.ts'
+import type { Visit } from './visit.ts'
 
 /**
  * One request of an organisation and its answer, for handlers that run with and without Fastify (see direct-calls.ts). Headers are set
@@ -27,17 +28,20 @@ export type CallHandler = (call: Call) => Promise<void>
 /** The handler of a route of Fastify. */
 export function answerCall(handle: CallHandler) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
-    await handle({
-      requestId: request.requestId,
-      organisation: request.organisation,
-      body: request.body,
-      signal: request.clientSignal,
-      header: (name, value) => void reply.header(name, value),
-      // Text with this type is sent as it is.
-      sendJson: (json) => void reply.header('content-type', jsonType).send(json as never),
-      startEvents: () => startEventStream(reply, request.clientSignal, { heartbeat: null }),
-    })
+    await handle(toCall(request.visit, request.body))
     return reply as never
+  }
+}
+
+export function toCall(visit: Visit, body: unknown): Call {
+  return {
+    requestId: visit.requestId,
+    organisation: visit.organisation!,
+    body,
+    signal: visit.signal,
+    header: (name, value) => visit.header(name, value),
+    sendJson: (json) => visit.sendJson(200, json),
+    startEvents: () => visit.startEvents(),
   }
 }
 

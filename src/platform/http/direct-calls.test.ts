@@ -12,7 +12,6 @@ import { makeOrganisation } from '../../tenants/organisations/index.ts'
 let app: App
 let url: string
 const organisation = makeOrganisation(createOrganisationId(), { name: 'Direct' }, 0)
-let isStopping = false
 let running = 0
 
 beforeAll(async () => {
@@ -44,7 +43,6 @@ beforeAll(async () => {
         return { leave: () => running--, rates: [] }
       },
     },
-    isStopping: () => isStopping,
     routes: [
       (routes) =>
         routes.post(
@@ -54,7 +52,7 @@ beforeAll(async () => {
               auth: 'organisation',
               limited: 'call',
               body,
-              direct: { assertAccess: () => {}, handle: handle('direct') },
+              direct: handle('direct'),
             },
           },
           answerCall(handle('ordinary')),
@@ -112,12 +110,6 @@ describe('a request', () => {
         expect({ way, owner }).toEqual({ way: query === '' ? 'direct' : 'ordinary', owner: organisation.id })
       }
     }
-  })
-
-  it('is answered by Fastify during a stop', async () => {
-    isStopping = true
-    expect((await wayOf()).way).toBe('ordinary')
-    isStopping = false
   })
 
   it('leaves its limits when it has ended', async () => {

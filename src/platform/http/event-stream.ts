@@ -10,8 +10,8 @@ export type EventStream = ReturnType<typeof startEventStreamOn>
 
 interface StreamedResponse {
   raw: ServerResponse
-  /** Further headers: by name, or names and values in turn. */
-  headers: Record<string, unknown> | readonly string[]
+  /** Further headers. */
+  headers: Record<string, unknown>
   /** A client that reads nothing for this time is disconnected. */
   stalledClientMs: number
 }
@@ -40,20 +40,14 @@ const streamHeaders = {
   // nginx buffers streams by default.
   'x-accel-buffering': 'no',
 }
-const listedStreamHeaders = Object.entries(streamHeaders).flat()
 
-/** The same for a response without Fastify. `headers` as a list must have none of the stream's own. */
+/** The same for a response without Fastify. */
 export function startEventStreamOn(
   { raw, headers, stalledClientMs }: StreamedResponse,
   signal: AbortSignal,
   { heartbeat = ': \n\n' }: { heartbeat?: string | null } = {},
 ) {
-  raw.writeHead(
-    200,
-    Array.isArray(headers)
-      ? [...(headers as string[]), ...listedStreamHeaders]
-      : ({ ...headers, ...streamHeaders } as never),
-  )
+  raw.writeHead(200, { ...headers, ...streamHeaders } as never)
   // Node.js would send each chunk in four pieces. Framed here, all texts of one turn are one chunk, one string and one write.
   const isChunked = raw.chunkedEncoding
   raw.chunkedEncoding = false

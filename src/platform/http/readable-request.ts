@@ -1,42 +1,44 @@
-import type { FastifyRequest } from 'fastify'
 import { AppError } from '../kernel/index.ts'
+import type { Visit } from './visit.ts'
 
-/** Throws AppError for a request that no route can handle, before its body is read. */
-export function assertReadable({ headers, host, raw, query, params }: FastifyRequest): void {
-  if (headers.host === undefined && raw.httpVersion === '1.1') {
+/** Throws AppError for a request that no route can handle, before its body is read. Looks at the raw headers, as their object is not always needed. */
+export function assertReadable({ raw, host, declaredBytes, request }: Visit): void {
+  const hosts: string[] = []
+  let isEncoded = false
+  raw.rawHeaders.forEach((text, index) => {
+    if (index % 2 === 1) return
+    if (text.length === 4 && text.toLowerCase() === 'host') hosts.push(raw.rawHeaders[index + 1]!)
+    else if (text.length === 16 && text.toLowerCase() === 'content-encoding') isEncoded = true
+  })
+  if (hosts.length === 0 && raw.httpVersion === '1.1')
     throw new AppError('invalid_request', 'An HTTP/1.1 request must have a host header.', { param: 'host' })
-  }
-  if (countHosts(raw.rawHeaders) > 1 || ![headers.host, host].every(isHost)) {
+  if (hosts.length > 1 || !isHost(hosts[0]) || (host !== hosts[0] && !isHost(host))) {
     throw new AppError('invalid_request', 'The request must have one host header with a name and, if needed, a port.', {
       param: 'host',
     })
   }
-  const encoding = headers['content-encoding']?.trim()
-  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-  if (hasBody && encoding && encoding.toLowerCase() !== 'identity') {
-    throw new AppError(
-      'unsupported_media_type',
-      `The content-encoding \`${encoding.slice(0, 40)}\` is not supported. Send the body without compression.`,
-      { param: 'content-encoding' },
-    )
-  }
-  for (const [name, value] of Object.entries((query ?? {}) as Record<string, unknown>)) {
-    assertText(name, value, 'invalid_request')
-  }
-  for (const [name, value] of Object.entries((params ?? {}) as Record<string, unknown>)) {
-    assertText(name, value, 'not_found')
-  }
+  if (isEncoded && (declaredBytes > 0 || raw.headers['transfer-encoding'] !== undefined))
+    assertPlain(raw.headers['content-encoding']!.trim())
+  assertTexts(request?.query, 'invalid_request')
+  assertTexts(request?.params, 'not_found')
 }
 
-/** Two of them may mean two servers to a proxy and to this one. Node.js drops all but the first from `headers`. */
-function countHosts(rawHeaders: readonly string[]): number {
-  return rawHeaders.filter((name, index) => index % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host')
-    .length
+function assertPlain(encoding: string) {
+  if (encoding === '' || encoding.toLowerCase() === 'identity') return
+  throw new AppError(
+    'unsupported_media_type',
+    `The content-encoding \`${encoding.slice(0, 40)}\` is not supported. Send the body without compression.`,
+    { param: 'content-encoding' },
+  )
 }
 
 /** A name or an address, and a port. It may be empty (RFC 9112, section 3.2). Addresses are made from it. */
 export function isHost(text: string | undefined): boolean {
   return !text || (/^(?:[\w.-]+|\[[\d.:a-f]+\])(?::\d{1,5})?$/i.test(text) && URL.canParse(`http://${text}`))
+}
+
+function assertTexts(values: unknown, code: 'invalid_request' | 'not_found') {
+  for (const [name, value] of Object.entries((values ?? {}) as Record<string, unknown>)) assertText(name, value, code)
 }
 
 /** U+0000 and lone surrogates cannot be stored, so no stored name contains them. */

@@ -54,7 +54,7 @@ beforeAll(async () => {
       (routes) =>
         routes.post(
           '/calls',
-          { config: { auth: 'organisation', limited: 'call', body, direct: { assertAccess: () => {}, handle } } },
+          { config: { auth: 'organisation', limited: 'call', body, direct: handle } },
           answerCall(handle),
         ),
       (routes) =>

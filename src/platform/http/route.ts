@@ -1,5 +1,6 @@
 import type {
   FastifyBaseLogger,
+  FastifyContextConfig,
   FastifyInstance,
   FastifyRequest,
   RawReplyDefaultExpression,
@@ -8,8 +9,7 @@ import type {
 } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { MembershipRole } from '../../contract/people.ts'
-import type { AppError, BodyReader, OrganisationId, RateLimitState, RequestId, RequestSpan } from '../kernel/index.ts'
-import type { BodyAccount } from './body-budget.ts'
+import type { AppError, BodyReader, OrganisationId, RateLimitState, RequestId } from '../kernel/index.ts'
 import type { CallHandler } from './call.ts'
 
 /** The server type of routes: zod schemas in `schema` define the types of `request.params`, `query` and `body`. */
@@ -85,8 +85,13 @@ declare module 'fastify' {
     body?: BodyReader
     /** The body may take longer than other requests, as long as it is not too slow: see slow-bodies.ts. For uploads that stream. */
     longBody?: boolean
-    /** Requests of the usual form are answered without Fastify: see direct-calls.ts. */
-    direct?: DirectRoute
+    /** Throws if the organisation may not use the route. Runs before the body is read. */
+    access?: (organisation: Caller) => void
+    /**
+     * Answers requests of the usual form without Fastify: see direct-calls.ts. For routes with `auth: 'organisation'` and `body`, whose handler
+     * is `answerCall` of it.
+     */
+    direct?: CallHandler
   }
   interface FastifyInstance {
     /** A client that reads nothing of its response for this time is disconnected. */
@@ -97,32 +102,13 @@ declare module 'fastify' {
     organisation: Caller
     /** The signed-in person; undefined on requests with the operator token and on routes without a role. */
     person: Person | undefined
-    /** The organisation whose role gave the person access. Undefined for operators. */
-    authorisedFor: string | undefined
     /** Throws if the caller may no longer make the request. Set on routes with a role. */
     checkAccess: () => Promise<void>
     /** The id in `x-request-id`, the log and the usage record. */
     requestId: RequestId
     /** Aborts when the client's socket closes before the end of the response, or when the grace period of a stop is over. */
     clientSignal: AbortSignal
-    /** The share of the JSON body in the budget for bodies in flight. */
-    bodyAccount: BodyAccount | undefined
-    /** Ends the request's count in the limits of its organisation. */
-    leaveLimits: (() => void) | undefined
-    /** Ends the request's count in the limit of the process. */
-    leaveAdmission: (() => void) | undefined
-    /** Ends the work of the request with this error. */
-    cancel: (error: AppError) => void
-    /** Undefined without telemetry. */
-    span: RequestSpan | undefined
   }
-}
-
-/** For routes with `auth: 'organisation'`, `limited: 'call'` and `body`, whose handler is `answerCall(handle)`. */
-export interface DirectRoute {
-  /** What the route's `onRequest` checks; throws. */
-  assertAccess(organisation: Caller): void
-  handle: CallHandler
 }
 
 /** A group of routes. src/app/routes.ts lists all groups in the order in which `createServer` registers them. */
@@ -138,7 +124,7 @@ export function describeRoutes(usual: RouteAuthentication, tag: string) {
     summary: string,
     schema: Schema,
     auth: RouteAuthentication = usual,
-    more: { limited?: LimitedKind; body?: BodyReader; longBody?: boolean; direct?: DirectRoute } = {},
+    more: Pick<FastifyContextConfig, 'limited' | 'body' | 'longBody' | 'access' | 'direct'> = {},
   ) => ({
     config: { auth, ...more },
     schema: { tags: [tag], operationId, summary, ...schema },

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Visit } from './visit.ts'
 
 /** The API page needs its scripts and styles, images in its style sheet, and calls of this API. */
 const pagePolicy = [
@@ -15,19 +15,12 @@ const pagePolicy = [
 /** API responses are not pages. */
 const apiPolicy = "default-src 'none'; frame-ancestors 'none'"
 
-const everyHeader = { 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY', 'referrer-policy': 'no-referrer' }
-
-/** Those of an API response, names and values in turn, without `cache-control`. */
-export const apiHeaders: readonly string[] = [
-  ...Object.entries(everyHeader).flat(),
-  'content-security-policy',
-  apiPolicy,
-]
-
 /** Headers for browsers, on every response. Caches must not store responses, except for the public API page. */
-export function addSecurityHeaders(request: FastifyRequest, reply: FastifyReply): void {
-  const isPage = /^\/docs(?:[/?#]|$)/.test(request.url)
-  reply.headers(everyHeader)
-  reply.header('content-security-policy', isPage ? pagePolicy : apiPolicy)
-  if (!isPage) reply.header('cache-control', 'no-store')
+export function addSecurityHeaders(visit: Visit): void {
+  const isPage = /^\/docs(?:[/?#]|$)/.test(visit.raw.url!)
+  visit.header('x-content-type-options', 'nosniff')
+  visit.header('x-frame-options', 'DENY')
+  visit.header('referrer-policy', 'no-referrer')
+  visit.header('content-security-policy', isPage ? pagePolicy : apiPolicy)
+  if (!isPage) visit.header('cache-control', 'no-store')
 }

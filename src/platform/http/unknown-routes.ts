@@ -1,7 +1,7 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../kernel/index.ts'
 import { type Authenticators, authenticateOrganisation } from './authentication.ts'
 import type { Caller } from './route.ts'
+import type { Visit } from './visit.ts'
 
 /** Longest part of a path that an error quotes. */
 const shownPathLength = 200
@@ -37,18 +37,18 @@ export function createUnknownRoutes(authenticators: Authenticators, assertGatewa
         .join('/')
     },
     /** Throws the error for a request without a route. */
-    refuse(request: FastifyRequest, reply: FastifyReply): never {
-      const path = pathOf(request)
+    refuse(visit: Visit): never {
+      const path = pathOf(visit.raw.url!)
       if (/^\/v[12]\/gateway(?:\/|$)/.test(path)) {
-        request.organisation = authenticateOrganisation(request, authenticators)
-        assertGatewayAccess(request.organisation)
+        visit.organisation = authenticateOrganisation(visit, authenticators)
+        assertGatewayAccess(visit.organisation)
       }
       const allowed = new Set(known.flatMap(({ methods, pattern }) => (pattern.test(path) ? [...methods] : [])))
-      const method = request.method.slice(0, 20)
+      const method = visit.raw.method!.slice(0, 20)
       // A file that does not exist has the method of its route.
       if (allowed.size > 0 && !allowed.has(method)) {
         const list = [...allowed].sort().join(', ')
-        reply.header('allow', list)
+        visit.header('allow', list)
         throw new AppError('method_not_allowed', `${method} is not allowed here; allowed: ${list}.`)
       }
       const shown = path.length > shownPathLength ? `${path.slice(0, shownPathLength)}…` : path
@@ -57,7 +57,7 @@ export function createUnknownRoutes(authenticators: Authenticators, assertGatewa
   }
 }
 
-function pathOf({ url }: FastifyRequest): string {
+function pathOf(url: string): string {
   const path = url.split(/[?#]/, 1)[0] || '/'
   try {
     return decodeURI(path)

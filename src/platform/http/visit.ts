@@ -1,0 +1,128 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyRequest } from 'fastify'
+import { type AppError, type Log, type RequestId, type RequestSpan, runForOrganisation } from '../kernel/index.ts'
+import type { BodyAccount } from './body-budget.ts'
+import { discardBody } from './discard-body.ts'
+import { toAppError } from './error-renderer.ts'
+import { errorResponse } from './error-shapes.ts'
+import type { EventStream } from './event-stream.ts'
+import { logFailure } from './request-log.ts'
+import type { Caller, LimitedKind, Person, RouteAuthentication } from './route.ts'
+
+/** What the steps of a request read of its route. */
+export interface VisitedRoute {
+  /** As it is registered; undefined: there is no such route. */
+  url: string | undefined
+  auth: RouteAuthentication | undefined
+  limited: LimitedKind | undefined
+  longBody: boolean
+  /** Throws if the organisation may not use the route. */
+  access: ((organisation: Caller) => void) | undefined
+  maximumBodyBytes: number
+}
+
+/** What the steps read of the request itself. */
+interface Arrived {
+  raw: IncomingMessage
+  response: ServerResponse
+  requestId: RequestId
+  route: VisitedRoute
+  /** Bytes of the body by its header; 0 if it states none. */
+  declaredBytes: number
+}
+
+/**
+ * One request, from its first step (admit.ts) to the end of its response. The subclasses know how it is answered: by Fastify, or directly
+ * (direct-calls.ts).
+ */
+export abstract class Visit {
+  readonly raw: IncomingMessage
+  readonly response: ServerResponse
+  readonly requestId: RequestId
+  readonly route: VisitedRoute
+  readonly declaredBytes: number
+  readonly startedMs = performance.now()
+  /** Of the API key, or the one for which a person acts. */
+  organisation: Caller | undefined
+  person: Person | undefined
+  /** The organisation whose role gave the person access. */
+  authorisedFor: string | undefined
+  /** Throws if the person or the operator may no longer make the request. */
+  checkAccess: () => Promise<void> = async () => {}
+  account: BodyAccount | undefined
+  span: RequestSpan | undefined
+  /** What the request failed with. */
+  error: AppError | undefined
+  readonly #gone = new AbortController()
+  readonly #releases: (() => void)[] = []
+  #hasEnded = false
+
+  constructor({ raw, response, requestId, route, declaredBytes }: Arrived) {
+    this.raw = raw
+    this.response = response
+    this.requestId = requestId
+    this.route = route
+    this.declaredBytes = declaredBytes
+  }
+
+  /** Undefined where the request is answered directly; its route is then of organisations, without parameters. */
+  abstract readonly request: FastifyRequest | undefined
+  /** The host that the client or a trusted proxy states. */
+  abstract readonly host: string | undefined
+  abstract header(name: string, value: string): void
+  /** Whether the response is to close its connection. */
+  abstract closes(): boolean
+  /** Undoes the header that would close it. */
+  abstract keepOpen(): void
+  abstract sendJson(status: number, json: string): void
+  abstract startEvents(): EventStream
+
+  addHeaders(headers: Readonly<Record<string, string>>): void {
+    for (const name in headers) this.header(name, headers[name]!)
+  }
+
+  /** Aborts when the client has left, or when the grace period of a stop is over. */
+  get signal(): AbortSignal {
+    return this.#gone.signal
+  }
+
+  /** Ends the work of the request. */
+  cancel(reason: unknown): void {
+    this.#gone.abort(reason)
+  }
+
+  /** Whose turns the work takes. What a person sees of several organisations takes the person's own. Empty: those of all others. */
+  get owner(): string {
+    return this.organisation?.id ?? this.authorisedFor ?? this.person?.id ?? ''
+  }
+
+  /** `release` runs once, when the response has ended; the last one that was added runs first. */
+  atEnd(release: () => void): void {
+    if (this.#hasEnded) release()
+    else this.#releases.push(release)
+  }
+
+  /** The response is complete, or its connection was closed. */
+  end(): void {
+    this.#hasEnded = true
+    for (let release = this.#releases.pop(); release; release = this.#releases.pop()) release()
+  }
+
+  /** Spans of the work are below that of the request, and what it waits for counts for its owner. */
+  run<T>(work: () => T): T {
+    const owned = this.owner === '' ? work : () => runForOrganisation(this.owner, work)
+    return this.span ? this.span.run(owned) : owned()
+  }
+
+  /** Sends an error. The rest of the body is read for a while, so that the client receives it. */
+  refuse(thrown: unknown, log: Log): void {
+    const error = toAppError(thrown)
+    this.error = error
+    logFailure(log, this.requestId, error)
+    const owner = this.organisation?.id ?? ''
+    if (discardBody(this.raw, this.response, { owner, closes: this.closes() })) this.keepOpen()
+    const { status, headers, body } = errorResponse(error, { url: this.raw.url!, requestId: this.requestId })
+    this.addHeaders(headers)
+    this.sendJson(status, JSON.stringify(body))
+  }
+}
