@@ -7,7 +7,6 @@ import {
   answerCompletion,
   type CompletionCall,
   type Completions,
-  gate,
   type StreamRenderer,
   type WholeCompletion,
 } from '../gateway/index.ts'
@@ -56,11 +55,10 @@ export function completionRoute<Parsed extends ParsedCall>(
   const handle = (call: Call) => answer(api, call, dependencies)
   return {
     handler: answerCall(handle),
-    onRequest: gate,
     /** `body` has read it; the schema of the route is for the API page. */
     validatorCompiler: () => (value: unknown) => ({ value }),
     /** The last argument of `describeRoutes`. */
-    config: { limited: 'call', body, direct: { assertAccess: assertGatewayAccess, handle } } as const,
+    config: { limited: 'call', body, access: assertGatewayAccess, direct: handle } as const,
   }
 }
 

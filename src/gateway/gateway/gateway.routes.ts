@@ -16,7 +16,6 @@ import { administrators, assertGatewayAccess } from '../../tenants/organisations
 import { completionBody, type ReadCompletion } from './completion-body.ts'
 import { answerCompletion, renderStreamError } from './answer-completion.routes.ts'
 import type { CompletionCall, Completions } from './port.ts'
-import { gate } from './gate.ts'
 import { modelNotFound } from './model-not-found.ts'
 import { createChunkRenderer, renderCompletion } from './render-completion.ts'
 

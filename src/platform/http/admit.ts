@@ -205,7 +205,13 @@ function closeAtStop(visit: Visit, { isStopping }: House): void {
   if (isStopping()) visit.header('connection', 'close')
 }
 
-/** For complete responses; streams set their time limit in drain. Node.js clears it when the response is sent. */
+/**
+ * For complete responses; streams set their time limit in drain. The system has taken nearly every response at once; only the others need
+ * one. Node.js clears it when the response is sent.
+ */
 function limitStalling({ response }: Visit, { stalledClientMs }: House): void {
-  response.setTimeout(stalledClientMs, () => response.destroy())
+  process.nextTick(() => {
+    if (response.writableEnded && response.socket?.writableLength === 0) return
+    response.setTimeout(stalledClientMs, () => response.destroy())
+  })
 }

@@ -178,6 +178,8 @@ function prepareRoute(route: RouteOptions, { maximumJsonBytes }: ServerOptions, 
   if (auth === undefined) throw new Error(`no auth on ${url}`)
   if (limited && auth !== 'organisation' && !isActing(auth))
     throw new Error(`limited without an organisation on ${url}`)
+  if (route.onRequest !== undefined)
+    throw new Error(`onRequest on ${url}: what refuses a request is a step of admit.ts`)
   const { handler } = route
   // The events of a body that has arrived belong to no request, so its span becomes the current one here.
   route.handler = function (request, reply) {
