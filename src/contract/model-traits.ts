@@ -30,6 +30,23 @@ export const modelTraitsSchema = z
     serviceTiers: words.optional().describe('Values of `service_tier`: requested → sent.'),
     // Tools of a request are then omitted.
     tools: z.boolean().optional().describe('false: the model does not support tools.'),
+    images: z.boolean().optional().describe('false: the model does not read images.'),
+    files: z.boolean().optional().describe('false: the model does not read PDF files.'),
+    audio: z.boolean().optional().describe('false: the model does not hear audio.'),
+    forcedTools: z.boolean().optional().describe('false: the client cannot require a tool call.'),
+    singleToolCall: z.boolean().optional().describe('false: the client cannot limit an answer to one tool call.'),
+    severalChoices: z.boolean().optional().describe('false: one answer for each request.'),
+    logprobs: z.boolean().optional().describe('false: no probabilities of tokens.'),
+    // `schema`: natively; `tool`: a forced tool; `json_object`: the JSON mode of the host, and the schema in the instructions.
+    structured: z
+      .enum(['schema', 'tool', 'json_object'])
+      .optional()
+      .describe('How the model is given the JSON Schema of its answer.'),
+    toolsWithSchema: z.boolean().optional().describe('false: a request has tools or a schema, not both.'),
+    thinking: z
+      .enum(['budget', 'adaptive'])
+      .optional()
+      .describe('Claude: thinking has a budget of tokens, or the model decides.'),
     streamedTools: z.boolean().optional().describe('false: calls with tools are not streamed.'),
     // Field of an assistant turn that sends its reasoning back in a conversation with tools.
     reasoningReplay: z.enum(['reasoning_content', 'reasoning_details']).optional(),

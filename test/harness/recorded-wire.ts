@@ -13,6 +13,8 @@ export { type FoldedAnswer, foldStream, pieces, seededRandom } from '../upstream
 export interface WireRecord {
   id: string
   provider: string
+  /** Format of the body; in the recordings with tools only. */
+  api?: string
   kind: 'nonstream' | 'stream' | 'error' | 'embeddings' | 'models'
   http_status: number
   headers?: Record<string, string>
@@ -114,7 +116,7 @@ function outcomeOf(adapter: WireAdapter, body: Iterable<Uint8Array>): unknown {
   }
 }
 
-function checkRecord(record: WireRecord, body: Uint8Array, adapter: WireAdapter) {
+export function checkRecord(record: WireRecord, body: Uint8Array, adapter: WireAdapter) {
   switch (record.kind) {
     case 'nonstream':
       return expectAnswer(record, adapter.fromResponse(body))
@@ -147,7 +149,7 @@ function expectError(record: WireRecord, body: Uint8Array, adapter: WireAdapter)
   expect(error.message).toContain(record.expected.message_contains)
 }
 
-function expectAnswer(record: WireRecord, answer: FoldedAnswer, hint = record.id) {
+export function expectAnswer(record: WireRecord, answer: FoldedAnswer, hint = record.id) {
   const { expected } = record
   expect(answer.text, hint).toBe(expected.text)
   expect(answer.finishReason, hint).toBe(expected.finish_reason)
@@ -155,7 +157,7 @@ function expectAnswer(record: WireRecord, answer: FoldedAnswer, hint = record.id
   if (expected.reasoning_text !== undefined) expect(answer.reasoningText, hint).toBe(expected.reasoning_text)
   const calls = answer.toolCalls.map((call) => ({
     name: call.name,
-    arguments: JSON.parse(call.argumentsJson) as unknown,
+    arguments: jsonOrText(call.argumentsJson),
   }))
   expect(calls, hint).toEqual(expected.tool_calls ?? [])
   if (expected.usage === null) return expect(answer.usage, hint).toBeNull()
@@ -174,6 +176,15 @@ function expectAnswer(record: WireRecord, answer: FoldedAnswer, hint = record.id
   }
 }
 
+/** A call without arguments may have no JSON at all. */
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
 export function errorOf(action: () => unknown): ProviderError {
   try {
     action()
@@ -184,7 +195,7 @@ export function errorOf(action: () => unknown): ProviderError {
   throw new Error('expected a ProviderError')
 }
 
-export function loadRecords(folder: string, provider: string): WireRecord[] {
+export function loadRecords(folder: string, provider?: string): WireRecord[] {
   const index = JSON.parse(readFileSync(path.join(folder, 'index.json'), 'utf8')) as { records: WireRecord[] }
-  return index.records.filter((record) => record.provider === provider)
+  return provider === undefined ? index.records : index.records.filter((record) => record.provider === provider)
 }

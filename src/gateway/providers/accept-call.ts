@@ -3,6 +3,7 @@ import type { ModelTraits } from './model-traits/index.ts'
 import { isBlankContent, joinContents, type MessageContent } from '../conversation/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from './port.ts'
 import { type Adjustments, publicFieldNames, publicNames } from './sampling.ts'
+import { shapeResponseFormat } from './structured-answer.ts'
 
 /**
  * The call as this model accepts it, for every format: fields that the host (`quirks.rejects`) or the model refuses and values without
@@ -28,6 +29,7 @@ export function acceptCall(
   }
   mapTier(request, traits, adjustments)
   if (traits.tools === false) leaveOutTools(request, adjustments)
+  if (request.responseFormat) shapeResponseFormat(request, traits)
   if (traits.toolCallIds) request.messages = withToolCallIds(request.messages, traits.toolCallIds)
   clampCap(request, call.model.maxOutputTokens, adjustments)
   if (request.user !== undefined) request.user = request.user.slice(0, traits.userCharacters ?? defaultUserCharacters)

@@ -1,12 +1,12 @@
-import { JsonText, textOf } from '../../platform/kernel/index.ts'
-import { isBlankContent, textOfContent } from '../conversation/index.ts'
-import type { PromptText, ProviderMessage } from './port.ts'
+import { isBlankText, JsonText, textOf } from '../../platform/kernel/index.ts'
+import { isParts, type MessageContent, type PromptText, type TextPart, textOfContent } from '../conversation/index.ts'
+import type { ProviderMessage } from './port.ts'
 import { type JsonObject, parseJsonObject } from './wire-json.ts'
 
 /** Turns for formats with a top-level system text and strictly alternating roles. */
 export interface Conversation<Block> {
   /** Texts of system and developer messages, in order, without blank ones. */
-  system: PromptText[]
+  system: TextPart[]
   turns: { role: 'user' | 'assistant'; blocks: Block[] }[]
   /** The assistant began; a user turn was inserted before it. */
   opened: boolean
@@ -24,7 +24,7 @@ export function shapeConversation<Block>(
   const conversation: Conversation<Block> = { system: [], turns: [], opened: false }
   for (const message of messages) {
     if (message.role === 'system' || message.role === 'developer') {
-      if (!isBlankContent(message.content)) conversation.system.push(textOfContent(message.content))
+      conversation.system.push(...textsOf(message.content))
       continue
     }
     const blocks = toBlocks(message)
@@ -41,6 +41,15 @@ export function shapeConversation<Block>(
   return conversation
 }
 
+/** The texts of instructions; those without marks are one. */
+function textsOf(content: MessageContent): TextPart[] {
+  const isMarked = isParts(content) && content.some((part) => part.type === 'text' && part.cache)
+  const texts = isMarked
+    ? content.filter((part): part is TextPart => part.type === 'text')
+    : [{ type: 'text' as const, text: textOfContent(content) }]
+  return texts.filter(({ text }) => !isBlankText(text))
+}
+
 /**
  * Removes white space at the end of a last assistant turn, which Claude refuses at Anthropic and on Bedrock
  * (https://github.com/vercel/ai/pull/3115).
@@ -53,6 +62,32 @@ export function trimFinalTurn(turns: Conversation<JsonObject>['turns']): Convers
     position === at ? { ...block, text: textOf(block.text as PromptText).trimEnd() } : block,
   )
   return [...turns.slice(0, -1), { role: 'assistant', blocks }]
+}
+
+/**
+ * For formats without ids of calls: results in the order of their calls, which is all that links them if two calls have one name. Messages
+ * in order are returned as they are.
+ */
+export function orderResults(messages: ProviderMessage[]): ProviderMessage[] {
+  const ordered: ProviderMessage[] = []
+  let places = new Map<string | undefined, number>()
+  let run: ProviderMessage[] = []
+  const flush = () => {
+    ordered.push(...run.toSorted((left, right) => placeOf(left) - placeOf(right)))
+    run = []
+  }
+  const placeOf = ({ toolCallId }: ProviderMessage) => places.get(toolCallId) ?? places.size
+  for (const message of messages) {
+    if (message.role === 'tool') {
+      run.push(message)
+      continue
+    }
+    flush()
+    if (message.toolCalls) places = new Map(message.toolCalls.map(({ id }, index) => [id, index]))
+    ordered.push(message)
+  }
+  flush()
+  return ordered
 }
 
 /** Arguments of a tool call as an object, for formats with parsed arguments; empty if they are not an object. */

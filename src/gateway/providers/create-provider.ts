@@ -11,6 +11,7 @@ import { createOfflineProvider } from './offline/offline-provider.ts'
 import { createOllamaAdapter } from './ollama/index.ts'
 import { createOpenAiAdapter } from './openai/index.ts'
 import type { Provider, ProviderSettings } from './port.ts'
+import { withStructuredAnswers } from './structured-answer.ts'
 import type { CreateWireAdapter, WireAdapter } from './wire-adapter.ts'
 
 export interface ProviderDependencies {
@@ -46,7 +47,7 @@ export function createProvider(settings: ProviderSettings, dependencies: Provide
 /** The pure mappings of a format, without the transport. */
 export function createAdapter(settings: ProviderSettings): WireAdapter {
   if (settings.format === 'offline') throw new RangeError('the offline model has no wire')
-  return adapters[settings.format](settings)
+  return withStructuredAnswers(adapters[settings.format](settings))
 }
 
 const adapters: Readonly<Record<ProviderFormat, CreateWireAdapter>> = {

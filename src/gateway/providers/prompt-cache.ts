@@ -1,6 +1,6 @@
-import { textOfContent } from '../conversation/index.ts'
+import { isParts, textOfContent } from '../conversation/index.ts'
 import type { ModelTraits } from './model-traits/index.ts'
-import type { ProviderCall, ProviderMessage, ProviderSettings } from './port.ts'
+import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from './port.ts'
 
 export interface CachePlan {
   /** A cache marker follows the system texts. */
@@ -26,6 +26,8 @@ export function planCache(
 ): CachePlan {
   if (cachePrefixTokens === undefined) return noMarks
   const { messages } = request
+  // The client's own marks are at most as many as the host accepts.
+  if (hasClientMarks(request)) return noMarks
   const always = settings.quirks?.promptCaching === true
   const lastInstruction = messages.findLast(isInstruction)
   const wanted = messages.filter(
@@ -43,6 +45,11 @@ export function planCache(
   const system = longEnough.some(isInstruction)
   const turns = longEnough.filter((message) => !isInstruction(message))
   return { system, marked: new Set(turns.slice(-(maximumMarks - (system ? 1 : 0)))) }
+}
+
+export function hasClientMarks({ messages, tools }: ProviderRequest): boolean {
+  if (tools?.some(({ cache }) => cache)) return true
+  return messages.some(({ content }) => isParts(content) && content.some((part) => 'cache' in part && part.cache))
 }
 
 const isInstruction = ({ role }: ProviderMessage) => role === 'system' || role === 'developer'

@@ -1,5 +1,5 @@
 import { type Exchange, readWhole } from './http-exchange.ts'
-import { type FinishReason, ProviderError, type ProviderEvent } from './port.ts'
+import { type AnswerChoice, type FinishReason, ProviderError, type ProviderEvent } from './port.ts'
 import type { WireAdapter, WireStreamReader, WireAnswer } from './wire-adapter.ts'
 import { unreadableAnswer } from './wire-failure.ts'
 
@@ -150,16 +150,28 @@ function startsWithBrace(read: Uint8Array[]): boolean {
 }
 
 function eventsOfWhole(answer: WireAnswer): ProviderEvent[] {
-  const events: ProviderEvent[] = []
-  if (answer.reasoningText !== '') events.push({ type: 'reasoning', text: answer.reasoningText })
-  if (answer.text !== '') events.push({ type: 'text', text: answer.text })
-  if (answer.refusal) events.push({ type: 'refusal', text: answer.refusal })
-  for (const [index, call] of answer.toolCalls.entries()) {
-    events.push({ type: 'tool_call', index, id: call.id, name: call.name, argumentsDelta: call.argumentsJson })
+  const events = contentEvents(answer)
+  for (const [at, further] of (answer.furtherChoices ?? []).entries()) {
+    const choice = at + 1
+    for (const event of contentEvents(further)) events.push({ ...event, choice } as ProviderEvent)
+    const { finishReason, wireFinishReason } = further
+    events.push({ type: 'choice_finish', choice, finishReason, wireFinishReason })
   }
   if (answer.citations) events.push({ type: 'citations', citations: answer.citations })
   if (answer.replay) events.push({ type: 'replay', replay: answer.replay })
   events.push({ type: 'finish', finishReason: answer.finishReason, wireFinishReason: answer.wireFinishReason })
   if (answer.usage) events.push({ type: 'usage', usage: answer.usage })
+  return events
+}
+
+function contentEvents(answer: AnswerChoice): ProviderEvent[] {
+  const events: ProviderEvent[] = []
+  if (answer.reasoningText !== '') events.push({ type: 'reasoning', text: answer.reasoningText })
+  if (answer.text !== '') events.push({ type: 'text', text: answer.text })
+  if (answer.refusal) events.push({ type: 'refusal', text: answer.refusal })
+  if (answer.logprobs) events.push({ type: 'logprobs', logprobs: answer.logprobs })
+  for (const [index, call] of answer.toolCalls.entries()) {
+    events.push({ type: 'tool_call', index, id: call.id, name: call.name, argumentsDelta: call.argumentsJson })
+  }
   return events
 }

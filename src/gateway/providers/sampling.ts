@@ -14,6 +14,13 @@ export const publicNames = {
   metadata: 'metadata',
   serviceTier: 'service_tier',
   toolChoice: 'tool_choice',
+  parallelToolCalls: 'parallel_tool_calls',
+  verbosity: 'verbosity',
+  topK: 'top_k',
+  logitBias: 'logit_bias',
+  logprobs: 'logprobs',
+  topLogprobs: 'top_logprobs',
+  choices: 'n',
 } as const satisfies Partial<Record<keyof ProviderRequest, string>>
 
 type AdjustableField = keyof typeof publicNames
@@ -42,10 +49,13 @@ export class Adjustments {
   }
 }
 
-/** A penalty of 0 and `service_tier: auto` are the defaults. */
+/** A penalty of 0, `service_tier: auto` and the like are the defaults. */
 function asksForSomething(request: ProviderRequest, field: AdjustableField): boolean {
   if (field === 'serviceTier') return request.serviceTier !== undefined && request.serviceTier !== 'auto'
   if (field === 'presencePenalty' || field === 'frequencyPenalty') return Boolean(request[field])
+  if (field === 'parallelToolCalls') return request.parallelToolCalls === false
+  if (field === 'logprobs') return request.logprobs === true
+  if (field === 'choices') return (request.choices ?? 1) > 1
   return request[field] !== undefined
 }
 

@@ -1,3 +1,4 @@
+import type { MediaPart } from '../conversation/index.ts'
 import type { EncodedBody } from './encode-body.ts'
 import type {
   EmbeddingAnswer,
@@ -19,9 +20,11 @@ import type {
 export interface WireAdapter {
   /** Request line, headers and body for one call. `stream` decides path and flags. Credentials are not added here. */
   toRequest(call: ProviderCall, options: { stream: boolean }): WireRequest
+  /** Whether the host fetches the bytes of a part from its address; absent: none. The transport fetches them otherwise. */
+  takesAddress?(part: MediaPart): boolean
   /** Maps a 2xx body to an answer. Throws ProviderError if the body is an error inside HTTP 200 or not an answer. */
   fromResponse(body: Uint8Array, request?: ProviderRequest): WireAnswer
-  /** A fresh reader for one streamed 2xx body. */
+  /** A fresh reader for one streamed 2xx body. Answers beyond those that the request asks for are ignored. */
   createStreamReader(request?: ProviderRequest): WireStreamReader
   /** Maps a non-2xx answer, or an error inside a body, to a ProviderError without secrets. */
   mapError(failure: { status: number; headers: Record<string, string>; body: string }): ProviderError

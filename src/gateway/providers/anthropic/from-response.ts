@@ -1,6 +1,7 @@
 import { unreadableAnswer } from '../wire-failure.ts'
 import { asName, asObject, asObjects, asString, decodeJsonObject } from '../wire-json.ts'
 import { isNative } from './is-native.ts'
+import { readCitations } from './citations.ts'
 import { mapError } from './map-error.ts'
 import { mapFinishReason } from './map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
@@ -18,7 +19,7 @@ export function fromMessage(body: Uint8Array, redact: Redact, request?: Provider
   const blocks = asObjects(message.content)
   const stopReason = asName(message.stop_reason)
   const thinking = blocks.filter(({ type }) => type === 'thinking' || type === 'redacted_thinking')
-  const replayed = thinking.length > 0 && blocks.some(({ type }) => type === 'tool_use')
+  const citations = readCitations(blocks)
   return {
     text: textOf(blocks, 'text', 'text'),
     reasoningText: textOf(blocks, 'thinking', 'thinking'),
@@ -30,8 +31,9 @@ export function fromMessage(body: Uint8Array, redact: Redact, request?: Provider
         name: asString(block.name),
         argumentsJson: JSON.stringify(asObject(block.input)),
       })),
-    ...(replayed && { replay: { format: 'anthropic', blocks: thinking } }),
     ...(isNative(request) && { native: message }),
+    ...(citations.length > 0 && { citations }),
+    ...(thinking.length > 0 && { replay: { format: 'anthropic', blocks: thinking } }),
     finishReason: mapFinishReason(stopReason),
     wireFinishReason: stopReason,
     usage: mapUsage(message.usage),

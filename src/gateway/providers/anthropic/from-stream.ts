@@ -1,10 +1,11 @@
 import { SseParser, type SseEvent } from '../../../platform/kernel/index.ts'
-import type { ProviderEvent, ProviderRequest } from '../port.ts'
+import type { ProviderEvent, ProviderRequest, UrlCitation } from '../port.ts'
 import { createStreamReader, textEvent } from '../stream-reader.ts'
 import type { WireStreamReader } from '../wire-adapter.ts'
 import { truncatedStream, unreadableAnswer } from '../wire-failure.ts'
 import { asName, asObject, asString, type JsonObject, parseJsonObject } from '../wire-json.ts'
 import { isNative } from './is-native.ts'
+import { maximumCitations, readCitation } from './citations.ts'
 import { mapError } from './map-error.ts'
 import { mapFinishReason } from './map-finish-reason.ts'
 import { mapUsage, replaceUsage } from './map-usage.ts'
@@ -22,6 +23,10 @@ interface ReaderState {
   usage: JsonObject
   /** Position of tool calls by the index of their content block. */
   toolCalls: Map<unknown, { index: number; sawDelta: boolean; input: JsonObject }>
+  /** Sources, and the length of the text before the block that is read. */
+  citations: UrlCitation[]
+  textLength: number
+  blockStart: number
   /** Blocks of thinking by the index of their content block. */
   thinking: Map<unknown, JsonObject>
   /** The events of blocks and of the end are passed on as they are. */
@@ -39,6 +44,9 @@ export function createMessageStreamReader(redact: Redact, request?: ProviderRequ
     toolCalls: new Map(),
     thinking: new Map(),
     native: isNative(request),
+    citations: [],
+    textLength: 0,
+    blockStart: 0,
   }
   return createStreamReader({
     parser: new SseParser({ maximumEventBytes }),
@@ -94,7 +102,11 @@ function assertSameMessage(state: ReaderState, id: string): void {
 function readBlockStart(state: ReaderState, data: JsonObject): ProviderEvent[] {
   const block = asObject(data.content_block)
   state.begun = true
-  if (block.type === 'text') return textEvent('text', block.text)
+  if (block.type === 'text') {
+    state.blockStart = state.textLength
+    state.textLength += asString(block.text).length
+    return textEvent('text', block.text)
+  }
   if (block.type === 'thinking' || block.type === 'redacted_thinking') state.thinking.set(data.index, { ...block })
   if (block.type === 'thinking') return textEvent('reasoning', block.thinking)
   if (block.type !== 'tool_use') return []
@@ -106,7 +118,11 @@ function readBlockStart(state: ReaderState, data: JsonObject): ProviderEvent[] {
 function readDelta(state: ReaderState, data: JsonObject): ProviderEvent[] {
   const delta = asObject(data.delta)
   state.begun = true
-  if (delta.type === 'text_delta') return textEvent('text', delta.text)
+  if (delta.type === 'text_delta') {
+    state.textLength += asString(delta.text).length
+    return textEvent('text', delta.text)
+  }
+  if (delta.type === 'citations_delta') takeCitation(state, delta.citation)
   const thinking = state.thinking.get(data.index)
   if (thinking) {
     thinking.thinking = asString(thinking.thinking) + asString(delta.thinking)
@@ -120,6 +136,13 @@ function readDelta(state: ReaderState, data: JsonObject): ProviderEvent[] {
   return [{ type: 'tool_call', index: call.index, argumentsDelta }]
 }
 
+/** A source of the block that is read, which ends where the text ends by now. */
+function takeCitation(state: ReaderState, wire: unknown): void {
+  const { blockStart, textLength } = state
+  const found = readCitation(wire, blockStart, textLength)
+  if (found && state.citations.length < maximumCitations) state.citations.push(found)
+}
+
 /** A call without arguments sends only empty deltas; its input, empty or not, is in the block's start. */
 function readBlockStop(state: ReaderState, data: JsonObject): ProviderEvent[] {
   const call = state.toolCalls.get(data.index)
@@ -130,8 +153,9 @@ function readBlockStop(state: ReaderState, data: JsonObject): ProviderEvent[] {
 function readEnd(state: ReaderState): ProviderEvent[] {
   state.ended = true
   const blocks = [...state.thinking.values()]
-  const replayed = state.toolCalls.size > 0 && blocks.length > 0
+  const replayed = blocks.length > 0
   const events: ProviderEvent[] = [
+    ...(state.citations.length > 0 ? [{ type: 'citations' as const, citations: state.citations }] : []),
     ...(replayed ? [{ type: 'replay' as const, replay: { format: 'anthropic' as const, blocks } }] : []),
     { type: 'finish', finishReason: mapFinishReason(state.stopReason), wireFinishReason: state.stopReason },
   ]

@@ -12,6 +12,7 @@ export const createAnthropicAdapter: CreateWireAdapter = (settings) => {
   const redact = createRedactor(settings)
   const credentials: Record<string, string> = settings.apiKey ? { 'x-api-key': settings.apiKey } : {}
   return {
+    takesAddress: ({ type }) => type !== 'audio',
     toRequest: (call, options) => toMessagesRequest(call, options, settings),
     fromResponse: (body, request) => fromMessage(body, redact, request),
     createStreamReader: (request) => createMessageStreamReader(redact, request),

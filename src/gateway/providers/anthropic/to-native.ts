@@ -45,7 +45,7 @@ export function toNativeBody(
 }
 
 /** A cap that the budget has lowered must still exceed the tokens for thinking. */
-function fitThinking(thinking: JsonObject, cap: number, adjustments: Adjustments): JsonObject {
+export function fitThinking(thinking: JsonObject, cap: number, adjustments: Adjustments): JsonObject {
   const { budget_tokens: budget } = thinking
   if (typeof budget !== 'number' || budget < cap) return thinking
   adjustments.noteName('thinking')

@@ -1,12 +1,15 @@
 import { jsonRequest } from '../json-request.ts'
 import { acceptCall, mapEffort, openingText } from '../accept-call.ts'
-import { isBlankText } from '../../../platform/kernel/index.ts'
-import { textOfContent } from '../../conversation/index.ts'
+import { isBlankText, joinTexts } from '../../../platform/kernel/index.ts'
+import { isParts, type PromptText, type TextPart, toClaudeSchema } from '../../conversation/index.ts'
 import { shapeConversation, toolArguments, trimFinalTurn } from '../conversation.ts'
 import { resolveTraits } from '../model-traits/index.ts'
-import type { PromptText, ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
+import { nativeSchemaOrTool, useAnswerTool } from '../structured-answer.ts'
+import { toBlocksOfParts, toCacheMark } from './content-blocks.ts'
+import { toThinking } from './thinking.ts'
+import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
 import { isNative } from './is-native.ts'
-import { toNativeBody } from './to-native.ts'
+import { fitThinking, toNativeBody } from './to-native.ts'
 import { type CachePlan, planCache } from '../prompt-cache.ts'
 import { Adjustments, mapSampling } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
@@ -63,17 +66,26 @@ function toMessagesBody(
   const factor = settings.quirks?.temperatureFactor ?? temperatureFactor
   const { temperature, topP } = mapSampling(call, { factor, traits }, adjustments)
   const effort = mapEffort(call, traits, adjustments)
+  const format = toOutputFormat(request)
+  const cap = request.maxOutputTokens ?? model.maxOutputTokens
+  const wanted = toThinking(request, traits, adjustments)
+  const thinking = wanted && fitThinking(wanted, cap, adjustments)
+  // Thinking leaves no choice of the temperature.
+  if (thinking && thinking.type !== 'disabled' && temperature !== undefined) adjustments.note('temperature')
+  const output = { ...(effort !== undefined && { effort }), ...(format && { format }) }
   const stop = mapStop(request, adjustments)
-  adjustments.drop(request, 'seed', 'presencePenalty', 'frequencyPenalty', 'metadata')
+  adjustments.drop(request, ...droppedFields)
   return {
     model: model.id,
-    max_tokens: request.maxOutputTokens ?? model.maxOutputTokens,
-    ...(system.length > 0 && { system: toSystem(system.length === 1 ? system[0]! : system.join('\n\n'), cache) }),
+    max_tokens: cap,
+    ...(system.length > 0 && { system: toSystem(system, cache) }),
     messages: trimFinalTurn(turns).map((turn) => ({ role: turn.role, content: plainWherePossible(turn.blocks) })),
-    ...(temperature !== undefined && { temperature }),
+    ...(temperature !== undefined && (!thinking || thinking.type === 'disabled') && { temperature }),
     ...(topP !== undefined && { top_p: topP }),
     ...(stop !== undefined && { stop_sequences: stop }),
-    ...(effort !== undefined && { output_config: { effort } }),
+    ...(request.topK !== undefined && !thinking && { top_k: request.topK }),
+    ...(thinking && { thinking }),
+    ...((effort !== undefined || format) && { output_config: output }),
     ...(request.user !== undefined && { metadata: { user_id: request.user } }),
     ...(request.serviceTier !== undefined && { service_tier: request.serviceTier }),
     ...toTools(request),
@@ -81,9 +93,40 @@ function toMessagesBody(
   }
 }
 
+/** Fields without a place in the Messages API. */
+const droppedFields = [
+  'seed',
+  'presencePenalty',
+  'frequencyPenalty',
+  'metadata',
+  'verbosity',
+  'logitBias',
+  'logprobs',
+  'topLogprobs',
+  'choices',
+] as const
+
+/** There is no mode for JSON without a schema. */
+function toOutputFormat(request: ProviderRequest): JsonObject | undefined {
+  if (request.responseFormat?.type === 'json_object') useAnswerTool(request, { type: 'object' })
+  const schema = nativeSchemaOrTool(request, toClaudeSchema)
+  return schema && { type: 'json_schema', schema }
+}
+
 const cacheMark = { cache_control: { type: 'ephemeral' } }
 
-function toSystem(text: PromptText, { system }: CachePlan): JsonObject[] | PromptText {
+/** One text, or blocks where a mark follows one of them. */
+function toSystem(texts: TextPart[], { system }: CachePlan): JsonObject[] | PromptText {
+  if (texts.some(({ cache }) => cache))
+    return texts.map(({ text, cache }) => ({ type: 'text', text, ...toCacheMark(cache) }))
+  const [first] = texts
+  const text =
+    texts.length === 1
+      ? first!.text
+      : joinTexts(
+          texts.map((part) => part.text),
+          '\n\n',
+        )
   return system ? [{ type: 'text', text, ...cacheMark }] : text
 }
 
@@ -98,18 +141,29 @@ function toBlocks(message: ProviderMessage, { marked }: CachePlan): JsonObject[]
 
 /** The API refuses blank text blocks, so a blank text becomes no block. Tool results precede text of the same turn. */
 function toContentBlocks(message: ProviderMessage): JsonObject[] {
-  const content = textOfContent(message.content)
-  const text = isBlankText(content) ? [] : [{ type: 'text', text: content }]
+  const { content } = message
   if (message.role === 'tool') {
-    return [{ type: 'tool_result', tool_use_id: message.toolCallId ?? '', content }]
+    return [
+      {
+        type: 'tool_result',
+        tool_use_id: message.toolCallId ?? '',
+        content: isParts(content) ? toBlocksOfParts(content) : content,
+        ...(message.isError && { is_error: true }),
+      },
+    ]
   }
+  const parts = isParts(content)
+    ? toBlocksOfParts(content)
+    : isBlankText(content)
+      ? []
+      : [{ type: 'text', text: content }]
   const calls = (message.toolCalls ?? []).map((call) => ({
     type: 'tool_use',
     id: call.id,
     name: call.name,
     input: toolArguments(call.argumentsJson),
   }))
-  return [...text, ...calls]
+  return [...parts, ...calls]
 }
 
 function plainWherePossible(blocks: JsonObject[]): JsonObject[] | string {
@@ -119,17 +173,27 @@ function plainWherePossible(blocks: JsonObject[]): JsonObject[] | string {
 }
 
 function toTools(request: ProviderRequest): JsonObject {
-  if (!request.tools || request.tools.length === 0) return {}
+  const { tools = [], hostedTools = [] } = request
+  if (tools.length === 0 && hostedTools.length === 0) return {}
   const choices = { auto: 'auto', none: 'none', required: 'any' } as const
   const choice = request.toolChoice
+  const single = request.parallelToolCalls === false
   return {
-    tools: request.tools.map((tool) => ({
-      name: tool.name,
-      description: tool.description,
-      input_schema: tool.parameters,
-    })),
-    ...(choice !== undefined && {
-      tool_choice: typeof choice === 'object' ? { type: 'tool', ...choice } : { type: choices[choice] },
+    tools: [
+      ...tools.map((tool) => ({
+        name: tool.name,
+        description: tool.description,
+        input_schema: tool.parameters,
+        ...(tool.strict && { strict: true }),
+        ...toCacheMark(tool.cache),
+      })),
+      ...hostedTools.map(({ definition }) => definition),
+    ],
+    ...((choice !== undefined || single) && {
+      tool_choice: {
+        ...(typeof choice === 'object' ? { type: 'tool', name: choice.name } : { type: choices[choice ?? 'auto'] }),
+        ...(single && choice !== 'none' && { disable_parallel_tool_use: true }),
+      },
     }),
   }
 }

@@ -15,7 +15,7 @@ export function fromConverse(body: Uint8Array, redact: Redact): WireAnswer {
   const blocks = asObjects(message.content)
   const stopReason = asName(response.stopReason)
   const reasoning = blocks.filter((block) => block.reasoningContent !== undefined)
-  const replayed = reasoning.length > 0 && blocks.some((block) => block.toolUse !== undefined)
+  const replayed = reasoning.length > 0
   return {
     text: blocks.map((block) => asString(block.text) + citedText(block)).join(''),
     reasoningText: blocks

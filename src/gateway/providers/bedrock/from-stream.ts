@@ -109,7 +109,7 @@ function readStop(state: ReaderState, payload: JsonObject): ProviderEvent[] {
   state.stopped = true
   const wireFinishReason = asName(payload.stopReason)
   const blocks = [...state.reasoning.values()]
-  const replayed = state.toolCalls.size > 0 && blocks.length > 0
+  const replayed = blocks.length > 0
   return [
     ...(replayed ? [{ type: 'replay' as const, replay: { format: 'bedrock' as const, blocks } }] : []),
     { type: 'finish', finishReason: mapFinishReason(wireFinishReason), wireFinishReason },

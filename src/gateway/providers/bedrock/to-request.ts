@@ -1,9 +1,13 @@
 import { jsonRequest } from '../json-request.ts'
 import { acceptCall, mapEffort, openingText } from '../accept-call.ts'
 import { isBlankText } from '../../../platform/kernel/index.ts'
-import { textOfContent } from '../../conversation/index.ts'
+import { type TextPart, toClaudeSchema } from '../../conversation/index.ts'
 import { shapeConversation, toolArguments, trimFinalTurn } from '../conversation.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
+import { toThinking } from '../anthropic/thinking.ts'
+import { formatName } from '../openai/response-format.ts'
+import { nativeSchemaOrTool, useAnswerTool } from '../structured-answer.ts'
+import { toBlocksOfContent, toCachePoint } from './content-blocks.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
 import { type CachePlan, planCache } from '../prompt-cache.ts'
 import { Adjustments, mapSampling } from '../sampling.ts'
@@ -51,14 +55,15 @@ function toBody(
   const { system, turns, opened } = shapeConversation(request.messages, (message) => toBlocks(message, cache), opening)
   if (opened) adjustments.noteName('messages')
   const inferenceConfig = toInferenceConfig(call, traits, settings, adjustments)
-  const toolConfig = toToolConfig(request, adjustments)
-  adjustments.drop(request, 'seed', 'presencePenalty', 'frequencyPenalty', 'user', 'serviceTier')
+  const textFormat = toTextFormat(request)
+  const toolConfig = toToolConfig(request, traits, adjustments)
+  adjustments.drop(request, ...droppedFields)
   return {
     messages: trimFinalTurn(turns).map((turn) => ({ role: turn.role, content: turn.blocks })),
-    ...(system.length > 0 && { system: [...system.map((text) => ({ text })), ...(cache.system ? [cachePoint] : [])] }),
+    ...(system.length > 0 && { system: toSystem(system, cache) }),
     ...(Object.keys(inferenceConfig).length > 0 && { inferenceConfig }),
     ...(toolConfig && { toolConfig }),
-    ...toEffort(call, traits, adjustments),
+    ...toModelFields(call, traits, textFormat, adjustments),
     ...toMetadata(request, adjustments),
   }
 }
@@ -92,45 +97,105 @@ function toBlocks(message: ProviderMessage, { marked }: CachePlan): JsonObject[]
 
 /** Blank text blocks are refused, so a blank text becomes no block; a blank tool result gets a text. */
 function toContentBlocks(message: ProviderMessage): JsonObject[] {
-  const content = textOfContent(message.content)
+  const blocks = toBlocksOfContent(message.content)
   if (message.role === 'tool') {
-    const text = isBlankText(content) ? '(no output)' : content
-    return [{ toolResult: { toolUseId: message.toolCallId ?? '', content: [{ text }] } }]
+    const content = blocks.length === 0 ? [{ text: '(no output)' }] : blocks
+    const status = message.isError && { status: 'error' }
+    return [{ toolResult: { toolUseId: message.toolCallId ?? '', content, ...status } }]
   }
-  const text = isBlankText(content) ? [] : [{ text: content }]
   const calls = (message.toolCalls ?? []).map((call) => ({
     toolUse: { toolUseId: call.id, name: call.name, input: toolArguments(call.argumentsJson) },
   }))
-  return [...text, ...calls]
+  return [...blocks, ...calls]
 }
 
 /**
  * Converse cannot forbid tools. They are omitted instead, unless the conversation contains calls, which are refused without the
  * definitions.
  */
-function toToolConfig(request: ProviderRequest, adjustments: Adjustments): JsonObject | undefined {
+function toToolConfig(request: ProviderRequest, traits: ModelTraits, adjustments: Adjustments): JsonObject | undefined {
   if (!request.tools || request.tools.length === 0) return undefined
   if (request.toolChoice === 'none') {
     if (!request.messages.some((message) => message.toolCalls?.length || message.role === 'tool')) return undefined
     adjustments.note('toolChoice')
   }
-  const tools = request.tools.map((tool) => ({
-    toolSpec: { name: tool.name, description: tool.description, inputSchema: { json: tool.parameters } },
-  }))
+  const tools = request.tools.flatMap((tool) => [
+    {
+      toolSpec: {
+        name: tool.name,
+        ...(tool.description && { description: tool.description }),
+        inputSchema: { json: tool.parameters },
+        ...(tool.strict && traits.structured !== 'tool' && { strict: true }),
+      },
+    },
+    ...toCachePoint(tool.cache),
+  ])
   if (request.toolChoice === 'required') return { tools, toolChoice: { any: {} } }
   if (typeof request.toolChoice === 'object') return { tools, toolChoice: { tool: { name: request.toolChoice.name } } }
   return request.toolChoice === 'auto' ? { tools, toolChoice: { auto: {} } } : { tools }
 }
 
-/** Claude's effort is a field of Converse; other models have separate fields, which Converse forwards. */
-function toEffort(call: ProviderCall, traits: ModelTraits, adjustments: Adjustments): JsonObject {
+/** Converse has a field for the effort and the form of the answer; other fields are the model's own, which Converse forwards. */
+function toModelFields(
+  call: ProviderCall,
+  traits: ModelTraits,
+  textFormat: JsonObject | undefined,
+  adjustments: Adjustments,
+): JsonObject {
+  const { request } = call
   // A model refuses a field that it does not support, so an unknown model gets none.
   const effort = mapEffort(call, { ...traits, efforts: traits.efforts ?? {} }, adjustments)
-  if (effort === undefined) return {}
-  return traits.effortField === 'output_config'
-    ? { outputConfig: { effort } }
-    : { additionalModelRequestFields: { reasoning_effort: effort } }
+  const isClaude = traits.effortField === 'output_config'
+  const thinking = isClaude ? toThinking(request, traits, adjustments) : undefined
+  if (!isClaude) adjustments.drop(request, 'topK')
+  const own = {
+    ...(effort !== undefined && !isClaude && { reasoning_effort: effort }),
+    ...(thinking && { thinking }),
+    ...(isClaude && request.topK !== undefined && { top_k: request.topK }),
+    ...(isClaude && request.betas && request.betas.length > 0 && { anthropic_beta: request.betas }),
+  }
+  const output = { ...(effort !== undefined && isClaude && { effort }), ...textFormat }
+  return {
+    ...(Object.keys(output).length > 0 && { outputConfig: output }),
+    ...(Object.keys(own).length > 0 && { additionalModelRequestFields: own }),
+  }
 }
+
+/** https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_JsonSchemaDefinition.html: the schema is a text. */
+function toTextFormat(request: ProviderRequest): JsonObject | undefined {
+  const format = request.responseFormat
+  if (format?.type === 'json_object') useAnswerTool(request, { type: 'object' })
+  const schema = nativeSchemaOrTool(request, toClaudeSchema)
+  if (!schema || format?.type !== 'json_schema') return undefined
+  const jsonSchema = {
+    schema: JSON.stringify(schema),
+    name: formatName(format.name),
+    ...(format.description !== undefined && { description: format.description }),
+  }
+  return { textFormat: { type: 'json_schema', structure: { jsonSchema } } }
+}
+
+function toSystem(texts: TextPart[], cache: CachePlan): JsonObject[] {
+  return [
+    ...texts.flatMap(({ text, cache: mark }) => [{ text }, ...toCachePoint(mark)]),
+    ...(cache.system ? [cachePoint] : []),
+  ]
+}
+
+/** Fields without a place in Converse. */
+const droppedFields = [
+  'seed',
+  'presencePenalty',
+  'frequencyPenalty',
+  'user',
+  'serviceTier',
+  'parallelToolCalls',
+  'verbosity',
+  'logitBias',
+  'logprobs',
+  'topLogprobs',
+  'choices',
+] as const
 
 function toMetadata(request: ProviderRequest, adjustments: Adjustments): JsonObject {
   if (request.metadata === undefined) return {}

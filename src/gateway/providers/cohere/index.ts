@@ -15,6 +15,7 @@ export const createCohereAdapter: CreateWireAdapter = (settings) => {
   const root = apiRoot(settings)
   const credentials: Record<string, string> = settings.apiKey ? { authorization: `Bearer ${settings.apiKey}` } : {}
   return {
+    takesAddress: ({ type }) => type === 'image',
     toRequest: (call, options) => toChatRequest(call, options, settings),
     fromResponse: (body) => fromChat(body, redact),
     createStreamReader: () => createChatStreamReader(redact),

@@ -2,9 +2,11 @@ import { toFunctionTools } from '../function-tools.ts'
 import { jsonRequest } from '../json-request.ts'
 import { acceptCall } from '../accept-call.ts'
 import { isBlankText } from '../../../platform/kernel/index.ts'
-import { textOfContent } from '../../conversation/index.ts'
+import { isParts, type MessageContent, textOfContent, toPlainSchema } from '../../conversation/index.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
+import { addressOf, isMedia, moveResultMedia, refusedPart } from '../media.ts'
+import { usableSchema } from '../structured-answer.ts'
 import { Adjustments, mapSampling } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
 import type { JsonObject } from '../wire-json.ts'
@@ -53,10 +55,12 @@ function toBody(
   const presencePenalty = mapPenalty(request, 'presencePenalty', adjustments)
   const stop = request.stop?.slice(0, maximumStopSequences)
   if (stop && stop.length !== request.stop?.length) adjustments.note('stop')
-  adjustments.drop(request, 'user', 'metadata')
+  adjustments.drop(request, ...droppedFields)
   return {
     model: model.id,
-    messages: request.messages.map(toMessage).filter((message) => message !== null),
+    messages: moveResultMedia(request.messages, adjustments)
+      .map(toMessage)
+      .filter((message) => message !== null),
     ...(request.maxOutputTokens !== undefined && { max_tokens: request.maxOutputTokens }),
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { p: topP }),
@@ -65,6 +69,8 @@ function toBody(
     ...(frequencyPenalty !== undefined && { frequency_penalty: frequencyPenalty }),
     ...(presencePenalty !== undefined && { presence_penalty: presencePenalty }),
     ...toThinking(call, adjustments),
+    ...(request.topK !== undefined && { k: request.topK }),
+    ...toOutputFormat(request),
     ...toTools(request),
   }
 }
@@ -85,7 +91,7 @@ function mapPenalty(
 function toMessage(message: ProviderMessage): JsonObject | null {
   const content = textOfContent(message.content)
   if (message.role === 'tool') return { role: 'tool', tool_call_id: message.toolCallId ?? '', content }
-  if (message.role === 'user') return { role: 'user', content }
+  if (message.role === 'user') return { role: 'user', content: toUserContent(message.content) }
   if (message.role !== 'assistant') return isBlankText(content) ? null : { role: 'system', content }
   if (!message.toolCalls || message.toolCalls.length === 0)
     return isBlankText(content) ? null : { role: 'assistant', content }
@@ -99,6 +105,36 @@ function toMessage(message: ProviderMessage): JsonObject | null {
       function: { name: call.name, arguments: call.argumentsJson === '' ? '{}' : call.argumentsJson },
     })),
   }
+}
+
+/** Fields without a place in Cohere's API. */
+const droppedFields = [
+  'user',
+  'metadata',
+  'parallelToolCalls',
+  'verbosity',
+  'logitBias',
+  'logprobs',
+  'topLogprobs',
+  'choices',
+] as const
+
+/** https://docs.cohere.com/v2/docs/image-inputs */
+function toUserContent(content: MessageContent): unknown {
+  if (!isParts(content) || !content.some(isMedia)) return textOfContent(content)
+  return content.map((part) => {
+    if (!isMedia(part)) return { type: 'text', text: part.text }
+    if (part.type !== 'image') throw refusedPart(part)
+    const { detail } = part
+    return { type: 'image_url', image_url: { url: addressOf(part.source), ...(detail !== undefined && { detail }) } }
+  })
+}
+
+function toOutputFormat({ responseFormat }: ProviderRequest): JsonObject | undefined {
+  if (!responseFormat) return undefined
+  if (responseFormat.type === 'json_object') return { response_format: { type: 'json_object' } }
+  const { schema } = responseFormat
+  return { response_format: { type: 'json_object', json_schema: usableSchema(() => toPlainSchema(schema)) } }
 }
 
 /** Cohere's reasoning models support only on and off. */
@@ -116,9 +152,13 @@ function toThinking(call: ProviderCall, adjustments: Adjustments): JsonObject {
 function toTools(request: ProviderRequest): JsonObject {
   if (!request.tools || request.tools.length === 0) return {}
   const choices = { auto: undefined, none: 'NONE', required: 'REQUIRED' } as const
+  const named = typeof request.toolChoice === 'object' ? request.toolChoice.name : undefined
   const choice = typeof request.toolChoice === 'object' ? 'REQUIRED' : request.toolChoice && choices[request.toolChoice]
+  // The only tool that a call must use is the one that is offered.
+  const offered = named === undefined ? request.tools : request.tools.filter(({ name }) => name === named)
   return {
-    tools: toFunctionTools(request.tools),
+    tools: toFunctionTools(offered),
+    ...(request.tools.some(({ strict }) => strict) && { strict_tools: true }),
     ...(choice && { tool_choice: choice }),
   }
 }

@@ -46,9 +46,14 @@ export function createVertexAdapterWith(settings: ProviderSettings, loadToken?: 
   }
 }
 
+const ownAddress =
+  /^(gs:\/\/|https:\/\/(generativelanguage\.googleapis\.com\/|(www\.)?youtube\.com\/watch|youtu\.be\/))/
+
 function sharedMappings(settings: ProviderSettings, modelUrl: (id: string) => string) {
   const redact = createRedactor(settings)
   return {
+    // Files of Google's storage and videos have no other form.
+    takesAddress: ({ source }) => source.kind === 'url' && ownAddress.test(source.url),
     toRequest: (call, options) => toGenerateContentRequest(call, options, settings, modelUrl(call.model.id)),
     fromResponse: (body) => fromGenerateContent(body, redact),
     createStreamReader: () => createGenerateContentStreamReader(redact),

@@ -1,5 +1,6 @@
 import { effortWord } from '../accept-call.ts'
 import type { ModelTraits } from '../model-traits/index.ts'
+import type { ProviderRequest } from '../port.ts'
 import type { Adjustments } from '../sampling.ts'
 import type { JsonObject } from '../wire-json.ts'
 
@@ -9,10 +10,19 @@ import type { JsonObject } from '../wire-json.ts'
  */
 export function mapThinking(
   traits: ModelTraits,
-  effort: string | undefined,
+  { reasoningEffort: effort, reasoning }: ProviderRequest,
   adjustments: Adjustments,
 ): JsonObject | undefined {
-  if (effort === undefined) return undefined
+  const shown = reasoning?.summary !== undefined && reasoning.summary !== 'none' && { includeThoughts: true }
+  const { thinkingBudgets } = traits
+  const wanted = reasoning?.mode === 'disabled' ? 0 : reasoning?.budgetTokens
+  if (wanted !== undefined && thinkingBudgets) return { thinkingBudget: wanted, ...shown }
+  const level = effort === undefined ? undefined : toLevel(traits, effort, adjustments)
+  if (wanted !== undefined && !level) adjustments.noteName('reasoning')
+  return level || shown ? { ...level, ...shown } : undefined
+}
+
+function toLevel(traits: ModelTraits, effort: string, adjustments: Adjustments): JsonObject | undefined {
   const { thinkingBudgets } = traits
   if (thinkingBudgets) {
     const budget = Object.hasOwn(thinkingBudgets, effort) ? thinkingBudgets[effort] : undefined

@@ -1,13 +1,15 @@
 import { jsonRequest } from '../json-request.ts'
 import { acceptCall, openingText } from '../accept-call.ts'
 import { isBlankText, joinTexts, textOf } from '../../../platform/kernel/index.ts'
-import { isBlankContent, textOfContent } from '../../conversation/index.ts'
-import { nameOfAnsweredTool, shapeConversation, toolArguments } from '../conversation.ts'
+import { type ContentPart, isBlankContent, isParts, textOfContent, toGeminiSchema } from '../../conversation/index.ts'
+import { nameOfAnsweredTool, orderResults, shapeConversation, toolArguments } from '../conversation.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
+import { isMedia } from '../media.ts'
 import { Adjustments, mapSampling } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
 import { type JsonObject, parseJsonObject } from '../wire-json.ts'
+import { usableSchema } from '../structured-answer.ts'
 import { mapThinking } from './map-thinking.ts'
 import { decodeToolCallId } from './tool-call-id.ts'
 
@@ -42,17 +44,18 @@ function toBody(
   adjustments: Adjustments,
 ): JsonObject {
   const { request } = call
+  const messages = orderResults(request.messages)
   const signed = traits.signedToolCalls === true
   const { system, turns, opened } = shapeConversation<JsonObject>(
-    traits.systemRole === 'user' ? withoutInstructions(request.messages) : request.messages,
-    (message) => (message.role === 'tool' ? [toFunctionResponse(message, request.messages)] : toParts(message, signed)),
+    traits.systemRole === 'user' ? withoutInstructions(messages) : messages,
+    (message) => (message.role === 'tool' ? toFunctionResponse(message, messages) : toParts(message, signed)),
     { text: openingText },
   )
   if (opened) adjustments.noteName('messages')
   const generationConfig = toGenerationConfig(call, traits, settings, adjustments)
-  adjustments.drop(request, 'user', 'metadata')
+  adjustments.drop(request, 'user', 'metadata', 'verbosity', 'logitBias', 'choices', 'parallelToolCalls')
   return {
-    ...(system.length > 0 && { systemInstruction: { parts: system.map((text) => ({ text })) } }),
+    ...(system.length > 0 && { systemInstruction: { parts: system.map(({ text }) => ({ text })) } }),
     contents: turns.map((turn) => ({ role: turn.role === 'assistant' ? 'model' : 'user', parts: turn.blocks })),
     ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
     ...toTools(request),
@@ -80,7 +83,7 @@ function toGenerationConfig(
   const { request } = call
   const factor = settings.quirks?.temperatureFactor ?? 1
   const { temperature, topP } = mapSampling(call, { factor, traits }, adjustments)
-  const thinkingConfig = mapThinking(traits, request.reasoningEffort, adjustments)
+  const thinkingConfig = mapThinking(traits, request, adjustments)
   const stop = request.stop?.slice(0, maximumStopSequences)
   if (stop && stop.length !== request.stop?.length) adjustments.note('stop')
   return {
@@ -91,6 +94,9 @@ function toGenerationConfig(
     ...(request.seed !== undefined && { seed: mapSeed(request.seed, adjustments) }),
     ...(request.presencePenalty !== undefined && { presencePenalty: request.presencePenalty }),
     ...(request.frequencyPenalty !== undefined && { frequencyPenalty: request.frequencyPenalty }),
+    ...(request.topK !== undefined && { topK: request.topK }),
+    ...(request.logprobs && { responseLogprobs: true, logprobs: request.topLogprobs ?? 0 }),
+    ...toOutputFormat(request),
     ...(thinkingConfig && { thinkingConfig }),
   }
 }
@@ -102,8 +108,12 @@ function mapSeed(seed: number, adjustments: Adjustments): number {
 }
 
 function toParts(message: ProviderMessage, signed: boolean): JsonObject[] {
-  const content = textOfContent(message.content)
-  const text = isBlankText(content) ? [] : [{ text: content }]
+  const { content } = message
+  const parts = isParts(content)
+    ? content.flatMap((part) => toContentParts(part))
+    : isBlankText(content)
+      ? []
+      : [{ text: content }]
   const calls = (message.toolCalls ?? []).map((call, position) => {
     const identity = decodeToolCallId(call.id)
     // Parallel calls share one signature, which is part of the first.
@@ -117,34 +127,59 @@ function toParts(message: ProviderMessage, signed: boolean): JsonObject[] {
       ...(signature !== null && { thoughtSignature: signature }),
     }
   })
-  return [...text, ...calls]
+  return [...parts, ...calls]
 }
 
 /** The result of a tool must be an object with the tool's name; our ids contain the name, for other ids it is looked up. */
-function toFunctionResponse(message: ProviderMessage, messages: ProviderMessage[]): JsonObject {
+function toFunctionResponse(message: ProviderMessage, messages: ProviderMessage[]): JsonObject[] {
   const identity = decodeToolCallId(message.toolCallId ?? '')
   const content = textOfContent(message.content)
-  return {
-    functionResponse: {
-      ...(identity?.wireId && { id: identity.wireId }),
-      name: identity?.name ?? nameOfAnsweredTool(messages, message),
-      response: parseJsonObject(textOf(content)) ?? { result: content },
+  const text = textOf(content)
+  const response = message.isError ? { error: text } : (parseJsonObject(text) ?? { result: content })
+  return [
+    {
+      functionResponse: {
+        ...(identity?.wireId && { id: identity.wireId }),
+        name: identity?.name ?? nameOfAnsweredTool(messages, message),
+        response,
+      },
     },
-  }
+    // Images follow the result in the same turn.
+    ...(isParts(message.content) ? message.content.filter(isMedia).flatMap((part) => toContentParts(part)) : []),
+  ]
+}
+
+/** Files of Google's storage are named by their address; everything else is sent as bytes. */
+function toContentParts(part: ContentPart): JsonObject[] {
+  if (!isMedia(part)) return isBlankText(part.text) ? [] : [{ text: part.text }]
+  const { source } = part
+  if (source.kind === 'url') return [{ fileData: { fileUri: source.url } }]
+  return [{ inlineData: { mimeType: source.mediaType, data: source.data } }]
+}
+
+function toOutputFormat({ responseFormat }: ProviderRequest): JsonObject | undefined {
+  if (!responseFormat) return undefined
+  if (responseFormat.type === 'json_object') return { responseMimeType: 'application/json' }
+  const { schema } = responseFormat
+  return { responseMimeType: 'application/json', responseJsonSchema: usableSchema(() => toGeminiSchema(schema)) }
 }
 
 function toTools(request: ProviderRequest): JsonObject {
-  if (!request.tools || request.tools.length === 0) return {}
+  const { tools = [], hostedTools = [] } = request
+  if (tools.length === 0 && hostedTools.length === 0) return {}
   const choice = request.toolChoice
   const modes = { auto: 'AUTO', none: 'NONE', required: 'ANY' } as const
-  const functionDeclarations = request.tools.map((tool) => ({
+  const functionDeclarations = tools.map((tool) => ({
     name: tool.name,
     description: tool.description,
     // `parameters` accepts only a part of OpenAPI's schema; this field accepts JSON Schema.
     parametersJsonSchema: tool.parameters,
   }))
   return {
-    tools: [{ functionDeclarations }],
+    tools: [
+      ...(tools.length > 0 ? [{ functionDeclarations }] : []),
+      ...hostedTools.map(({ definition }) => definition),
+    ],
     ...(choice !== undefined && {
       toolConfig: {
         functionCallingConfig:

@@ -1,3 +1,4 @@
+import { capabilityRules } from './capability-rules.ts'
 import { claudeRules } from './claude-rules.ts'
 import { geminiRules } from './gemini-rules.ts'
 import { hostRules } from './host-rules.ts'
@@ -5,7 +6,14 @@ import { modelRules } from './model-rules.ts'
 import { openAiRules } from './openai-rules.ts'
 import type { HostName, ModelTraits, ResolvedTraits, TraitRule } from './traits.ts'
 
-const rules: readonly TraitRule[] = [...hostRules, ...modelRules, ...openAiRules, ...claudeRules, ...geminiRules]
+const rules: readonly TraitRule[] = [
+  ...hostRules,
+  ...capabilityRules,
+  ...modelRules,
+  ...openAiRules,
+  ...claudeRules,
+  ...geminiRules,
+]
 
 export interface NamedModel {
   baseModel: string

@@ -1,3 +1,4 @@
+import { callIdOf } from '../call-id.ts'
 import { mapError } from '../openai/map-error.ts'
 import type { FinishReason, ProviderAnswer, TokenUsage } from '../port.ts'
 import { unreadableAnswer } from '../wire-failure.ts'
@@ -11,7 +12,7 @@ export function fromChat(body: Uint8Array, redact: Redact): WireAnswer {
   if (answer?.error) throw mapError({ status: 200, headers: {}, body: JSON.stringify(answer) }, redact)
   if (!answer || typeof answer.message !== 'object' || answer.done !== true) throw unreadableAnswer('an answer', true)
   const message = asObject(answer.message)
-  const toolCalls = readToolCalls(message, 0)
+  const toolCalls = readToolCalls(answer, message, 0)
   const word = asName(answer.done_reason)
   return {
     text: asString(message.content),
@@ -25,11 +26,11 @@ export function fromChat(body: Uint8Array, redact: Redact): WireAnswer {
 }
 
 /** Calls are complete, in older versions without ids; `from` numbers those. */
-export function readToolCalls(message: JsonObject, from: number): ProviderAnswer['toolCalls'] {
+export function readToolCalls(answer: JsonObject, message: JsonObject, from: number): ProviderAnswer['toolCalls'] {
   return asObjects(message.tool_calls).map((call, index) => {
     const called = asObject(call.function)
     return {
-      id: asName(call.id) ?? `call_${from + index}`,
+      id: asName(call.id) ?? callIdOf(`${asString(answer.model)} ${asString(answer.created_at)}`, from + index),
       name: asString(called.name),
       argumentsJson: JSON.stringify(asObject(called.arguments)),
     }

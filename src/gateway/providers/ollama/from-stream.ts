@@ -41,7 +41,7 @@ function readLine(
   const text = asString(message.content)
   if (thinking !== '') events.push({ type: 'reasoning', text: thinking })
   if (text !== '') events.push({ type: 'text', text })
-  for (const { id, name, argumentsJson } of readToolCalls(message, state.toolCalls)) {
+  for (const { id, name, argumentsJson } of readToolCalls(part, message, state.toolCalls)) {
     events.push({ type: 'tool_call', index: state.toolCalls++, id, name, argumentsDelta: argumentsJson })
   }
   if (part.done !== true) return events

@@ -1,10 +1,12 @@
 import { toFunctionTools } from '../function-tools.ts'
 import { jsonRequest } from '../json-request.ts'
 import { acceptCall } from '../accept-call.ts'
-import { textOfContent } from '../../conversation/index.ts'
-import { nameOfAnsweredTool, toolArguments } from '../conversation.ts'
+import { isParts, type MessageContent, textOfContent, toPlainSchema } from '../../conversation/index.ts'
+import { nameOfAnsweredTool, orderResults, toolArguments } from '../conversation.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
-import type { ProviderCall, ProviderMessage, ProviderSettings } from '../port.ts'
+import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
+import { isMedia, moveResultMedia, refusedPart } from '../media.ts'
+import { usableSchema } from '../structured-answer.ts'
 import { Adjustments, mapSampling } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
 import type { JsonObject } from '../wire-json.ts'
@@ -36,12 +38,17 @@ function toBody(
   const { model, request } = call
   const factor = settings.quirks?.temperatureFactor ?? 1
   const { temperature, topP } = mapSampling(call, { factor, traits }, adjustments)
-  adjustments.drop(request, 'user', 'metadata')
-  if (request.tools && request.toolChoice !== undefined && request.toolChoice !== 'auto') adjustments.note('toolChoice')
-  const offersTools = request.tools && request.tools.length > 0 && request.toolChoice !== 'none'
+  adjustments.drop(request, ...droppedFields)
+  const { toolChoice } = request
+  if (request.tools && toolChoice !== undefined && toolChoice !== 'auto') adjustments.note('toolChoice')
+  // A forced tool is the only one that the model can choose.
+  const named = typeof toolChoice === 'object' ? toolChoice.name : undefined
+  const offered = named === undefined ? request.tools : request.tools?.filter(({ name }) => name === named)
+  const offersTools = offered && offered.length > 0 && toolChoice !== 'none'
+  const messages = moveResultMedia(orderResults(request.messages), adjustments)
   return {
     model: model.id,
-    messages: request.messages.map((message) => toMessage(message, request.messages)),
+    messages: messages.map((message) => toMessage(message, messages)),
     stream,
     options: {
       num_ctx: contextSize(call, traits),
@@ -49,15 +56,47 @@ function toBody(
       ...(topP !== undefined && { top_p: topP }),
       ...(request.maxOutputTokens !== undefined && { num_predict: request.maxOutputTokens }),
       ...(request.stop && request.stop.length > 0 && { stop: request.stop }),
+      ...(request.topK !== undefined && { top_k: request.topK }),
       ...(request.seed !== undefined && { seed: request.seed }),
       ...(request.presencePenalty !== undefined && { presence_penalty: request.presencePenalty }),
       ...(request.frequencyPenalty !== undefined && { frequency_penalty: request.frequencyPenalty }),
     },
+    ...toOutputFormat(request),
     ...mapThinking(call, traits, adjustments),
     ...(offersTools && {
-      tools: toFunctionTools(request.tools!),
+      tools: toFunctionTools(offered),
     }),
   }
+}
+
+/** Fields without a place in Ollama's API. */
+const droppedFields = [
+  'user',
+  'metadata',
+  'parallelToolCalls',
+  'verbosity',
+  'logitBias',
+  'logprobs',
+  'topLogprobs',
+  'choices',
+] as const
+
+/** https://docs.ollama.com/capabilities/structured-outputs */
+function toOutputFormat({ responseFormat }: ProviderRequest): JsonObject | undefined {
+  if (!responseFormat) return undefined
+  if (responseFormat.type === 'json_object') return { format: 'json' }
+  const { schema } = responseFormat
+  return { format: usableSchema(() => toPlainSchema(schema)) }
+}
+
+/** Images have a separate field, as bytes only. */
+function toImages(content: MessageContent): JsonObject | undefined {
+  if (!isParts(content)) return undefined
+  const images = content.filter(isMedia).map((part) => {
+    if (part.type !== 'image' || part.source.kind !== 'base64') throw refusedPart(part)
+    return part.source.data
+  })
+  return images.length > 0 ? { images } : undefined
 }
 
 /** Some models accept levels, other thinking models only on and off; a model without thinking refuses the field. */
@@ -84,6 +123,7 @@ function toMessage(message: ProviderMessage, all: ProviderMessage[]): JsonObject
   return {
     role: message.role === 'developer' ? 'system' : message.role,
     content: textOfContent(message.content),
+    ...toImages(message.content),
     ...(message.toolCalls &&
       message.toolCalls.length > 0 && {
         tool_calls: message.toolCalls.map((call) => ({

@@ -54,8 +54,8 @@ const generic: Flavour = {
   temperatureFactor: 1,
   capField: 'max_tokens',
   openAiReasoning: false,
-  // Metadata belongs to OpenAI's stored completions, and tiers are OpenAI's price classes.
-  rejects: ['metadata', 'service_tier'],
+  // Metadata belongs to OpenAI's stored completions, tiers are OpenAI's price classes, and only its models write at a chosen length.
+  rejects: ['metadata', 'service_tier', 'verbosity'],
   streamUsage: 'ask',
   seedField: 'seed',
   requiredToolChoice: 'required',
@@ -77,8 +77,8 @@ const openai: Flavour = {
   hosts: ['api.openai.com'],
   capField: 'max_completion_tokens',
   openAiReasoning: true,
-  // Refused unless the completion is stored, and we never store it.
-  rejects: ['metadata'],
+  // Metadata is refused unless the completion is stored, and we never store it.
+  rejects: ['metadata', 'top_k'],
   base64Embeddings: true,
   // 2048 inputs are allowed, but only 300,000 tokens in total.
   embeddingBatch: 256,
@@ -94,7 +94,7 @@ export const flavours = {
     hosts: ['openai.azure.com', 'services.ai.azure.com', 'cognitiveservices.azure.com'],
     // Older API versions support the new name for reasoning models only.
     capField: 'max_tokens',
-    rejects: ['metadata', 'service_tier'],
+    rejects: ['metadata', 'service_tier', 'top_k'],
     requestIdField: 'x-ms-client-request-id',
     requestIdHeader: 'apim-request-id',
   },
@@ -105,7 +105,7 @@ export const flavours = {
     // Useful values range up to about 1; the default is the operator's choice.
     temperatureFactor: 0.5,
     // Unknown fields cause a 422.
-    rejects: ['metadata', 'service_tier', 'user'],
+    rejects: ['metadata', 'service_tier', 'user', 'verbosity', 'top_k', 'logit_bias'],
     streamUsage: 'unasked',
     seedField: 'random_seed',
     requiredToolChoice: 'any',
@@ -123,14 +123,14 @@ export const flavours = {
     versionPath: '/openai/v1',
     temperatureForZero: 1e-8,
     capField: 'max_completion_tokens',
-    rejects: ['metadata'],
+    rejects: ['metadata', 'verbosity', 'top_k', 'logit_bias'],
   },
   deepseek: {
     ...generic,
     baseUrl: 'https://api.deepseek.com',
     hosts: ['api.deepseek.com'],
     versionPath: '',
-    rejects: ['metadata', 'service_tier', 'seed', 'user'],
+    rejects: ['metadata', 'service_tier', 'seed', 'user', 'verbosity', 'top_k', 'parallel_tool_calls'],
   },
   xai: {
     ...generic,
@@ -158,7 +158,7 @@ export const flavours = {
     baseUrl: 'https://api.perplexity.ai',
     hosts: ['api.perplexity.ai'],
     versionPath: '',
-    rejects: ['metadata', 'service_tier', 'seed', 'stop', 'user'],
+    rejects: ['metadata', 'service_tier', 'seed', 'stop', 'user', 'verbosity'],
     streamUsage: 'unasked',
     // sonar-deep-research reports tens of thousands of reasoning tokens next to a total of prompt and completion, and bills them.
     reasoningOutsideCompletion: 'always',
@@ -169,7 +169,7 @@ export const flavours = {
     baseUrl: 'https://api.cerebras.ai/v1',
     hosts: ['api.cerebras.ai'],
     capField: 'max_completion_tokens',
-    rejects: ['metadata', 'service_tier', 'presence_penalty', 'frequency_penalty'],
+    rejects: ['metadata', 'service_tier', 'presence_penalty', 'frequency_penalty', 'verbosity', 'top_k'],
   },
   alibaba: {
     ...generic,
@@ -190,7 +190,7 @@ export const flavours = {
     ...generic,
     baseUrl: 'http://127.0.0.1:11434/v1',
     hosts: ['ollama.com'],
-    rejects: ['metadata', 'service_tier', 'user'],
+    rejects: ['metadata', 'service_tier', 'user', 'verbosity'],
     stopMayMeanToolCalls: true,
   },
   jina: { ...generic, baseUrl: 'https://api.jina.ai/v1', hosts: ['api.jina.ai'] },

@@ -1,11 +1,13 @@
-import type { ProviderAnswer } from '../port.ts'
+import { callIdOf } from '../call-id.ts'
+import type { AnswerChoice, ProviderAnswer } from '../port.ts'
 import { failure, unreadableAnswer } from '../wire-failure.ts'
-import { asName, asObject, asObjects, asString, decodeJsonObject, type JsonObject } from '../wire-json.ts'
+import { asCount, asName, asObject, asObjects, asString, decodeJsonObject, type JsonObject } from '../wire-json.ts'
 import { readCitations } from './citations.ts'
 import type { Flavour } from './flavours.ts'
 import { mapError } from './map-error.ts'
 import { isBrokenOff, mapFinishReason } from './map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
+import { readLogprobs } from './logprobs.ts'
 import { readArguments, readTextParts } from './message-parts.ts'
 import { createReplayCollector } from './replay.ts'
 import type { Redact } from '../redactor.ts'
@@ -25,25 +27,57 @@ export function fromCompletion(body: Uint8Array, flavour: Flavour, redact: Redac
     throw unreadableAnswer('an answer', true)
   const message = asObject(choice.message)
   if (isBrokenOff(word)) throw brokenOffFailure(word, true)
-  const toolCalls = readToolCalls(message)
+  const toolCalls = readToolCalls(message, `${answerIdOf(completion)} 0`)
   const citations = readCitations(completion, message)
   return {
     ...splitParts(message),
     refusal: asName(message.refusal),
     toolCalls,
     ...(citations && { citations }),
-    ...(toolCalls.length > 0 && toReplay(message)),
+    ...toReplay(message, toolCalls.length > 0),
+    ...toLogprobs(choice),
+    ...toFurtherChoices(completion, flavour),
     finishReason: finishReasonOf(word, toolCalls.length > 0, flavour),
     wireFinishReason: word,
     usage: mapUsage(completion.usage ?? asObject(completion.x_groq).usage ?? choice.usage, flavour),
   }
 }
 
-function toReplay(message: JsonObject): Pick<ProviderAnswer, 'replay'> {
+function toReplay(message: JsonObject, hasToolCalls: boolean): Pick<ProviderAnswer, 'replay'> {
   const collector = createReplayCollector()
   collector.take(message, readTextParts(message).reasoning)
-  const replay = collector.replay()
+  const replay = collector.replay(hasToolCalls)
   return replay ? { replay } : {}
+}
+
+function answerIdOf({ id, created }: JsonObject): string {
+  return `${asString(id)} ${asCount(created) ?? ''}`
+}
+
+function toLogprobs(choice: JsonObject): Pick<ProviderAnswer, 'logprobs'> {
+  const logprobs = choice.logprobs ? readLogprobs(choice) : undefined
+  return logprobs ? { logprobs } : {}
+}
+
+/** In the order of their indices; absent if there is one choice only. */
+function toFurtherChoices(completion: JsonObject, flavour: Flavour): Pick<ProviderAnswer, 'furtherChoices'> {
+  if (!Array.isArray(completion.choices) || completion.choices.length < 2) return {}
+  const further = asObjects(completion.choices).filter(({ index }) => typeof index === 'number' && index > 0)
+  const furtherChoices = further.map((choice): AnswerChoice => {
+    const message = asObject(choice.message)
+    const word = asName(choice.finish_reason)
+    const toolCalls = readToolCalls(message, `${answerIdOf(completion)} ${String(choice.index)}`)
+    return {
+      ...splitParts(message),
+      refusal: asName(message.refusal),
+      toolCalls,
+      ...toReplay(message, toolCalls.length > 0),
+      ...toLogprobs(choice),
+      finishReason: finishReasonOf(word, toolCalls.length > 0, flavour),
+      wireFinishReason: word,
+    }
+  })
+  return furtherChoices.length > 0 ? { furtherChoices } : {}
 }
 
 function splitParts(message: JsonObject): { text: string; reasoningText: string } {
@@ -89,14 +123,18 @@ export function hasCall(functionCall: unknown): boolean {
   return asString(name) !== '' || readArguments(given) !== ''
 }
 
-function readToolCalls(message: JsonObject): ProviderAnswer['toolCalls'] {
-  const calls = asObjects(message.tool_calls).map((call) => {
+function readToolCalls(message: JsonObject, answerId: string): ProviderAnswer['toolCalls'] {
+  const calls = asObjects(message.tool_calls).map((call, index) => {
     const called = asObject(call.function)
-    return { id: asString(call.id), name: asString(called.name), argumentsJson: readArguments(called.arguments) }
+    return {
+      id: asString(call.id) || callIdOf(answerId, index),
+      name: asString(called.name),
+      argumentsJson: readArguments(called.arguments),
+    }
   })
   if (calls.length > 0) return calls
   // The form before tools were introduced.
   if (!hasCall(message.function_call)) return []
   const called = asObject(message.function_call)
-  return [{ id: '', name: asString(called.name), argumentsJson: readArguments(called.arguments) }]
+  return [{ id: callIdOf(answerId, 0), name: asString(called.name), argumentsJson: readArguments(called.arguments) }]
 }

@@ -8,6 +8,7 @@ import { type Flavour, flavourName, flavours } from './flavours.ts'
 import { fromCompletion } from './from-response.ts'
 import { createChatStreamReader } from './from-stream.ts'
 import { mapError } from './map-error.ts'
+import { takesAddress } from './message-content.ts'
 import { createRerank } from './rerank.ts'
 import { toChatRequest } from './to-request.ts'
 
@@ -23,8 +24,9 @@ export const createOpenAiAdapter: CreateWireAdapter = (settings) => {
   const rerank = createRerank(context, redact)
   return {
     toRequest: (call, options) => toChatRequest(call, options, context),
+    takesAddress: (part) => takesAddress(part, host),
     fromResponse: (body) => fromCompletion(body, flavour, redact),
-    createStreamReader: () => createChatStreamReader(flavour, redact),
+    createStreamReader: (request) => createChatStreamReader(flavour, redact, request?.choices),
     mapError: (error) => mapError(error, redact),
     authorize: () => credentials,
     requestIdHeader: flavour.requestIdHeader,

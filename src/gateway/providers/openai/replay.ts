@@ -21,7 +21,9 @@ export function createReplayCollector() {
         addDetail(details, detail)
       }
     },
-    replay(): ReasoningReplay | null {
+    /** Hosts of details accept them with every answer; a text only belongs to tool calls. */
+    replay(hasToolCalls: boolean): ReasoningReplay | null {
+      if (!hasToolCalls && details.length === 0) return null
       if (characters > maximumReplayedCharacters || (content === '' && details.length === 0)) return null
       return { format: 'openai', blocks: [{ content, details }] }
     },

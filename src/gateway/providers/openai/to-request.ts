@@ -1,6 +1,7 @@
 import { toFunctionTools } from '../function-tools.ts'
 import { jsonRequest } from '../json-request.ts'
 import { acceptCall, mapEffort, shapeMessages } from '../accept-call.ts'
+import { moveResultMedia } from '../media.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
 import { Adjustments, mapSampling } from '../sampling.ts'
@@ -8,7 +9,9 @@ import type { WireRequest } from '../wire-adapter.ts'
 import type { JsonObject } from '../wire-json.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Flavour, FlavourName } from './flavours.ts'
+import { toWireContent } from './message-content.ts'
 import { toReplayedFields } from './replay.ts'
+import { toResponseFormat } from './response-format.ts'
 
 export interface RequestContext {
   settings: ProviderSettings
@@ -37,7 +40,7 @@ export function toChatRequest(call: ProviderCall, options: { stream: boolean }, 
 function toChatBody(
   call: ProviderCall,
   options: { stream: boolean },
-  { settings, flavour }: RequestContext,
+  { settings, host, flavour }: RequestContext,
   traits: ModelTraits,
   adjustments: Adjustments,
 ): JsonObject {
@@ -52,9 +55,8 @@ function toChatBody(
   const roles = {
     system: quirks?.systemRole ?? (reasonsAsOpenAi(call, flavour) ? 'developer' : (traits.systemRole ?? 'system')),
   }
-  const messages = shapeMessages(request.messages, traits, adjustments).map((message) =>
-    toWireMessage(message, roles.system, call, traits),
-  )
+  const shaped = shapeMessages(moveResultMedia(request.messages, adjustments), traits, adjustments)
+  const messages = shaped.map((message) => toWireMessage(message, roles.system, host, call, traits))
   // Not assembled from parts (`...(condition && { field })`), which takes several times as long.
   const body: JsonObject = { model: model.id, messages: markPrefix(messages, flavour) }
   const set = (field: string, value: unknown) => {
@@ -71,7 +73,8 @@ function toChatBody(
   set('user', request.user)
   set('metadata', request.metadata)
   set('service_tier', request.serviceTier)
-  if (request.tools && request.tools.length > 0) Object.assign(body, toTools(request.tools, request, flavour))
+  setLaterFields(body, call, host)
+  if (request.tools && request.tools.length > 0) Object.assign(body, toTools(request.tools, request, flavour, host))
   if (options.stream) Object.assign(body, toStreamFields(quirks?.streamOptions ?? flavour.streamUsage === 'ask'))
   return body
 }
@@ -82,17 +85,23 @@ const reasonsAsOpenAi = ({ model }: ProviderCall, flavour: Flavour) => flavour.o
 function toWireMessage(
   message: ProviderMessage,
   systemRole: string,
+  host: FlavourName,
   { model }: ProviderCall,
   traits: ModelTraits,
 ): JsonObject {
-  if (message.role === 'system' || message.role === 'developer') return { role: systemRole, content: message.content }
-  if (message.role === 'tool') {
-    return { role: 'tool', tool_call_id: message.toolCallId ?? '', content: message.content }
+  const content = toWireContent(message.content, host)
+  const named = message.name !== undefined && sendsNames.has(host) ? { name: message.name } : undefined
+  if (message.role === 'system' || message.role === 'developer') return { role: systemRole, content, ...named }
+  if (message.role === 'tool') return { role: 'tool', tool_call_id: message.toolCallId ?? '', content }
+  if (!message.toolCalls || message.toolCalls.length === 0) {
+    if (message.replay && traits.reasoningReplay === 'reasoning_details')
+      return { role: message.role, content, ...named, ...toReplayedFields(message, model, traits) }
+    return { role: message.role, content, ...named }
   }
-  if (!message.toolCalls || message.toolCalls.length === 0) return { role: message.role, content: message.content }
   return {
     role: message.role,
-    content: message.content === '' || traits.textWithToolCalls === false ? null : message.content,
+    content: content === '' || traits.textWithToolCalls === false ? null : content,
+    ...named,
     ...toReplayedFields(message, model, traits),
     tool_calls: message.toolCalls.map((call) => ({
       id: call.id,
@@ -101,6 +110,32 @@ function toWireMessage(
     })),
   }
 }
+
+/** Fields that only version 2 of the gateway sends; a plain request pays for a few comparisons. */
+function setLaterFields(body: JsonObject, { request }: ProviderCall, host: FlavourName): void {
+  if (request.responseFormat) body.response_format = toResponseFormat(request.responseFormat)
+  if (request.logprobs !== undefined) body.logprobs = request.logprobs
+  if (request.topLogprobs !== undefined) body.top_logprobs = request.topLogprobs
+  if (request.choices !== undefined) body.n = request.choices
+  if (request.logitBias !== undefined) body.logit_bias = request.logitBias
+  if (request.verbosity !== undefined) body.verbosity = request.verbosity
+  if (request.topK !== undefined) body.top_k = request.topK
+  const budget = request.reasoning?.budgetTokens
+  if (host === 'openrouter' && budget !== undefined) body.reasoning = { max_tokens: budget }
+}
+
+/** Hosts with a place for the name of a participant; others ignore or refuse it. */
+const sendsNames: ReadonlySet<FlavourName> = new Set(['openai', 'azure', 'openrouter'])
+/** Hosts that know `strict` in the definition of a tool. */
+const keepsStrict: ReadonlySet<FlavourName> = new Set([
+  'openai',
+  'azure',
+  'openrouter',
+  'vercel',
+  'mistral',
+  'cerebras',
+  'xai',
+])
 
 function markPrefix(messages: JsonObject[], { marksPrefix }: Flavour): JsonObject[] {
   const last = messages.at(-1)
@@ -114,7 +149,12 @@ function aboveZero(temperature: number, flavour: Flavour, adjustments: Adjustmen
   return flavour.temperatureForZero
 }
 
-function toTools(tools: NonNullable<ProviderRequest['tools']>, { toolChoice }: ProviderRequest, flavour: Flavour) {
+function toTools(
+  tools: NonNullable<ProviderRequest['tools']>,
+  { toolChoice, parallelToolCalls }: ProviderRequest,
+  flavour: Flavour,
+  host: FlavourName,
+) {
   const choice =
     typeof toolChoice === 'object'
       ? { type: 'function', function: { name: toolChoice.name } }
@@ -122,7 +162,8 @@ function toTools(tools: NonNullable<ProviderRequest['tools']>, { toolChoice }: P
         ? flavour.requiredToolChoice
         : toolChoice
   return {
-    tools: toFunctionTools(tools),
+    tools: toFunctionTools(tools, { keepsStrict: keepsStrict.has(host) }),
+    ...(parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }),
     ...(choice !== undefined && { tool_choice: choice }),
   }
 }
