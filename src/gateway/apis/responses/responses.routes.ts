@@ -9,7 +9,8 @@ import {
 } from '../../../contract/gateway-v2-responses.ts'
 import { answerCall, type Call, describeRoutes, renderErrorBody, type Routes } from '../../../platform/http/index.ts'
 import type { Clock } from '../../../platform/kernel/index.ts'
-import { countPrompt, gate } from '../../gateway/index.ts'
+import { assertGatewayAccess } from '../../../tenants/organisations/index.ts'
+import { countPrompt } from '../../gateway/index.ts'
 import type { Capability } from '../../providers/index.ts'
 import type { TokenCounting } from '../../tokens/index.ts'
 import { type ClientApi, completionRoute, type CompletionRouteDependencies } from '../completion.routes.ts'
@@ -87,9 +88,8 @@ export function responsesRoutes({
             description: "Portico's count, which may differ from the provider's. It costs nothing.",
           },
           'organisation',
-          { limited: 'call', body: tokenCountBody },
+          { limited: 'call', body: tokenCountBody, access: assertGatewayAccess },
         ),
-        onRequest: gate,
         validatorCompiler: hooks.validatorCompiler,
       },
       answerCall(count),
