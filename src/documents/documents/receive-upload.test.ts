@@ -1,4 +1,5 @@
-import { Readable } from 'node:stream'
+import { Readable, Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { Dicer } from '@fastify/busboy'
 import { afterEach, expect, test, vi } from 'vitest'
 import { receiveUpload, type UploadRequest } from './receive-upload.ts'
@@ -11,7 +12,10 @@ const fileHead =
   '--b\r\ncontent-disposition: form-data; name="file"; filename="a.txt"\r\ncontent-type: text/plain; charset=latin1\r\n\r\n'
 
 /** The body arrives in chunks as large as a socket reads. */
-function receive(body: string, signal = new AbortController().signal) {
+function receive(
+  body: string,
+  { signal = new AbortController().signal, sink = undefined as Writable | undefined } = {},
+) {
   const bytes = Buffer.from(body, 'latin1')
   const chunks: Buffer[] = []
   for (let at = 0; at < bytes.length; at += 64 * kibibyte) chunks.push(bytes.subarray(at, at + 64 * kibibyte))
@@ -20,6 +24,7 @@ function receive(body: string, signal = new AbortController().signal) {
   }) as unknown as UploadRequest
   const stored: Uint8Array[] = []
   const storeFile = async (source: AsyncIterable<Uint8Array>) => {
+    if (sink) return pipeline(source, sink)
     for await (const chunk of source) stored.push(chunk)
   }
   const received = receiveUpload(request, { maximumBytes: 10_000_000, storeFile, signal })
@@ -48,5 +53,15 @@ test('receives fields and a file whose parts end anywhere in a chunk', async () 
     expect(await upload.received).toMatchObject({ name: 'value', metadataText: 'value', sizeBytes: length })
     expect(await upload.received).toMatchObject({ declaredCharset: 'latin1' })
     expect(upload.text()).toBe(content)
+  }
+})
+
+test('ends with the error of the store where a file cannot be written to its end', async () => {
+  const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+  for (const fails of ['at once', 'later'] as const) {
+    const write = (_chunk: Buffer, _encoding: unknown, done: (error: Error) => void) =>
+      void (fails === 'at once' ? done(full) : setImmediate(done, full))
+    const body = `${fileHead}${'x'.repeat(1_000_000)}\r\n--b--\r\n`
+    await expect(receive(body, { sink: new Writable({ write }) }).received).rejects.toBe(full)
   }
 })

@@ -220,11 +220,11 @@ function createParser(contentType: string, contentLength: string | undefined, ma
 async function storeCounted(stream: Readable, { maximumBytes, storeFile, fail, failure }: Collecting) {
   const file = new WatchedFile()
   async function* counted(): AsyncGenerator<Uint8Array> {
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
+    // A store that fails leaves the loop. That must not fail the stream as well, whose error would come first, and the first one counts.
+    for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       failure.throwIfAborted()
       file.take(chunk)
       if (file.sizeBytes > maximumBytes) {
-        // Before leaving the loop, which fails the stream with a less specific error; the first error counts.
         fail(tooLarge(maximumBytes))
         failure.throwIfAborted()
       }
@@ -238,6 +238,7 @@ async function storeCounted(stream: Readable, { maximumBytes, storeFile, fail, f
     await storeFile(counted())
   } finally {
     failure.removeEventListener('abort', abort)
+    stream.destroy()
   }
   return file.finish()
 }
