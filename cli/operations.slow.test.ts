@@ -91,16 +91,6 @@ describe('usage', () => {
   })
 })
 
-test('without a journal in front of a server there is nothing to list or to release', async () => {
-  const listed = await run(['ledger', 'journals'])
-  expect([listed.code, listed.out]).toEqual([0, 'No instance has a local journal.\n'])
-  const release = ['ledger', 'release', crypto.randomUUID()]
-  expect((await run(release)).code).toBe(2)
-  const released = await run([...release, '--yes'])
-  expect([released.code, released.out]).toEqual([1, ''])
-  expect(released.error).toContain('There is no open journal with this id')
-})
-
 describe('an audit', () => {
   const answerWith = async (body: object) => {
     const server = createServer((_request, response) => response.end(JSON.stringify(body)))

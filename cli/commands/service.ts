@@ -1,5 +1,5 @@
 import type { AuditBody } from '../../src/contract/audit.ts'
-import type { LedgerJournalBody, LedgerRepairBody } from '../../src/contract/ledger-journals.ts'
+import type { LedgerRepairBody } from '../../src/contract/ledger-repair.ts'
 import type { AdminLogEntryBody } from '../../src/contract/admin-log.ts'
 import type { ReencryptionBody } from '../../src/contract/operator.ts'
 import { type CliCommand, assertConfirmed, parseWhole } from '../define.ts'
@@ -53,7 +53,6 @@ export function addServiceCommands(program: CliCommand): void {
         ),
       )
     })
-  addLedgerCommands(program)
   addSecretsCommands(program)
   program
     .command('token')
@@ -97,42 +96,6 @@ function addSecretsCommands(program: CliCommand): void {
         ),
       )
       if (done.unreadable > 0) throw new FailedError(`${done.unreadable} values are under neither key.`)
-    })
-}
-
-/** `portico ledger` */
-function addLedgerCommands(program: CliCommand): void {
-  const ledger = program.command('ledger').description('Local journals of the ledger in front of a server.')
-  ledger
-    .command('journals')
-    .description('Local journals of instances that run, or that ended without applying theirs.')
-    .examples('portico ledger journals', 'portico ledger journals --json')
-    .run(async ({ output, operator }) => {
-      const journals = await operator().get<{ items: LedgerJournalBody[] }>('/api/ledger/journals')
-      output.result(journals, () =>
-        output.table(
-          ['JOURNAL', 'PLACE', 'STATE', 'HEARTBEAT', 'HOLDS', 'RESERVED'],
-          journals.items.map(({ journalId, place, silent, heartbeatAt, openHolds, reservedUsd }) => [
-            journalId,
-            place,
-            silent ? 'silent' : 'running',
-            heartbeatAt,
-            String(openHolds),
-            reservedUsd,
-          ]),
-          'No instance has a local journal.',
-        ),
-      )
-    })
-  ledger
-    .command('release <journal>')
-    .description('Accept the loss of a journal whose disk is gone: calls that only it has stay unbilled.')
-    .option('--yes', 'confirm (required)')
-    .examples('portico ledger release JOURNAL_ID --yes')
-    .run(async ({ output, operator }, options: { yes?: boolean }, journalId: string) => {
-      assertConfirmed(options.yes, 'Calls that only this journal has stay unbilled for ever.')
-      await operator().send('POST', `/api/ledger/journals/${encodeURIComponent(journalId)}/release`)
-      output.result({ journalId }, () => output.line('Released. Its open holds are settled as after a crash.'))
     })
 }
 

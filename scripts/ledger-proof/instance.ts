@@ -31,8 +31,7 @@ export interface InstanceOptions {
   holdWaitMs: number
   /** Receives the statements that commit after the instance has given them up; without it, there are none. */
   late?: Promise<unknown>[]
-  /** Its journal, or the folder in which an earlier process may have left one. */
-  journal?: { mode: 'local' | 'database'; folder: string } | undefined
+  journal?: { mode: 'local'; folder: string } | undefined
 }
 
 /** Small, so that a run fills, applies and reuses many. */

@@ -4,7 +4,7 @@ import { ProjectionStoppedError } from '../../src/gateway/billing/journal/projec
 import type { Database } from '../../src/platform/database/index.ts'
 import { isAppError, parsePicoUsd, type RequestId } from '../../src/platform/kernel/index.ts'
 import type { Organisation } from '../../src/tenants/organisations/index.ts'
-import { type Instance, type InstanceOptions, startInstance } from './instance.ts'
+import { type Instance, startInstance } from './instance.ts'
 import type { Chance } from './random.ts'
 
 /** The record of one simulated call; compared with the database at the end. */
@@ -50,9 +50,8 @@ const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Pacific/Apia']
 const dayMs = 86_400_000
 
 /**
- * Seeded random events over the real SQL: calls, streams, crashes, silences, clock jumps and changed budgets. With a journal and the
- * embedded engine one instance at a time uses database and folder. On a server several share the database, each with a folder: then
- * a start chooses whether it writes to a journal, and some killed instances stay away for a while.
+ * Seeded random events over the real SQL: calls, streams, crashes, silences, clock jumps and changed budgets. With a journal one instance at
+ * a time uses database and folder. Without, several share the database, and some killed instances stay away for a while.
  */
 export async function simulate(
   database: Database,
@@ -61,7 +60,7 @@ export async function simulate(
   journalFolder?: string,
 ): Promise<Simulation> {
   // Instances share one database like a server: the start of one does not prove that the others are dead.
-  const isAlone = journalFolder !== undefined && database.engine === 'embedded'
+  const isAlone = journalFolder !== undefined
   const shared: Database = { ...database, engine: isAlone ? 'embedded' : 'postgres' }
   const counts: Counts = {
     calls: 0,
@@ -76,12 +75,9 @@ export async function simulate(
   const inFlight = new Set<Promise<void>>()
   const running = new Map<SimulatedCall, Instance>()
   const enders = new Map<SimulatedCall, () => void>()
-  const folders = new Map<Instance, string>()
-  const withJournal = new Set<Instance>()
   const late: Promise<unknown>[] = []
-  /** Folders of killed instances that start again later. */
-  const away: string[] = []
-  let folderCount = 0
+  /** Killed instances that start again later. */
+  let away = 0
   /** Ledger ids of instances that were made to appear dead: one that was busy then is settled by a later recovery. */
   const silenced = new Set<string>()
   let offsetMs = 0
@@ -112,30 +108,21 @@ export async function simulate(
     for (let turns = chance.integer(0, 3); turns > 0; turns -= 1) await new Promise((resolve) => setImmediate(resolve))
   }
   await Promise.all(inFlight)
-  for (const folder of away.splice(0)) instances.push(await start(folder || undefined))
+  for (; away > 0; away -= 1) instances.push(await start())
   for (const instance of instances.slice(1)) await instance.ledger.close()
   counts.lateBatches = late.length
   await Promise.all(late)
   return { calls, counts, lastInstance: instances[0]!, late }
 
-  async function start(given?: string): Promise<Instance> {
-    if (journalFolder === undefined) return startWith(undefined)
-    const folder = isAlone ? journalFolder : (given ?? `${journalFolder}-${(folderCount += 1)}`)
-    const mode = isAlone || chance.happens(0.7) ? 'local' : 'database'
-    const started = await startWith({ mode, folder })
-    folders.set(started, folder)
-    if (mode === 'local') withJournal.add(started)
-    return started
-  }
-
   /** A start that loses the database while it applies its journal fails. Its supervisor starts it again. */
-  async function startWith(journal: InstanceOptions['journal']): Promise<Instance> {
+  async function start(): Promise<Instance> {
+    const journal = journalFolder === undefined ? undefined : { mode: 'local' as const, folder: journalFolder }
     try {
       return await startInstance({ database: shared, now, chance, late, holdWaitMs: 50, journal })
     } catch (error) {
       if (!(error instanceof ProjectionStoppedError)) throw error
       counts.failedStarts += 1
-      return startWith(journal)
+      return start()
     }
   }
 
@@ -258,26 +245,27 @@ export async function simulate(
     counts.kills += 1
     await expire(dead)
     if (!isAlone && instances.length > 1 && chance.happens(0.4)) {
-      // Others run on; with a journal they must not settle its holds.
+      // Others run on.
       instances.splice(place, 1)
-      away.push(folders.get(victim) ?? '')
+      away += 1
       await chance.pick(instances).ledger.maintain()
       return
     }
-    instances[place] = await start(folders.get(victim))
+    instances[place] = await start()
     await chance.pick(instances).ledger.maintain()
   }
 
   /** A slow process is presumed dead, another one settles its calls, and the slow process continues. */
   async function silenceOne(): Promise<void> {
-    if (instances.length < maximumInstances) instances.push(await start(away.shift() || undefined))
+    if (instances.length < maximumInstances) {
+      instances.push(await start())
+      away = Math.max(0, away - 1)
+    }
     const silent = chance.pick(instances)
     const other = instances.find((instance) => instance !== silent)!
-    if (!withJournal.has(silent)) {
-      // Before the silence: after it any instance may settle these calls, and running calls may end at once.
-      for (const [call, instance] of running) if (instance === silent) call.interrupted = true
-      silenced.add(silent.ledger.instanceId())
-    }
+    // Before the silence: after it any instance may settle these calls, and running calls may end at once.
+    for (const [call, instance] of running) if (instance === silent) call.interrupted = true
+    silenced.add(silent.ledger.instanceId())
     await expire(silent.ledger.instanceId())
     counts.silences += 1
     await other.ledger.maintain()

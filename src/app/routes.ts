@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { authRoutes, memberRoutes, passwordResetRoutes, peopleRoutes } from '../tenants/accounts/index.ts'
 import { backupRoutes } from './backup/index.ts'
-import { journalRoutes, usageRoutes } from '../gateway/billing/index.ts'
+import { repairRoutes, usageRoutes } from '../gateway/billing/index.ts'
 import { chatRoutes, spaceSearchRoutes } from '../chat/chat/index.ts'
 import {
   developerToolsViewRoutes,
@@ -121,7 +121,7 @@ function usagePages({
 }: Pick<Parts, 'ledger' | 'organisations' | 'insights' | 'chunks' | 'spaces' | 'clock'>): Routes[] {
   return [
     usageRoutes({ ledger, organisations, clock }),
-    journalRoutes({ ledger }),
+    repairRoutes({ ledger }),
     usageViewRoutes({
       reports: ledger.reports,
       insights,

@@ -4,7 +4,6 @@ import {
   adminChanges,
   changesNothing,
   conversationChanges,
-  ledgerChanges,
   documentChanges,
   type Ids,
   organisation,
@@ -74,7 +73,6 @@ describe('the table of changes', () => {
       ...changesNothing,
       ...documentChanges,
       ...conversationChanges,
-      ...ledgerChanges,
       'POST /api/setup',
     ]
     expect(routes.filter((route) => !known.includes(route))).toEqual([])

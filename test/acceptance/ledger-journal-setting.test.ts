@@ -1,14 +1,14 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { freshDatabasePlace, serviceVariables, testServerUrl } from '../harness/database.ts'
+import { freshEmbeddedPlace, serviceVariables } from '../harness/database.ts'
 import { createApiClient, expectStatus, organisationMakers, spawnPortico } from '../harness/portico.ts'
 
 it('the setting of the journal may change with any start, also after a kill, and every bill stays', async () => {
-  const place = await freshDatabasePlace()
+  const place = await freshEmbeddedPlace()
   const operatorToken = 'operator-token-of-the-journal-tests'
   const environment = serviceVariables(place, operatorToken)
-  const folder = path.join(place.dataFolder, testServerUrl() === undefined ? 'ledger-journal' : 'server-journal')
+  const folder = path.join(place.dataFolder, 'ledger-journal')
   const hasJournal = () => fs.existsSync(folder) && fs.readdirSync(folder).some((name) => name.endsWith('.segment'))
   const receipts: string[] = []
   let apiKey: string | undefined

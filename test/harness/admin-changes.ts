@@ -47,9 +47,6 @@ export const conversationChanges = new Set([
   'DELETE /api/spaces/{id}/conversations/{conversationId}',
 ])
 
-/** server-journal.slow.test.ts finds its entry; a release needs a process that was killed. */
-export const ledgerChanges = new Set(['POST /api/ledger/journals/{journalId}/release'])
-
 /** Ids that earlier changes have made. */
 export type Ids = Record<
   | 'organisation'

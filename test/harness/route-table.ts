@@ -155,8 +155,6 @@ export const lowestRoles: Readonly<Record<string, Lowest>> = {
   'POST /api/backup': 'operator',
   'GET /api/audit': 'operator',
   'POST /api/ledger/repair': 'operator',
-  'GET /api/ledger/journals': 'operator',
-  'POST /api/ledger/journals/{journalId}/release': 'operator',
 }
 
 /** Bodies that pass validation, so that the role decides; other routes get none or are decided before their body. */

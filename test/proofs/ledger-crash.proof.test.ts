@@ -7,14 +7,15 @@ import { readLedgerTables } from '../harness/ledger-crash/ledger-tables.ts'
 import { type PlannedProvider, startPlannedProvider } from '../harness/ledger-crash/planned-provider.ts'
 import { type CallRecord, sendRecorded } from '../harness/ledger-crash/recorded-call.ts'
 import { openVictim, warmCompileCache } from '../harness/ledger-crash/victim.ts'
+import { testServerUrl } from '../harness/database.ts'
 import { seededRandom } from '../harness/recorded-wire.ts'
 import { testSeed } from '../harness/seed.ts'
 
 /** The ledger under kill -9: the real process, killed under load, compared with the records of its clients. */
 
 const kills = Number(process.env['PORTICO_TEST_KILLS'] ?? 24)
-/** Where writes become durable: in both ways, or as the whole run. */
-const chosen = process.env['PORTICO_TEST_LEDGER_JOURNAL']
+/** Where writes become durable: in both ways, or as the whole run. A server has no journal. */
+const chosen = testServerUrl() === undefined ? process.env['PORTICO_TEST_LEDGER_JOURNAL'] : 'database'
 const modes = chosen === undefined ? ['database', 'local'] : [chosen, chosen]
 /** Independent services in parallel, because a restart mostly waits for one core: one for each mode. */
 const lanes = modes.length

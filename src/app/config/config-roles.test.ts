@@ -52,3 +52,17 @@ describe('the role', () => {
     expect(() => loadConfig(server, folder(), { settings })).toThrow(message)
   })
 })
+
+describe('the journal of the ledger', () => {
+  it.each([
+    [{ ...server, PORTICO_LEDGER_JOURNAL: 'local' }, 'cannot be local with a PostgreSQL server'],
+    [{ ...server, PORTICO_LEDGER_JOURNAL_FOLDER: 'journal' }, 'there is no journal in front of a PostgreSQL server'],
+  ])('in front of a server ends the start with the way out', (environment, message) => {
+    expect(() => loadConfig(environment, folder())).toThrow(message)
+    expect(() => loadConfig(environment, folder())).toThrow(/Remove/)
+  })
+
+  it.each(['auto', 'database'])('may be %s with a server', (journal) => {
+    expect(loadConfig({ ...server, PORTICO_LEDGER_JOURNAL: journal }, folder()).settings.ledger.journal).toBe(journal)
+  })
+})

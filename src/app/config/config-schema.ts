@@ -406,16 +406,8 @@ export const configFileSchema = z.strictObject({
         .enum(['auto', 'database', 'local'])
         .default('auto')
         .describe(
-          'Where holds and settlements become durable: in the control database, or first in a journal on the disk of the instance. ' +
-            '`auto`: `local` with the embedded database, `database` with a server.',
-        ),
-      journalFolder: z
-        .string()
-        .min(1)
-        .optional()
-        .describe(
-          'With a server: the folder of the local journal, on a disk that outlives the process and of this instance only. Default: ' +
-            '`server-journal` in the data folder.',
+          'Where holds and settlements become durable: in the control database, or first in a journal in the data folder. ' +
+            '`auto`: `local` with the embedded database, `database` with a server, which allows no `local`.',
         ),
       keepEntriesDays: integer(62, 36_500)
         .optional()

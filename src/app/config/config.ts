@@ -91,7 +91,6 @@ export const environmentSettings: Readonly<Record<string, string>> = {
   PORTICO_RERANKER_FOLDER: 'reranker.folder',
   PORTICO_INGESTION_WORKERS: 'ingestion.workers',
   PORTICO_LEDGER_JOURNAL: 'ledger.journal',
-  PORTICO_LEDGER_JOURNAL_FOLDER: 'ledger.journalFolder',
   PORTICO_LEDGER_KEEP_ENTRIES_DAYS: 'ledger.keepEntriesDays',
   PORTICO_ADMIN_LOG_KEEP_DAYS: 'adminLog.keepDays',
   PORTICO_SEARCH_MEMORY_MEGABYTES: 'search.memoryMegabytes',
@@ -119,6 +118,7 @@ export function loadConfig(
   const file = findFile(environment, workingFolder)
   const raw = file === undefined ? {} : readFile(file)
   const explicit = new Set(flattenKeys(raw))
+  if (explicit.has('ledger.journalFolder')) throw noJournalFolder()
   for (const [variable, setting] of Object.entries(environmentSettings)) {
     const value = environment[variable]
     if (value === undefined || value === '') continue
@@ -137,6 +137,7 @@ export function loadConfig(
   assertNoMetadataAddress(settings)
   assertDirectUrls(secrets)
   assertServerForRoles(settings, secrets)
+  assertEmbeddedForJournal(settings, secrets)
   assertSharedPort(settings)
   for (const provider of settings.providers) delete provider.apiKey
   return Object.freeze({
@@ -165,6 +166,7 @@ function assertKnownVariables(environment: Environment) {
     if (!variable.startsWith('PORTICO_') || known.has(variable)) continue
     // Providers in the file may name such variables with apiKeyEnv.
     if (/^PORTICO_[A-Z0-9_]*_API_KEY$/.test(variable)) continue
+    if (variable === 'PORTICO_LEDGER_JOURNAL_FOLDER') throw noJournalFolder()
     throw new ConfigError(
       `${variable} is not a setting of Portico. Did you mean ${nearest(variable, [...known])}? docs/reference/configuration.md lists all.`,
     )
@@ -259,6 +261,20 @@ function assertServerForRoles(
     throw new ConfigError(
       `${processes} processes need a PostgreSQL server, since the embedded database belongs to one process. ${remedy} server.processes (--processes, PORTICO_PROCESSES) at 1.`,
     )
+}
+
+function assertEmbeddedForJournal({ ledger }: ConfigFile, { databaseUrl }: Secrets) {
+  if (databaseUrl === undefined || ledger.journal !== 'local') return
+  throw new ConfigError(
+    'ledger.journal (PORTICO_LEDGER_JOURNAL) cannot be local with a PostgreSQL server, which keeps every bill itself. Remove the setting, or set it to auto.',
+  )
+}
+
+/** A setting of earlier versions. */
+function noJournalFolder(): ConfigError {
+  return new ConfigError(
+    'ledger.journalFolder (PORTICO_LEDGER_JOURNAL_FOLDER) does not exist any more: there is no journal in front of a PostgreSQL server. Remove it.',
+  )
 }
 
 /** A metadata service gives out the credentials of this machine; answers and errors of a provider are visible to its users. */

@@ -8,7 +8,6 @@ export const picoUsdPerUsd = 1e12
 /** Counts usage and cost for plots, as floats; the ledger is exact. Compares stated costs. */
 export function observeLedger(metrics: Metrics, log: Log, clock: Clock): LedgerObserver {
   const costs = createCostCheck({ clock, log })
-  const waiting = new Set<string>()
   return {
     settled({ surface, usage, billedPicoUsd, writtenOffPicoUsd }) {
       metrics.completionTokens.inc({ surface, class: 'prompt' }, usage.promptTokens)
@@ -19,14 +18,6 @@ export function observeLedger(metrics: Metrics, log: Log, clock: Clock): LedgerO
     },
     costStated(receipt, compared) {
       metrics.statedCosts.inc({ deployment: receipt.deploymentId ?? '', result: costs.check(receipt, compared) })
-    },
-    waiting(instanceId, journalId) {
-      if (waiting.has(journalId)) return
-      waiting.add(journalId)
-      log.error(
-        { instanceId, journalId },
-        'an instance with a local journal is silent: its money stays reserved until it starts again, or until portico ledger release',
-      )
     },
     removed: (entries) => metrics.removedEntries.inc(entries),
     thresholdReached: ({ percent }) => metrics.budgetThresholds.inc({ threshold: String(percent) }),

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/config.ts'
-import { type Database, lockFolder } from '../../platform/database/index.ts'
+import type { Database } from '../../platform/database/index.ts'
 import type { CatalogueConfiguration } from '../../gateway/models/index.ts'
 
 /** External resources of the configuration: certificates, providers, journal, single sign-on. */
@@ -34,25 +34,14 @@ export function readCertificates({ settings }: Config): string | undefined {
   }
 }
 
-/** `auto` is without a journal on a server, which others may replicate: a lost disk of this machine then loses no bill. */
-export function journalOptions(engine: Database['engine'], { settings, processNumber }: Config) {
-  const { journal, journalFolder } = settings.ledger
-  if (engine === 'embedded') {
-    return {
-      mode: journal === 'database' ? ('database' as const) : ('local' as const),
-      folder: path.join(settings.dataFolder, 'ledger-journal'),
-    }
-  }
+/** A server has none: others may replicate it, and a lost disk of this machine then loses no bill. */
+export function journalOptions(engine: Database['engine'], { settings }: Config) {
+  if (engine !== 'embedded') return undefined
   return {
-    mode: journal === 'local' ? ('local' as const) : ('database' as const),
-    // Not the folder of a journal of an embedded database that the installation had before.
-    // A journal has one writer, so each of several processes has its own.
-    folder: path.resolve(settings.dataFolder, journalFolder ?? 'server-journal') + suffixOf(processNumber),
-    lock: (folder: string) => lockFolder(folder, 'ledger.journalFolder'),
+    mode: settings.ledger.journal === 'database' ? ('database' as const) : ('local' as const),
+    folder: path.join(settings.dataFolder, 'ledger-journal'),
   }
 }
-
-const suffixOf = (processNumber: number) => (processNumber === 1 ? '' : `-${processNumber}`)
 
 /** The provider of single sign-on with its secret, if there is one. */
 export function singleSignOnOf({ settings, secrets }: Config) {

@@ -194,10 +194,7 @@ const auditTimeoutMs = 10 * 60_000
 /** Open holds of instances without a heartbeat for `expiryMs`; they wait for recovery. */
 export async function loadStaleHolds(transaction: Queryable, expiryMs: number): Promise<AuditFinding[]> {
   const rows = await transaction.query<Omit<AuditFinding, 'rule'>>(
-    `select h.request_id as subject,
-       case when i.journal_holder is null then 'settled by recovery'
-         else 'settled by the next start with the journal ' || i.journal_id || ', or its release' end as expected,
-       'instance silent since ' || i.heartbeat_at as found
+    `select h.request_id as subject, 'settled by recovery' as expected, 'instance silent since ' || i.heartbeat_at as found
      from ledger_holds h join ledger_instances i using (instance_id)
      where i.heartbeat_at < clock_timestamp() - $1::int8 * interval '1 millisecond'
      order by 1 limit ${maximumFindingsPerRule}`,

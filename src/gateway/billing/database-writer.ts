@@ -120,12 +120,6 @@ export class DatabaseWriter implements LedgerWriter {
     return false
   }
 
-  /** The database is one: it has what it has granted. */
-  noteGrowths(): void {}
-
-  /** Every write finds out by itself. */
-  lose(): void {}
-
   /** The writes that wait are the whole bound: the database is as fast as they are. */
   admission(owner: OrganisationId): Promise<void> | undefined {
     return this.queue.hasRoom(owner) ? undefined : Promise.reject(unavailable())

@@ -1,7 +1,6 @@
 import type { Clock } from '../../platform/kernel/index.ts'
 
-export const freshness =
-  'Every call that was settled before the moment in `x-portico-as-of` is included; calls that other instances with a local journal settled in the last second may be missing.'
+export const freshness = 'Every call that was settled before the moment in `x-portico-as-of` is included.'
 
 /** Names that moment, as ISO 8601 in UTC. Call it before the data are read. */
 export function noteFreshness(

@@ -10,11 +10,6 @@ export interface InstanceTimes {
   steadyGapMs: number
   /** After a gap all instances look silent. Within this time those that are alive write a heartbeat: one that hangs ends before. */
   steadyAfterMs: number
-  /**
-   * With a journal nothing is acknowledged later than this after the last heartbeat: well before others may presume this process dead,
-   * and the operator may release its journal.
-   */
-  confirmedForMs: number
 }
 
 /** Tests pass a shorter expiry. The other times keep their share of it, because their order keeps bills exact. */
@@ -25,6 +20,5 @@ export function instanceTimes(expiryMs = 10_000): InstanceTimes {
     heartbeatTimeoutMs: 0.3 * expiryMs,
     steadyGapMs: 0.4 * expiryMs,
     steadyAfterMs: 0.5 * expiryMs,
-    confirmedForMs: 0.7 * expiryMs,
   }
 }

@@ -1,16 +1,8 @@
 import type { InstanceId, Role } from '../../platform/kernel/index.ts'
 import type { Database, Queryable } from '../../platform/database/index.ts'
 import { type Actor, recordAdminChange } from '../../tenants/operators/index.ts'
-import { FencedError } from './lease.store.ts'
 
 /** The ledger's table of running processes. Times come from the database's clock, because clocks of instances differ. */
-
-/** The local journal of an instance on a server. */
-export interface HeldJournal {
-  journalId: string
-  /** This process. Another holder has taken the journal over; none: it was released. */
-  holder: string
-}
 
 /** What a process states about itself. */
 export interface InstanceFacts {
@@ -23,27 +15,12 @@ export interface InstanceFacts {
 
 export async function registerInstance(
   database: Queryable,
-  {
-    instanceId,
-    journal,
-    facts,
-  }: { instanceId: InstanceId; journal?: HeldJournal | undefined; facts?: InstanceFacts | undefined },
+  { instanceId, facts }: { instanceId: InstanceId; facts?: InstanceFacts | undefined },
   signal?: AbortSignal,
 ): Promise<void> {
   await database.execute(
-    `insert into ledger_instances (instance_id, journal_id, journal_holder, role, name, file_store)
-     select $1::uuid, $2::uuid, $3::uuid, $4, $5, $6
-     where $2::uuid is null or exists (
-       select from ledger_journals where journal_id = $2 and holder = $3 and closed_at is null)
-     on conflict do nothing`,
-    [
-      instanceId,
-      journal?.journalId ?? null,
-      journal?.holder ?? null,
-      facts?.role ?? null,
-      facts?.name ?? null,
-      facts?.fileStore ?? null,
-    ],
+    'insert into ledger_instances (instance_id, role, name, file_store) values ($1, $2, $3, $4) on conflict do nothing',
+    [instanceId, facts?.role ?? null, facts?.name ?? null, facts?.fileStore ?? null],
     { ...(signal && { signal }) },
   )
 }
@@ -66,18 +43,15 @@ export function loadLiveInstances(database: Queryable, expiryMs: number, timeout
   )
 }
 
-/** False: the row is gone because another instance presumed this one dead, or its journal has another holder. */
+/** False: the row is gone because another instance presumed this one dead. */
 export async function writeHeartbeat(
   database: Queryable,
   instanceId: InstanceId,
-  journal: HeldJournal | undefined,
   signal: AbortSignal,
 ): Promise<boolean> {
-  // One row, so that a transaction that takes the journal at the same time is seen.
   const touched = await database.execute(
-    `update ledger_instances set heartbeat_at = clock_timestamp()
-     where instance_id = $1 and journal_holder is not distinct from $2::uuid`,
-    [instanceId, journal?.holder ?? null],
+    'update ledger_instances set heartbeat_at = clock_timestamp() where instance_id = $1',
+    [instanceId],
     { signal },
   )
   return touched === 1
@@ -97,44 +71,41 @@ export async function registerMissingInstances(database: Queryable): Promise<voi
   )
 }
 
-export interface DeadInstance {
-  instanceId: InstanceId
-  /** Its journal may have records that only its next start can apply: until then, or until a release, nobody settles its holds. */
-  journalId: string | null
-}
-
-/** Other instances whose heartbeat is older than `expiryMs`; null: all others. */
+/** Other instances whose heartbeat is older than `expiryMs`; null: all others. Not those of an earlier version with a journal. */
 export async function loadDeadInstances(
   database: Queryable,
   self: InstanceId | null,
   expiryMs: number | null,
-): Promise<DeadInstance[]> {
-  return database.query<DeadInstance>(
-    `select instance_id as "instanceId", case when journal_holder is not null then journal_id end as "journalId"
-     from ledger_instances
-     where instance_id is distinct from $1::uuid
+): Promise<InstanceId[]> {
+  const rows = await database.query<{ id: InstanceId }>(
+    `select instance_id as id from ledger_instances
+     where instance_id is distinct from $1::uuid and journal_holder is null
        and ($2::int8 is null or heartbeat_at < clock_timestamp() - $2::int8 * interval '1 millisecond')
      order by started_at`,
     [self, expiryMs],
   )
+  return rows.map(({ id }) => id)
 }
 
-/**
- * True when the row still exists, is still expired, and is now locked by this transaction. An instance whose journal has a holder is
- * locked only for that holder.
- */
+/** Journals in front of a server, of an earlier version: records may be on its disk only. */
+export async function loadServerJournals(database: Queryable): Promise<{ journalId: string; place: string }[]> {
+  return database.query(
+    `select journal_id as "journalId", coalesce(j.place, '') as place
+     from ledger_instances i join ledger_journals j using (journal_id) where i.journal_holder is not null order by i.started_at`,
+  )
+}
+
+/** True when the row still exists, is still expired, and is now locked by this transaction. */
 export async function lockInstance(
   transaction: Queryable,
   instanceId: InstanceId,
   expiryMs: number | null,
-  journal: HeldJournal | undefined,
 ): Promise<boolean> {
   const rows = await transaction.query(
     `select 1 from ledger_instances
-     where instance_id = $1 and journal_holder is not distinct from $3::uuid
-       and ($2::int8 is null or heartbeat_at < clock_timestamp() - $2::int8 * interval '1 millisecond')
+     where instance_id = $1 and ($2::int8 is null or heartbeat_at < clock_timestamp() - $2::int8 * interval '1 millisecond')
      for update skip locked`,
-    [instanceId, expiryMs, journal?.holder ?? null],
+    [instanceId, expiryMs],
   )
   return rows.length === 1
 }
@@ -169,14 +140,10 @@ export async function loadLeaseRoom(transaction: Queryable, instanceId: Instance
 }
 
 /**
- * Moves the bills of its leases to the periods' counters, frees the rest, and removes the instance. Everything in its journal is applied or
- * was given up: the journal is closed. Throws if it has open holds, which nobody would settle afterwards.
+ * Moves the bills of its leases to the periods' counters, frees the rest, and removes the instance. Throws if it has open holds, which nobody
+ * would settle afterwards.
  */
-export async function closeInstance(
-  transaction: Queryable,
-  instanceId: InstanceId,
-  journal: HeldJournal | undefined,
-): Promise<void> {
+export async function closeInstance(transaction: Queryable, instanceId: InstanceId): Promise<void> {
   // Waits for statements of this instance that run; later ones find no instance.
   await transaction.query('select from ledger_instances where instance_id = $1 for update', [instanceId])
   const open = await transaction.query('select from ledger_holds where instance_id = $1 limit 1', [instanceId])
@@ -190,17 +157,5 @@ export async function closeInstance(
      from closed where p.organisation_id = closed.organisation_id and p.period = closed.period`,
     [instanceId],
   )
-  // A trigger protects instances with a journal.
-  if (journal) await transaction.query("select set_config('portico.ledger_journal', $1, true)", [journal.journalId])
-  const [gone] = await transaction.query<{ journalId: string | null }>(
-    `delete from ledger_instances where instance_id = $1 and journal_holder is not distinct from $2::uuid
-     returning journal_id as "journalId"`,
-    [instanceId, journal?.holder ?? null],
-  )
-  if (!gone && journal) throw new FencedError(instanceId)
-  if (!gone || gone.journalId === null) return
-  await transaction.execute(
-    'update ledger_journals set closed_at = clock_timestamp(), holder = null where journal_id = $1',
-    [gone.journalId],
-  )
+  await transaction.execute('delete from ledger_instances where instance_id = $1', [instanceId])
 }

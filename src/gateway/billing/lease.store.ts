@@ -1,6 +1,5 @@
 import { type InstanceId, type OrganisationId, withDeadline } from '../../platform/kernel/index.ts'
 import type { Database, Queryable } from '../../platform/database/index.ts'
-import type { HeldJournal } from './instance.store.ts'
 import { type Period, periodAfter } from './periods.ts'
 
 /** The instance's row is gone: another instance presumed it dead, settled its holds and freed its leases. */
@@ -70,8 +69,6 @@ interface LoadedPeriodState extends PeriodState {
 export interface LeaseState extends PeriodState {
   /** This instance's lease after the change; 0 when it has none. */
   grantedPicoUsd: bigint
-  /** How often leases of this instance have grown; null: it has no local journal in front of a server. */
-  growths: number | null
 }
 
 /** The period of a moment; inserts it if it is new. See periodAfter for changes of zone and anchor day. */
@@ -127,7 +124,6 @@ function periodOf(row: StoredPeriod): Period {
 
 export interface LeaseRequest {
   instanceId: InstanceId
-  journal: HeldJournal | undefined
   organisationId: OrganisationId
   period: string
   budgetPicoUsd: bigint
@@ -140,8 +136,6 @@ export interface LeaseRequest {
  */
 export async function extendLease(database: Database, request: LeaseRequest): Promise<LeaseState> {
   return boundedTransaction(database, async (transaction) => {
-    // Before the other locks: the projection of the journal locks it first, too.
-    if (request.journal) await countGrowth(transaction, request.instanceId, request.journal)
     await assertAlive(transaction, request)
     const key = [request.organisationId, request.period] as const
     const [row] = await transaction.query<{ committed: bigint; instances: bigint }>(
@@ -237,7 +231,7 @@ async function notify(database: Queryable, notice: LeaseNotice): Promise<void> {
 /** Asks the other instances to give back what they do not use: with a notification, and in the row for those that it does not reach. */
 export async function requestRoom(
   database: Queryable,
-  { instanceId, organisationId, period }: Pick<LeaseKey, 'instanceId' | 'organisationId' | 'period'>,
+  { instanceId, organisationId, period }: LeaseKey,
   signal: AbortSignal,
 ): Promise<void> {
   const notice: LeaseNotice = { kind: 'wanted', organisationId, from: instanceId }
@@ -254,42 +248,29 @@ export async function requestRoom(
   )
 }
 
-type LeaseKey = Pick<LeaseRequest, 'organisationId' | 'period' | 'instanceId' | 'journal'>
+type LeaseKey = Pick<LeaseRequest, 'organisationId' | 'period' | 'instanceId'>
 
-async function assertAlive(transaction: Queryable, { instanceId, journal }: LeaseKey): Promise<void> {
-  const rows = await transaction.query(
-    'select 1 from ledger_instances where instance_id = $1 and journal_holder is not distinct from $2::uuid for share',
-    [instanceId, journal?.holder ?? null],
-  )
+async function assertAlive(transaction: Queryable, { instanceId }: LeaseKey): Promise<void> {
+  const rows = await transaction.query('select 1 from ledger_instances where instance_id = $1 for share', [instanceId])
   if (rows.length === 0) throw new FencedError(instanceId)
-}
-
-/** A database that has lost the growth of a lease must not take bills of it: it shows by this number. */
-async function countGrowth(transaction: Queryable, instanceId: InstanceId, journal: HeldJournal): Promise<void> {
-  const counted = await transaction.execute(
-    'update ledger_journals set lease_growths = lease_growths + 1 where journal_id = $1 and holder = $2 and closed_at is null',
-    [journal.journalId, journal.holder],
-  )
-  if (counted === 0) throw new FencedError(instanceId)
 }
 
 async function readLease(
   transaction: Queryable,
-  { organisationId, period, instanceId, journal }: LeaseKey,
+  { organisationId, period, instanceId }: LeaseKey,
 ): Promise<LeaseState> {
-  const [row] = await transaction.query<Omit<LeaseState, 'growths'> & { growths: bigint | null }>(
+  const [row] = await transaction.query<LeaseState>(
     `select p.committed_pico_usd as "committedPicoUsd",
        p.settled_pico_usd + coalesce(sum(l.settled_pico_usd), 0)::int8 as "settledPicoUsd",
        coalesce(sum(l.granted_pico_usd - l.settled_pico_usd) filter (where l.instance_id <> $3), 0)::int8 as "othersLeasedPicoUsd",
-       coalesce(sum(l.granted_pico_usd) filter (where l.instance_id = $3), 0)::int8 as "grantedPicoUsd",
-       (select lease_growths from ledger_journals where journal_id = $4) as growths
+       coalesce(sum(l.granted_pico_usd) filter (where l.instance_id = $3), 0)::int8 as "grantedPicoUsd"
      from ledger_periods p left join ledger_leases l on l.organisation_id = p.organisation_id and l.period = p.period
      where p.organisation_id = $1 and p.period = $2
      group by p.organisation_id, p.period`,
-    [organisationId, period, instanceId, journal?.journalId ?? null],
+    [organisationId, period, instanceId],
   )
   if (!row) throw new Error(`the period ${period} was never opened`)
-  return { ...row, growths: row.growths === null ? null : Number(row.growths) }
+  return row
 }
 
 /** The current state of several periods, in the order of the request. */

@@ -8,7 +8,6 @@ import {
 } from '../../platform/kernel/index.ts'
 import type { Database } from '../../platform/database/index.ts'
 import type { Organisation } from '../../tenants/organisations/index.ts'
-import type { HeldJournal } from './instance.store.ts'
 import {
   type Lease,
   applyLeaseState,
@@ -23,7 +22,6 @@ import {
   FencedError,
   leaseChannel,
   type LeaseNotice,
-  type LeaseState,
   loadLease,
   loadPeriodStates,
   openPeriod,
@@ -48,8 +46,6 @@ export interface LeasesDeps {
   log: Log
   writer: LedgerWriter
   instanceId(): InstanceId
-  /** Of this process, in front of a server. */
-  journal?: HeldJournal | undefined
 }
 
 /** The leases of one instance: loaded on demand, kept in memory, changed in the database first. */
@@ -143,7 +139,7 @@ export class Leases {
         neededPicoUsd: neededPicoUsd - freePicoUsd(lease),
       })
       lease.uncertain = null
-      if (this.isLive(lease)) this.apply(lease, state)
+      if (this.isLive(lease)) applyLeaseState(lease, state)
     })
   }
 
@@ -218,12 +214,6 @@ export class Leases {
     lease.uncertain = null
     // Closed after all: the bill is in the period's counter.
     if (state.grantedPicoUsd === 0n) lease.settledPicoUsd -= closedPicoUsd
-    this.apply(lease, state)
-  }
-
-  /** The journal learns of a growth before any hold can rely on it. */
-  private apply(lease: Lease, state: LeaseState): void {
-    if (state.growths !== null) this.deps.writer.noteGrowths(state.growths)
     applyLeaseState(lease, state)
   }
 
@@ -255,7 +245,7 @@ export class Leases {
       if (!this.isLive(lease)) return
       // Closed: the bill has moved to the period's counter and the next lease starts from nothing.
       if (close && state.grantedPicoUsd === 0n) lease.settledPicoUsd -= settledBefore
-      this.apply(lease, state)
+      applyLeaseState(lease, state)
     })
   }
 
@@ -299,7 +289,7 @@ export class Leases {
   }
 
   private keyOf({ instanceId, organisationId, period }: Lease) {
-    return { instanceId, organisationId, period: period.name, journal: this.deps.journal }
+    return { instanceId, organisationId, period: period.name }
   }
 
   private forget(lease: Lease): void {

@@ -8,10 +8,9 @@ import {
 } from '../../platform/kernel/index.ts'
 import type { Database } from '../../platform/database/index.ts'
 import type { InstanceTimes } from './instance-times.ts'
-import { type HeldJournal, type InstanceFacts, registerInstance, writeHeartbeat } from './instance.store.ts'
+import { type InstanceFacts, registerInstance, writeHeartbeat } from './instance.store.ts'
 
 const registerAgainMs = 1_000
-const confirmAgainMs = 250
 
 export interface LedgerInstanceDeps {
   database: Database
@@ -24,10 +23,7 @@ export interface LedgerInstanceDeps {
   onRenewed(): void
   /** Whether the database has answered a heartbeat. */
   noteDatabase(answers: boolean): void
-  /** Of this process, in front of a server. It belongs to the first id: the process ends when it loses it. */
-  journal?: HeldJournal | undefined
   facts?: InstanceFacts | undefined
-  onJournalLost?(error: Error): void
 }
 
 /** This process among the ledger's instances. It gets a new id when another instance has presumed it dead. */
@@ -36,10 +32,8 @@ export class LedgerInstance {
   private readonly deps: LedgerInstanceDeps
   private readonly stopped = new AbortController()
   private renewal: Promise<void> | undefined
-  private confirmation: Promise<void> | undefined
-  /** When the last heartbeat that the database took was sent. */
-  private confirmed = { monotonicMs: -Infinity, wallMs: -Infinity }
-  private loss: Error | undefined
+  /** Monotonic time at which the last heartbeat that the database took was sent. */
+  private confirmedMs = -Infinity
   /** Monotonic time since which no heartbeat was late or failed; -Infinity: since the start. */
   private steadySinceMs = -Infinity
 
@@ -48,15 +42,14 @@ export class LedgerInstance {
   }
 
   async register(): Promise<void> {
-    const sent = this.now()
-    const { database, journal, facts } = this.deps
-    await registerInstance(database, { instanceId: this.id, journal, facts })
-    this.confirmed = sent
+    const { database, clock, facts } = this.deps
+    const sentMs = clock.monotonicMs()
+    await registerInstance(database, { instanceId: this.id, facts })
+    this.confirmedMs = sentMs
   }
 
   /** Presumed dead by another instance: start again as a new one, without leases. Open holds have been settled there. */
   renew(fenced: InstanceId): Promise<void> {
-    if (this.deps.journal) return Promise.reject(this.loseJournal(fenced))
     if (fenced !== this.id) return this.renewal ?? Promise.resolve()
     this.renewal ??= this.registerAgain(fenced).finally(() => {
       this.renewal = undefined
@@ -66,45 +59,18 @@ export class LedgerInstance {
 
   /** Also notices that the database is back when no call writes to it. */
   async beat(): Promise<void> {
-    const { database, journal, times, noteDatabase } = this.deps
+    const { database, clock, times, noteDatabase } = this.deps
     try {
-      const sent = this.now()
-      const alive = await withDeadline(times.heartbeatTimeoutMs, (signal) =>
-        writeHeartbeat(database, this.id, journal, signal),
-      )
+      const sentMs = clock.monotonicMs()
+      const alive = await withDeadline(times.heartbeatTimeoutMs, (signal) => writeHeartbeat(database, this.id, signal))
       if (alive) {
-        if (sent.monotonicMs - this.confirmed.monotonicMs > times.steadyGapMs) this.steadySinceMs = sent.monotonicMs
-        this.confirmed = sent
+        if (sentMs - this.confirmedMs > times.steadyGapMs) this.steadySinceMs = sentMs
+        this.confirmedMs = sentMs
         noteDatabase(true)
       } else await this.renew(this.id)
     } catch (error) {
       noteDatabase(false)
       throw error
-    }
-  }
-
-  /** Resolves when nobody else can have taken the journal of this process; undefined: nobody can. Rejects when another process or a release has. */
-  confirm(): Promise<void> | undefined {
-    if (this.loss) return Promise.reject(this.loss)
-    const { monotonicMs, wallMs } = this.now()
-    // The wall clock also counts the time that a machine was suspended. A jump of it costs one heartbeat.
-    const ageMs = Math.max(monotonicMs - this.confirmed.monotonicMs, Math.abs(wallMs - this.confirmed.wallMs))
-    if (ageMs < this.deps.times.confirmedForMs) return undefined
-    this.confirmation ??= this.confirmByHeartbeat().finally(() => {
-      this.confirmation = undefined
-    })
-    return this.confirmation
-  }
-
-  private async confirmByHeartbeat(): Promise<void> {
-    for (;;) {
-      try {
-        await this.beat()
-        return
-      } catch (error) {
-        if (this.loss || this.stopped.signal.aborted) throw error
-        await this.deps.clock.sleep(confirmAgainMs, this.stopped.signal)
-      }
     }
   }
 
@@ -121,22 +87,7 @@ export class LedgerInstance {
 
   private steadyForMs(): number {
     const nowMs = this.deps.clock.monotonicMs()
-    return nowMs - this.confirmed.monotonicMs <= this.deps.times.steadyGapMs ? nowMs - this.steadySinceMs : 0
-  }
-
-  private now() {
-    const { clock } = this.deps
-    return { monotonicMs: clock.monotonicMs(), wallMs: clock.now() }
-  }
-
-  private loseJournal(fenced: InstanceId): Error {
-    if (this.loss) return this.loss
-    this.loss = new Error(
-      `the journal ${this.deps.journal!.journalId} of this process was released, or another process has taken it over`,
-    )
-    this.deps.onFenced(fenced)
-    this.deps.onJournalLost?.(this.loss)
-    return this.loss
+    return nowMs - this.confirmedMs <= this.deps.times.steadyGapMs ? nowMs - this.steadySinceMs : 0
   }
 
   /** Ends a renewal that waits for the database. */

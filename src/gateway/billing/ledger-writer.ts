@@ -30,10 +30,6 @@ export interface LedgerWriter {
   isBehind(): boolean
   /** Reports whether the database answered another part of the ledger. Without writes, the writer cannot notice that it is back. */
   noteDatabase(answers: boolean): void
-  /** The leases of this process have grown so often in the database; what is written from now on may rely on it. */
-  noteGrowths(growths: number): void
-  /** This process may not write any more: nothing is acknowledged, and it ends. */
-  lose(error: Error): void
   /** Resolves when nothing waits, or after `abandon`. */
   drained(): Promise<void>
   /** Stops repeating: what is waiting fails. Recovery settles it after the next start. */

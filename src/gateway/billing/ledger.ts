@@ -1,5 +1,4 @@
 import {
-  AppError,
   type Clock,
   describeError,
   type InstanceId,
@@ -14,14 +13,14 @@ import type { Organisation } from '../../tenants/organisations/index.ts'
 import { type AuditReport, runAudit } from './audit.ts'
 import {
   closeInstance,
-  type DeadInstance,
   type InstanceFacts,
   type LiveInstance,
   loadLiveInstances,
+  loadServerJournals,
   recordRepair,
 } from './instance.store.ts'
-import { type JournalCopy, JournalWriter, loadOpenJournals, type OpenJournal, releaseJournal } from './journal/index.ts'
-import { type InstanceTimes, instanceTimes } from './instance-times.ts'
+import { type JournalCopy, JournalError, JournalWriter } from './journal/index.ts'
+import { instanceTimes } from './instance-times.ts'
 import { FencedError, loadHeld, loadPeriodStates } from './lease.store.ts'
 import { unbilledPicoUsd } from './lease.ts'
 import { Leases } from './leases.ts'
@@ -29,7 +28,7 @@ import { LedgerInstance } from './ledger-instance.ts'
 import type { RefusalReason } from './ledger-writer.ts'
 import { loadReceipt } from './ledger.store.ts'
 import { OpenHolds } from './open-holds.ts'
-import { type JournalOptions, type PreparedWriter, prepareWriter } from './prepare-writer.ts'
+import { type JournalOptions, prepareWriter } from './prepare-writer.ts'
 import type { BudgetState, Ledger, Receipt } from './port.ts'
 import { recoverDeadInstances } from './recovery.ts'
 import { defaultHoldWaitMs } from './reservation.ts'
@@ -58,8 +57,6 @@ export interface LedgerObserver {
   costStated?(receipt: Receipt, compared: ComparedCosts): void
   recovered?(holds: number): void
   thresholdReached?(event: { organisationId: OrganisationId; period: string; percent: number }): void
-  /** A silent instance has a local journal: nobody but its next start settles its holds, unless the journal is released. */
-  waiting?(instanceId: InstanceId, journalId: string): void
   /** Old entries were removed. */
   removed?(entries: number): void
 }
@@ -73,7 +70,7 @@ export interface LedgerDeps {
   holdWaitMs?: number
   /** Entries of calls that began more than this many days ago are removed; without it, none are. */
   keepEntriesDays?: number | undefined
-  /** Where writes of the hot path become durable; without it, in the database. */
+  /** Where writes of the hot path become durable; without it, in the database. Only with an embedded database. */
   journal?: JournalOptions | undefined
   /** After this silence an instance is presumed dead; default 10,000. All instances of a database need the same. */
   instanceExpiryMs?: number | undefined
@@ -106,10 +103,6 @@ export interface LedgerService extends Ledger {
   maintain(): Promise<void>
   /** Writes the progress of running streams, as the timer does every 250 ms. */
   writeProgress(): Promise<void>
-  /** Local journals in front of a server, of processes that run or have ended without applying theirs. */
-  loadJournals(): Promise<OpenJournal[]>
-  /** Accepts the loss of what is in a journal only. Throws `conflict` while its process is alive, `not_found`. */
-  releaseJournal(journalId: string, actor: Actor): Promise<void>
   /** This process among the ledger's instances. */
   instanceId(): InstanceId
   /** The processes that run on this database, this one included. Rejects when the database does not answer in time. */
@@ -192,8 +185,6 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
     instanceId: () => instance.id,
     loadLiveInstances: () => loadLiveInstances(database, parts.times.expiryMs, listTimeoutMs),
     openJournalCopies: () => (writer instanceof JournalWriter ? writer.openJournalCopies() : []),
-    loadJournals: () => loadOpenJournals(database, parts.times.expiryMs),
-    releaseJournal: (journalId, actor) => release(deps, { journalId, expiryMs: parts.times.expiryMs }, actor),
     close() {
       if (!closing) {
         holds.refuse()
@@ -207,29 +198,13 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
 type LedgerParts = Awaited<ReturnType<typeof openParts>>
 
 async function openParts(deps: LedgerDeps, observer: LedgerObserver) {
-  const { database } = deps
+  const { database, clock, log } = deps
   const times = instanceTimes(deps.instanceExpiryMs)
   // The embedded database's folder is locked by its one owner: every other instance in the table is dead.
   const expiryMs = database.engine === 'embedded' ? null : times.expiryMs
+  if (expiryMs !== null) await assertNoServerJournal(database)
   // First of all: recovery settles what the journal leaves open.
-  const onRecovered = (count: number) => observer.recovered?.(count)
-  const prepared = await prepareWriter({ ...deps, expiryMs, onRecovered })
-  try {
-    return { times, expiryMs, ...(await openPreparedParts(deps, observer, prepared, { times, expiryMs })) }
-  } catch (error) {
-    await prepared.close(false)
-    throw error
-  }
-}
-
-async function openPreparedParts(
-  deps: LedgerDeps,
-  observer: LedgerObserver,
-  prepared: PreparedWriter,
-  { times, expiryMs }: { times: InstanceTimes; expiryMs: number | null },
-) {
-  const { database, clock, log } = deps
-  const { journal } = prepared
+  const openWriter = await prepareWriter(deps)
   await recover(deps, null, expiryMs)
   const instance = new LedgerInstance({
     database,
@@ -242,15 +217,13 @@ async function openPreparedParts(
       writer.noteDatabase(true)
     },
     noteDatabase: (answers) => writer.noteDatabase(answers),
-    journal,
     facts: deps.facts,
-    onJournalLost: (error) => writer.lose(error),
   })
   await instance.register()
   const instanceId = () => instance.id
   const onFenced = (fenced: InstanceId) => instance.renew(fenced)
-  const writer = prepared.open({ instanceId, onFenced, confirm: () => instance.confirm() })
-  const leases = new Leases({ database, clock, log, writer, instanceId, journal })
+  const writer = openWriter({ instanceId, onFenced })
+  const leases = new Leases({ database, clock, log, writer, instanceId })
   await leases.listen()
   const reservation = { leases, clock, holdWaitMs: deps.holdWaitMs ?? defaultHoldWaitMs }
   const holds = new OpenHolds({ reservation, writer, log, observer, onFenced })
@@ -265,7 +238,22 @@ async function openPreparedParts(
   const { keepEntriesDays } = deps
   const onRemoved = (entries: number) => observer.removed?.(entries)
   const retention = new Retention({ database, clock, log, keepEntriesDays, onRemoved })
-  return { prepared, instance, writer, leases, holds, thresholds, counting, retention }
+  return { times, expiryMs, instance, writer, leases, holds, thresholds, counting, retention }
+}
+
+/** Earlier versions had journals in front of a server. Bills may be on the disk of one only. */
+async function assertNoServerJournal(database: Database): Promise<void> {
+  const [journal] = await loadServerJournals(database)
+  if (!journal) return
+  const { journalId, place } = journal
+  throw new JournalError(
+    `an earlier version has not finished the journal ${journalId} in ${place}, and this version has no journal in front of a server`,
+    {
+      remedy:
+        `Start the earlier version there once with ledger.journal: database, and stop it: then every bill is in the database. If the ` +
+        `folder is lost, give it up in the earlier version with \`portico ledger release ${journalId} --yes\``,
+    },
+  )
 }
 
 async function recover(
@@ -275,8 +263,7 @@ async function recover(
   isSteady = () => true,
 ): Promise<number> {
   const { database, clock, log, observer } = deps
-  const onWaiting = ({ instanceId, journalId }: DeadInstance) => observer?.waiting?.(instanceId, journalId!)
-  const holds = await recoverDeadInstances({ database, clock, log, self, expiryMs, onWaiting, isSteady })
+  const holds = await recoverDeadInstances({ database, clock, log, self, expiryMs, isSteady })
   if (holds > 0) observer?.recovered?.(holds)
   return holds
 }
@@ -289,26 +276,6 @@ async function repair(
   const closedHolds = await recoverOthers()
   await recordRepair(database, { actor, atMs: clock.now() }, closedHolds)
   return closedHolds
-}
-
-async function release(
-  { database, clock }: LedgerDeps,
-  place: { journalId: string; expiryMs: number },
-  actor: Actor,
-): Promise<void> {
-  const result = await releaseJournal(database, place, { actor, atMs: clock.now() })
-  if (result === 'alive') {
-    throw new AppError(
-      'conflict',
-      `The process of this journal is alive, or was ${place.expiryMs / 1_000} seconds ago. Stop it first: then its journal is applied, and nothing is lost.`,
-    )
-  }
-  if (result === 'unknown') {
-    throw new AppError(
-      'not_found',
-      'There is no open journal with this id. It was applied or released, or never existed.',
-    )
-  }
 }
 
 async function loadBudget(
@@ -334,7 +301,7 @@ async function loadBudget(
 /** Settles open holds by policy, gives the leases back and removes the instance. */
 async function close(
   { database, log }: LedgerDeps,
-  { prepared, instance, writer, leases, holds, thresholds, counting }: LedgerParts,
+  { instance, writer, leases, holds, thresholds, counting }: LedgerParts,
   repeated: readonly RepeatedWork[],
 ): Promise<void> {
   for (const work of repeated) await work.close()
@@ -344,21 +311,16 @@ async function close(
   await writer.drained()
   await counting.close()
   instance.stop()
-  let isSettled = false
   try {
     await thresholds.check(leases.all())
     await leases.close()
-    // Holds that could not be settled stay for the next start; so does the instance that they and records of a journal belong to.
+    // Holds that could not be settled stay for the next start; so does the instance that they belong to.
     await writer.barrier()
-    if (holds.size === 0) {
-      await database.transaction((transaction) => closeInstance(transaction, instance.id, prepared.journal))
-      isSettled = true
-    }
+    if (holds.size === 0) await database.transaction((transaction) => closeInstance(transaction, instance.id))
   } catch (error) {
     log.error({ error: describeError(error) }, 'the ledger could not give its leases back; the next start will')
   }
   await writer.close()
-  await prepared.close(isSettled)
 }
 
 /** `maintenance`: what runs at the interval of the heartbeat, by the message of its failure. */

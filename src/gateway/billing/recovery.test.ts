@@ -4,6 +4,7 @@ import type { Database } from '../../platform/database/index.ts'
 import {
   createInstanceId,
   createRequestId,
+  createUuid,
   type InstanceId,
   silentLog,
   systemClock,
@@ -136,4 +137,31 @@ test('after the database was frozen, an instance settles those of others only wh
   await ledger.maintain()
   // It is silent although the database answers. The recovery that the clock has started may still run.
   await expect.poll(() => findHold(left.requestId)).toEqual([])
+})
+
+test('a journal in front of a server, of an earlier version, prevents the start and is left to that version', async () => {
+  const { control } = databases
+  const running = await openLedger()
+  const organisation = organisationWith('1')
+  const { period } = await running.loadBudget(organisation)
+  const instanceId = createInstanceId()
+  const journalId = createUuid()
+  await control.execute('insert into ledger_journals (journal_id, holder, place) values ($1, $1, $2)', [
+    journalId,
+    'elsewhere:/data/server-journal',
+  ])
+  await control.execute(
+    `insert into ledger_instances (instance_id, heartbeat_at, journal_id, journal_holder) values ($1, 'epoch', $2, $2)`,
+    [instanceId, journalId],
+  )
+  const requestId = await leaveHold(organisation, period, instanceId)
+  await expect(openLedger()).rejects.toThrow(
+    /earlier version has not finished the journal .* in elsewhere:\/data\/server-journal.*ledger\.journal: database/,
+  )
+  await running.maintain()
+  expect(await findHold(requestId)).toHaveLength(1)
+  await control.execute('update ledger_instances set journal_holder = null where instance_id = $1', [instanceId])
+  await running.maintain()
+  expect(await findHold(requestId)).toEqual([])
+  expect((await (await openLedger()).audit()).findings).toEqual([])
 })

@@ -4,8 +4,6 @@ import { boundedTransaction } from './lease.store.ts'
 import { type Entry, type HoldRow, loadHoldsOf, writeBatch } from './ledger.store.ts'
 import {
   closeInstance,
-  type DeadInstance,
-  type HeldJournal,
   loadDeadInstances,
   loadLeaseRoom,
   lockInstance,
@@ -31,19 +29,13 @@ export async function recoverDeadInstances(deps: {
   log: Log
   self: InstanceId | null
   expiryMs: number | null
-  /** Called for each silent instance whose holds must wait for its journal. */
-  onWaiting?(waiting: DeadInstance): void
   /** False: their silence does not show that they are dead. Read before each is settled, because a statement may have waited long. */
   isSteady(): boolean
 }): Promise<number> {
-  const { database, clock, log, self, expiryMs, onWaiting, isSteady } = deps
+  const { database, clock, log, self, expiryMs, isSteady } = deps
   let recovered = 0
   await registerMissingInstances(database)
-  for (const { instanceId: dead, journalId } of await loadDeadInstances(database, self, expiryMs)) {
-    if (journalId !== null) {
-      onWaiting?.({ instanceId: dead, journalId })
-      continue
-    }
+  for (const dead of await loadDeadInstances(database, self, expiryMs)) {
     if (!isSteady()) break
     try {
       const holds = await recoverInstance(database, dead, { expiryMs, nowMs: clock.now() })
@@ -56,17 +48,17 @@ export async function recoverDeadInstances(deps: {
   return recovered
 }
 
-/** Settles one dead instance. `journal`: this process has taken it over and applied all of its records. Returns the number of holds. */
-export function recoverInstance(
+/** Settles one dead instance. Returns the number of holds. */
+function recoverInstance(
   database: Database,
   dead: InstanceId,
-  { expiryMs, nowMs, journal }: { expiryMs: number | null; nowMs: number; journal?: HeldJournal },
+  { expiryMs, nowMs }: { expiryMs: number | null; nowMs: number },
 ): Promise<number> {
   return boundedTransaction(database, recover, recoveryTimeoutMs)
 
   async function recover(transaction: Queryable): Promise<number> {
     // The lock excludes other recoveries, and the instance itself if it is alive after all.
-    if (!(await lockInstance(transaction, dead, expiryMs, journal))) return 0
+    if (!(await lockInstance(transaction, dead, expiryMs))) return 0
     const room = await loadLeaseRoom(transaction, dead)
     let count = 0
     for (;;) {
@@ -80,7 +72,7 @@ export function recoverInstance(
       await writeBatch(transaction, { instanceId: dead, attempt: null }, { opens: [], changes: [], settlements })
       count += holds.length
     }
-    await closeInstance(transaction, dead, journal)
+    await closeInstance(transaction, dead)
     return count
   }
 }

@@ -5,14 +5,11 @@ const embeddedRemedy =
 
 /** The journal cannot be used as it is. The message is for the operator. */
 export class JournalError extends Error {
-  readonly problem: string
-
   constructor(problem: string, { remedy = embeddedRemedy, ...options }: ErrorOptions & { remedy?: string } = {}) {
     super(
       `${problem}. Calls that were settled last may be missing in the control database, so Portico does not start. ${remedy}`,
       options,
     )
     this.name = 'JournalError'
-    this.problem = problem
   }
 }

@@ -5,7 +5,6 @@ import {
   type InstanceId,
   type Log,
   type OrganisationId,
-  raceSignal,
   type RequestId,
   withDeadline,
 } from '../../../platform/kernel/index.ts'
@@ -26,7 +25,7 @@ import { queued, type QueuedWrite, writeDeadlineMs, WriteQueue } from '../write-
 import { Backlog } from './backlog.ts'
 import type { JournalCopy, JournalLog } from './journal-log.ts'
 import { Projector } from './projector.ts'
-import { encodeRecord, type JournalRecord, type NewRecord, noRequest, storedRecord } from './records.ts'
+import { encodeRecord, type JournalRecord, type NewRecord, storedRecord } from './records.ts'
 
 /** Most records in one flush. */
 const maximumBatch = 512
@@ -50,8 +49,6 @@ type Write = QueuedWrite &
     | { kind: 'barrier'; resolve(sequence: number): void }
   )
 const entered: SettleResult = { kind: 'entered' }
-/** Of a record for which nobody waits. A journal that cannot take it ends the process. */
-const unheard = { resolve() {}, reject() {} }
 
 type RecordWrite = Extract<Write, { kind: 'record' }>
 
@@ -64,11 +61,6 @@ export interface JournalWriterDeps {
   holder: string
   /** The instance to write for; changes when this one was fenced. */
   instanceId(): InstanceId
-  /**
-   * Resolves when this process certainly holds the journal; undefined: it does. Rejects when it does not any more. Without the function no other
-   * process can take the journal over.
-   */
-  confirm?: (() => Promise<void> | undefined) | undefined
   /** The journal or its projection cannot continue: the process must end, and the next start reads what is on the disk. */
   onFatal(error: Error): void
   /** Longest wait of a record for others to share a statement of the projection. */
@@ -78,7 +70,7 @@ export interface JournalWriterDeps {
 
 /**
  * The writer with a journal: a write is durable when its frame is synced in the local journal. The database receives it later, in
- * batches. Nobody else settles the holds of this process while their records may be on the way.
+ * batches.
  */
 export class JournalWriter implements LedgerWriter {
   private readonly deps: JournalWriterDeps
@@ -91,8 +83,6 @@ export class JournalWriter implements LedgerWriter {
   private readonly backlog: Backlog
   /** Receipts that the database does not have yet. */
   private readonly unapplied = new Map<string, Receipt>()
-  /** Of the leases of this process, as far as the journal knows. */
-  private growths = 0
   private isDatabaseFailing = false
   private isFull = false
   private failure: Error | undefined
@@ -151,25 +141,6 @@ export class JournalWriter implements LedgerWriter {
     return new Promise((resolve, reject) => this.add(organisationId, record, entry, resolve, reject))
   }
 
-  noteGrowths(growths: number): void {
-    if (growths <= this.growths) return
-    this.growths = growths
-    const record: NewRecord = { kind: 'growth', instance: this.deps.instanceId(), requestId: noRequest, growths }
-    // Without a wait: it is before every record that relies on it.
-    this.queue.add({
-      kind: 'record',
-      record,
-      line: encodeRecord(record),
-      entry: undefined,
-      ...unheard,
-      ...queued(null, false),
-    })
-  }
-
-  lose(error: Error): void {
-    this.fail(error)
-  }
-
   async barrier(): Promise<void> {
     if (this.failure) throw unavailable(this.failure)
     const sequence = await new Promise<number>((resolve, reject) =>
@@ -189,13 +160,12 @@ export class JournalWriter implements LedgerWriter {
   }
 
   reasonToRefuse(): RefusalReason | undefined {
-    const { failure, isDatabaseFailing, isFull, projector, queue, deps } = this
+    const { failure, isFull, projector, queue } = this
     if (failure) return 'ending'
     if (isFull) return 'full'
     if (queue.isStalled || queue.isFull) return 'disk'
-    if (projector.lag >= this.maximumLag) return 'behind'
-    // Nobody else can presume an only process dead: its leases and its journal are all that a call needs.
-    return isDatabaseFailing && deps.confirm ? 'database' : undefined
+    // Without its database too: nobody else can presume an only process dead, and its leases and its journal are all that a call needs.
+    return projector.lag >= this.maximumLag ? 'behind' : undefined
   }
 
   admission(owner: OrganisationId): Promise<void> | undefined {
@@ -209,8 +179,7 @@ export class JournalWriter implements LedgerWriter {
   noteDatabase(answers: boolean): void {
     if (this.isDatabaseFailing === !answers) return
     this.isDatabaseFailing = !answers
-    const { confirm, log } = this.deps
-    if (confirm) return
+    const { log } = this.deps
     const records = this.projector.lag
     if (answers) log.info({ records }, 'the control database answers again')
     else log.warn({ records }, 'the control database does not answer: calls continue from leases and the journal')
@@ -282,9 +251,6 @@ export class JournalWriter implements LedgerWriter {
     for (const { entry } of accepted) if (entry) this.unapplied.set(entry.receipt.requestId, entry.receipt)
     for (const { owner, record } of accepted) this.backlog.add(owner, record.kind)
     this.projector.add(accepted.map(({ record }, place) => storedRecord(record, stored[place]!)))
-    // A process that was silent may have lost its journal meanwhile: then nothing of it may be acknowledged.
-    const confirming = this.deps.confirm?.()
-    if (confirming) await raceSignal(confirming, this.stop.signal)
     for (const write of accepted) write.resolve(entered)
   }
 
@@ -318,8 +284,6 @@ export class JournalWriter implements LedgerWriter {
         if (this.openIds.delete(requestId)) this.backlog.noteLost(write.owner)
         if (entry) void this.lookUp(write, entry)
         else write.reject(unavailable())
-      } else if (record.kind === 'growth') {
-        accepted.push(write)
       } else if (record.kind === 'open') {
         if (this.openIds.has(requestId) || this.unapplied.has(requestId)) {
           write.reject(new AppError('conflict', `The request id ${requestId} was used before.`))

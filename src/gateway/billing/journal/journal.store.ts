@@ -43,7 +43,7 @@ export interface ApplyResult {
 /** Applies consecutive records of one instance in one transaction with their sequence. Repeating it is harmless. */
 export async function applyRecords(
   database: Queryable,
-  place: { journalId: string; holder: string; growths: number; first: number; last: number; instance: InstanceId },
+  place: { journalId: string; holder: string; first: number; last: number; instance: InstanceId },
   batch: StoredBatch,
   options: { signal: AbortSignal; timeoutMs: number },
 ): Promise<ApplyResult> {
@@ -51,7 +51,8 @@ export async function applyRecords(
     `select applied, at_sequence, rejected
      from ledger_apply_calls($1, $2, $3, $4, $5, $6, $7::json, $8::jsonb, $9::json, $10::json, $11, $12, $13, $14, $15, $16, $17, $18, $19,
        $20, $21)`,
-    [place.journalId, place.holder, place.growths, place.first, place.last, place.instance, ...batch],
+    // No leases grow beyond those that an embedded database has.
+    [place.journalId, place.holder, 0, place.first, place.last, place.instance, ...batch],
     options,
   )
   const { applied, at_sequence: at, rejected } = row!

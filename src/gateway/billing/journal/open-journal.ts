@@ -69,10 +69,10 @@ export async function removeJournal(place: JournalPlace): Promise<void> {
   if (stored) await replaceJournal(database, null, null)
 }
 
-/** Resolves to the last record. An embedded database counts no growths of leases. */
+/** Resolves to the last record. */
 async function takeAndReplay(place: JournalPlace, stored: StoredJournal, holder: string, segments: readonly Segment[]) {
   await takeJournal(place.database, stored.journalId, holder)
-  return replay(place, { ...stored, holder, leaseGrowths: 0 }, segments)
+  return replay(place, { ...stored, holder }, segments)
 }
 
 function missingSegments(folder: string): JournalError {

@@ -37,7 +37,7 @@ export interface ProjectorDeps {
   noteDatabase(answers: boolean): void
 }
 
-/** The journal has another holder, or the database is older than it was: nothing may be written any more. */
+/** The database is older than it was, or another one: nothing may be written any more. */
 export class ProjectionLostError extends Error {}
 
 /** What waits for records when the projection is abandoned. */
@@ -52,8 +52,6 @@ export class Projector {
   private readonly deps: ProjectorDeps
   private pending: JournalRecord[] = []
   private applied: number
-  /** Growths of leases that the records so far rely on. */
-  private growths = 0
   private running: Promise<void> | undefined
   private waiters: { sequence: number; resolve(): void; reject(error: unknown): void }[] = []
   private hurry = new AbortController()
@@ -162,10 +160,7 @@ export class Projector {
   private async attempt(records: readonly JournalRecord[], first: number): Promise<void> {
     const { database, journalId, holder, log } = this.deps
     const last = first + records.length - 1
-    for (const record of records) {
-      if (record.kind === 'growth') this.growths = Math.max(this.growths, record.growths)
-    }
-    const place = { journalId, holder, growths: this.growths, first, last, instance: records[0]!.instance }
+    const place = { journalId, holder, first, last, instance: records[0]!.instance }
     const batch = mergeRecords(records)
     try {
       const result = await withDeadline(attemptTimeoutMs, (signal) =>
@@ -178,7 +173,7 @@ export class Projector {
       const at = result.atSequence
       if (at === null || at < first - 1)
         throw new ProjectionLostError(
-          "the control database does not accept this process's journal any more: the database was replaced by an older copy or another one, or another process or a release has taken the journal over",
+          "the control database does not accept this process's journal any more: the database was replaced by an older copy or another one",
         )
       // An attempt whose answer got lost, or a process that was killed in the middle of one.
       if (at < last) await this.attempt(records.slice(at + 1 - first), at + 1)

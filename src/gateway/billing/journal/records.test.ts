@@ -19,7 +19,6 @@ const records: NewRecord[] = [
   { kind: 'change', instance, requestId: idOf('req_4'), amountPicoUsd: null, outputTokens: 9 },
   { kind: 'settle', instance, requestId: idOf('req_ü"1'), row: row('req_ü"1', '€') },
   { kind: 'settle', instance, requestId: idOf('req_3'), row: row('req_3', 'ascii') },
-  { kind: 'growth', instance, requestId: idOf(''), growths: 2 },
 ]
 const merged = {
   opens: [{ request_id: 'req_2', amount_pico_usd: '7', model: 'ü € 😀 {', output_tokens: 3 }],

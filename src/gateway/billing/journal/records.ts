@@ -17,15 +17,10 @@ export type JournalRecord<Row = JsonBytes> = { instance: InstanceId; requestId: 
   | { kind: 'change'; amountPicoUsd: bigint | null; outputTokens: number | null }
   /** `entry`: the row of a settlement of this process, which is not read from the journal. */
   | { kind: 'settle'; row: Row; entry?: Entry | undefined }
-  /** The lease of some organisation has grown for so many times, in the database: what follows may rely on it. */
-  | { kind: 'growth'; growths: number }
 )
 
 /** With the row as text, before it is in the journal. */
 export type NewRecord = JournalRecord<string>
-
-/** No request has it. */
-export const noRequest = '' as RequestId
 
 /** One line of JSON: kind, instance, request and what the kind needs. */
 export function encodeRecord(record: NewRecord): string {
@@ -36,8 +31,6 @@ export function encodeRecord(record: NewRecord): string {
       return `${head}${record.row}]`
     case 'change':
       return `${head}${record.amountPicoUsd === null ? 'null' : `"${record.amountPicoUsd}"`},${record.outputTokens}]`
-    case 'growth':
-      return `${head}${record.growths}]`
   }
 }
 
@@ -63,7 +56,6 @@ export function decodeRecord(line: string): JournalRecord {
   if (typeof instance === 'string' && isUuid(instance) && typeof requestId === 'string') {
     const ids = { instance: instance as InstanceId, requestId: requestId as RequestId }
     if (kind === 'open' || kind === 'settle') return { kind, ...ids, row: toBytes(first) }
-    if (kind === 'growth' && typeof first === 'number') return { kind, ...ids, growths: first }
     if (kind === 'change') {
       const amountPicoUsd = typeof first === 'string' ? BigInt(first) : null
       return { kind, ...ids, amountPicoUsd, outputTokens: typeof second === 'number' ? second : null }
@@ -84,7 +76,6 @@ export function mergeRecords(records: readonly JournalRecord[]): StoredBatch {
   for (const record of records) {
     const { requestId } = record
     if (record.kind === 'open') opens.set(requestId, record.row)
-    else if (record.kind === 'growth') continue
     else if (record.kind === 'change') {
       const { amountPicoUsd, outputTokens } = record
       const before = changes.get(requestId)

@@ -10,8 +10,6 @@ import { readSegments, type Segment, segmentsBehind } from './segments.ts'
 export interface ReplayedJournal extends StoredJournal {
   /** This process, which has taken the journal. */
   holder: string
-  /** Of the instance's leases, in the database. */
-  leaseGrowths: number
 }
 
 /**
@@ -24,7 +22,7 @@ export async function replay(
   segments: readonly Segment[],
 ): Promise<number> {
   const { folder, log, files = journalFiles } = place
-  const { journalId, appliedSequence, leaseGrowths } = stored
+  const { journalId, appliedSequence } = stored
   const records: JournalRecord[] = []
   const waiting = segmentsBehind(segments, appliedSequence)
   const contents = await readSegments(files, waiting, journalId, (frame) => {
@@ -43,15 +41,6 @@ export async function replay(
     )
   }
   if (isCutOff && !damage) log.warn({ folder }, 'the last write to the journal of the ledger was cut off')
-  const growths = records.reduce(
-    (most, record) => (record.kind === 'growth' ? Math.max(most, record.growths) : most),
-    0,
-  )
-  if (growths > leaseGrowths) {
-    throw new JournalError(
-      `${found} and leases of ${leaseGrowths} growths, but the journal relies on ${growths}: the database is older than the journal`,
-    )
-  }
   if (records.length > 0) {
     const unknown = await findUnknownInstances(place.database, [...new Set(records.map(({ instance }) => instance))])
     if (unknown.length > 0) {

@@ -6,11 +6,11 @@ import { JournalStage, settledCall } from '../testing/journal-stage.ts'
 
 /** A ledger with a journal whose database does not answer in time. */
 
-describe.each(['embedded', 'postgres'] as const)('without a database (%s)', (engine) => {
+describe('without a database', () => {
   let stage: JournalStage
 
   beforeAll(async () => {
-    stage = await JournalStage.open(engine)
+    stage = await JournalStage.open()
   })
   afterAll(() => stage.drop())
   beforeEach(() => stage.beginTest())
@@ -45,27 +45,23 @@ describe.each(['embedded', 'postgres'] as const)('without a database (%s)', (eng
     }
   }
 
-  test.runIf(engine === 'embedded')(
-    'continues from its leases and its journal, because no other process can take them',
-    async () => {
-      const { ledger, organisation, repair } = await openFailing()
-      const entries = await stage.countEntries()
-      const receipts = []
-      for (let call = 0; call < 20; call += 1) receipts.push(await settledCall(ledger, organisation))
-      expect(ledger.reasonToRefuse()).toBeUndefined()
-      expect(receipts.map(({ ending }) => ending)).toEqual(receipts.map(() => 'completed'))
-      expect(await stage.countEntries()).toBe(entries)
-      repair()
-      await ledger.flush()
-      expect(await stage.countEntries()).toBe(entries + 20n)
-      expect((await ledger.audit()).findings).toEqual([])
-    },
-  )
+  test('continues from its leases and its journal, because no other process can take them', async () => {
+    const { ledger, organisation, repair } = await openFailing()
+    const entries = await stage.countEntries()
+    const receipts = []
+    for (let call = 0; call < 20; call += 1) receipts.push(await settledCall(ledger, organisation))
+    expect(ledger.reasonToRefuse()).toBeUndefined()
+    expect(receipts.map(({ ending }) => ending)).toEqual(receipts.map(() => 'completed'))
+    expect(await stage.countEntries()).toBe(entries)
+    repair()
+    await ledger.flush()
+    expect(await stage.countEntries()).toBe(entries + 20n)
+    expect((await ledger.audit()).findings).toEqual([])
+  })
 
   test('names the cause to a call that needs the database', async () => {
-    const { ledger, organisation, repair } = await openFailing()
-    // On a server others may presume this instance dead, so no call is accepted.
-    const caller = engine === 'embedded' ? organisationWith('10') : organisation
+    const { ledger, repair } = await openFailing()
+    const caller = organisationWith('10')
     await expect(ledger.hold(callOf(caller))).rejects.toMatchObject({
       code: 'overloaded',
       message: expect.stringContaining('its database does not answer'),

@@ -19,14 +19,14 @@ export class JournalStage {
   private readonly ledgers: LedgerService[] = []
   private entriesBefore = 0n
 
-  private constructor(databases: TestDatabases, engine: Database['engine']) {
+  /** One process has the database to itself, also on a server: the SQL is the same. */
+  private constructor(databases: TestDatabases) {
     this.databases = databases
-    this.control = { ...databases.control, engine }
+    this.control = { ...databases.control, engine: 'embedded' }
   }
 
-  /** `embedded`: one process has the database to itself, also on a server. `postgres`: others may share it. The SQL is the same. */
-  static async open(engine: Database['engine'] = 'embedded'): Promise<JournalStage> {
-    return new JournalStage(await openTestDatabases(), engine)
+  static async open(): Promise<JournalStage> {
+    return new JournalStage(await openTestDatabases())
   }
 
   drop(): Promise<void> {

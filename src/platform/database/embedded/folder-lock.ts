@@ -8,7 +8,7 @@ import { DatabaseStartError, shortMessage } from '../database-error.ts'
  * cases). SQLite uses a file lock of the kernel, which ends with the process, also after kill -9. Returns the function that unlocks.
  * Throws DatabaseStartError where another process holds the lock, and where the folder cannot be written.
  */
-export function lockFolder(folder: string, name = 'data folder'): () => void {
+export function lockFolder(folder: string): () => void {
   const file = path.join(folder, 'lock')
   let lock: DatabaseSync | undefined
   try {
@@ -19,8 +19,8 @@ export function lockFolder(folder: string, name = 'data folder'): () => void {
     lock?.close()
     throw new DatabaseStartError(
       isBusy(error)
-        ? `the ${name} ${folder} is in use by another Portico process: stop that process, or choose another ${name}`
-        : `the ${name} ${folder} cannot be used: ${describeFileFault(error) ?? describeLackOfRoom(folder) ?? shortMessage(error)}`,
+        ? `the data folder ${folder} is in use by another Portico process: stop that process, or choose another data folder`
+        : `the data folder ${folder} cannot be used: ${describeFileFault(error) ?? describeLackOfRoom(folder) ?? shortMessage(error)}`,
       { cause: error },
     )
   }
