@@ -16,11 +16,18 @@ export function normaliseNumerals(text: string): string {
     .replaceAll(/[⁰¹²³⁴-⁹₀-₉]+|(?<=(?<!\p{L})(?:[kcdm]?m|ft|in))[23](?![\p{L}\p{N}])/gu, ' ')
     .replaceAll(/(\d?)([¼½¾⅓⅔])/gu, (_, whole: string, fraction: string) => `${whole || '0'}${fractions[fraction]}`)
     .normalize('NFKC')
-    .replaceAll(/\p{Nd}/gu, (digit) => {
-      const point = digit.codePointAt(0)!
-      const zero = zeros.find((start) => point >= start && point < start + 10)
-      return zero === undefined ? digit : String(point - zero)
-    })
+    .replaceAll(/\p{Nd}/gu, toAscii)
+}
+
+/** A text with the decimal digits of all scripts as ASCII digits. */
+export function asciiDigits(text: string): string {
+  return text.replaceAll(/(?![0-9])\p{Nd}/gu, toAscii)
+}
+
+function toAscii(digit: string): string {
+  const point = digit.codePointAt(0)!
+  const zero = zeros.find((start) => point >= start && point < start + 10)
+  return zero === undefined ? digit : String(point - zero)
 }
 
 /**

@@ -89,12 +89,48 @@ describe('markers', () => {
   })
 })
 
+const otherForms: [string, string][] = [
+  ['Rain falls (Source 2).', 'Rain falls [1].'],
+  ['Rain falls (Quellen 2, 1).', 'Rain falls [1][2].'],
+  ['Rain falls.² Sun shines¹ here.', 'Rain falls.[1] Sun shines[2] here.'],
+  ['Rain falls<sup>2</sup>.', 'Rain falls[1].'],
+  ['Rain falls<sup>2, 1</sup>.', 'Rain falls[1][2].'],
+  [String.raw`Rain falls \[2\].`, 'Rain falls [1].'],
+  ['Rain falls [2](#source-2).', 'Rain falls [1].'],
+  ['Rain falls [٢] and [२].', 'Rain falls [1] and [1].'],
+  ['Rain falls [b.pdf] and [A.PDF].', 'Rain falls [1] and [2][2].'.replace('[2][2]', '[2]')],
+]
+
+describe('other forms of markers', () => {
+  it.each(otherForms)('%s', (text, expected) => {
+    expect(shown(text)).toBe(expected)
+    expect(rewrite(text, { pieces: [...text] }).output).toBe(expected)
+    expect(hidden(text)).not.toMatch(/\[\d|[²¹]|<sup>|source/i)
+  })
+})
+
+describe('a marker without a passage', () => {
+  it.each([
+    ['Rain [9] falls [99].', 'Rain falls.'],
+    ['Rain falls [^9]. Sun 【9†source】 shines (Source 9).', 'Rain falls. Sun shines.'],
+    ['Rain [2, 9] and [9, 2], and sun [1][9] or [9], [1].', 'Rain [1] and [1], and sun [2] or [2].'],
+    ['Rain falls<sup>9</sup>.⁹', 'Rain falls.'],
+  ])('%s goes, and leaves the others', (text, expected) => {
+    expect(shown(text)).toBe(expected)
+    expect(rewrite(text, { pieces: [...text] }).output).toBe(expected)
+  })
+})
+
 describe('text in brackets that is not a marker stays as it is', () => {
   it.each([
-    '[2024] [0] [5] [0, 1] [1, 9] [3-1] [1-9]',
+    '[2024] [0] [0, 1] [3-1]',
     'x[0] and a[1] and items[2] and row_1[2] and myList[1]',
     'f(x)[1] and m[1][2] and d["k"][1] and x[0][1]',
-    String.raw`\sqrt[3]{x} and \[1\]`,
+    String.raw`\sqrt[3]{x} and \[x\]`,
+    'Call foo([1, 2]) to start, or foo(a, [1]).',
+    'rows[1].name and x = [1, 2] and the interval [1, 2] and n ∈ [1, 3]',
+    'The area is 5 m² or 10³ or 3 cm<sup>2</sup>, and x² (1).',
+    '(Sources) and (source code 1) and [a.pdf](https://example.com) and <sub>1</sub>',
     '[[1, 2], [3, 4]] and [1, [2]]',
     '[1](https://example.com/a_(b)) and ![2](image.png "Title")',
     '[the handbook][1]',

@@ -3,7 +3,7 @@ import type { CitationCheck } from './citation-check.ts'
 import { createCodeSpans, type PlainToken } from './code-spans.ts'
 import { type DecideRow, MarkerRows } from './marker-rows.ts'
 import { createNumberingWriter } from './numbering-writer.ts'
-import { Scanner } from './scanner.ts'
+import { type MarkerRules, Scanner } from './scanner.ts'
 
 /**
  * Rewrites the citation markers of a model, whatever their form. The prompt numbers passages; readers see documents, numbered from 1
@@ -42,8 +42,10 @@ export function createCitationRewriter(
   const citations = createCitationList(sources)
   const writer = createNumberingWriter(citations.numberOf)
   const pipeline = createPipeline({
-    accepts: (given) => given.every((sourceNumber) => sourceNumber <= sources.length),
-    decide: inline ? (numbers, rest) => check?.decide(numbers, rest) ?? null : eraseAll,
+    rules: { resolve: (given, isPlain) => givenOnes(given, isPlain, sources.length), names: createNames(sources) },
+    decide: inline
+      ? (numbers, rest) => (numbers.length === 0 ? numbers : (check?.decide(numbers, rest) ?? null))
+      : eraseAll,
     follow(text) {
       if (!inline) return
       citations.follow(text)
@@ -56,6 +58,48 @@ export function createCitationRewriter(
 }
 
 const eraseAll: DecideRow = () => []
+
+/** Larger numbers in brackets are years and codes, unless a word or sign makes them markers. */
+const maximumPlainNumber = 999
+
+/** The numbers that name a passage; empty for a marker that names none, null for a text that is no marker. */
+function givenOnes(numbers: readonly number[], isPlain: boolean, count: number): readonly number[] | null {
+  if (isPlain && numbers.some((number) => number > maximumPlainNumber)) return null
+  return numbers.filter((number) => number >= 1 && number <= count)
+}
+
+/** Most passages of one file that a marker with its name stands for. */
+const maximumOfName = 20
+
+/** The passages of each file by its name, in lower case. `sources` may grow. */
+function createNames(sources: readonly CitedSource[]): NonNullable<MarkerRules['names']> {
+  const known = new Map<string, number[]>()
+  let read = 0
+  function update() {
+    if (read > sources.length) {
+      known.clear()
+      read = 0
+    }
+    for (; read < sources.length; read++) {
+      const name = sources[read]!.title.toLowerCase()
+      const numbers = known.get(name) ?? []
+      known.set(name, numbers)
+      if (numbers.length < maximumOfName) numbers.push(read + 1)
+    }
+  }
+  return {
+    find(name) {
+      update()
+      return known.get(name.trim().toLowerCase()) ?? []
+    },
+    mayBegin(begin) {
+      update()
+      const text = begin.trimStart().toLowerCase()
+      for (const name of known.keys()) if (name.startsWith(text)) return true
+      return false
+    },
+  }
+}
 
 /** Numbers documents in order of first use, and records which of their passages are cited, and by which sentence. */
 function createCitationList(sources: readonly CitedSource[]) {
@@ -90,14 +134,16 @@ export async function removeMarkers(text: string, signal: AbortSignal): Promise<
   if (!/[[［【〔]/.test(text)) return text
   let highest = 0
   const pipeline = createPipeline({
-    accepts(numbers) {
-      let next = highest
-      for (const number of numbers) {
-        if (number > next + 1) return false
-        next = Math.max(next, number)
-      }
-      highest = next
-      return true
+    rules: {
+      resolve(numbers) {
+        let next = highest
+        for (const number of numbers) {
+          if (number > next + 1) return null
+          next = Math.max(next, number)
+        }
+        highest = next
+        return numbers
+      },
     },
     decide: eraseAll,
     write: (token) => (token.type === 'text' ? token.text : ''),
@@ -112,8 +158,7 @@ export async function removeMarkers(text: string, signal: AbortSignal): Promise<
 }
 
 interface Stages {
-  /** Whether a marker may have these numbers; otherwise it is text. */
-  accepts: (numbers: readonly number[]) => boolean
+  rules: MarkerRules
   decide: DecideRow
   /** Receives the text before each marker, and the text after it once the marker is decided. */
   follow?: (text: string) => void
@@ -123,14 +168,14 @@ interface Stages {
 }
 
 /** Scanner, code spans, rows of markers and writer: text in, decided text out. */
-function createPipeline({ accepts, decide, follow, write, end }: Stages) {
+function createPipeline({ rules, decide, follow, write, end }: Stages) {
   let output = ''
   const rows = new MarkerRows(decide, (token) => {
     if (token.type === 'text') follow?.(token.text)
     output += write(token)
   })
   const codeSpans = createCodeSpans((token) => rows.take(token))
-  const scanner = new Scanner(accepts, codeSpans.push)
+  const scanner = new Scanner(rules, codeSpans.push)
   function take(): string {
     const taken = output
     output = ''

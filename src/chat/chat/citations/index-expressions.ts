@@ -38,3 +38,15 @@ function isVariable(word: string, before: string): boolean {
   if (/^[a-z]$/.test(word)) return !/['’.-]/.test(before)
   return /^[a-z]\d{1,2}$/.test(word) || /^[a-z]{2,}(?:[A-Z][a-z]+)+$/.test(word) || variableNames.has(word)
 }
+
+const arrayWords =
+  'interval intervals range array list vector tuple set matrix coordinates intervall bereich liste feld intervalle plage tableau liste intervalo rango lista intervallo'.split(
+    ' ',
+  )
+
+/** Whether a bracket with `count` numbers is an array: in the arguments of a call, after an operator, or after a word for one. */
+export function isArrayOfCode(before: string, count: number): boolean {
+  if (/[\p{L}\p{N}_$]\([^()]*$/u.test(before) || /[{=∈∉⊂⊆∪∩≤≥]\s*$/u.test(before)) return true
+  const word = /(\p{L}+)\s$/u.exec(before)?.[1]
+  return count > 1 && word !== undefined && arrayWords.includes(word.toLowerCase())
+}

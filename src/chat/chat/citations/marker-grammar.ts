@@ -1,3 +1,5 @@
+import { asciiDigits } from '../../../platform/evidence/index.ts'
+
 /** Which bracketed texts are citation markers: models write many forms although the prompt shows `[1]`. Pure. */
 
 /** Characters that open and close a marker: ASCII, full-width and CJK brackets. Models mix them. */
@@ -52,7 +54,7 @@ export function readMarker(inner: string): MarkerContent | null {
     if (to < from || numbers.length + to - from >= maximumNumbers) return null
     for (let next = from; next <= to; next++) numbers.push(next)
   }
-  return { numbers, plain: plainPattern.test(inner) }
+  return { numbers, plain: plainPattern.test(asciiDigits(inner)) }
 }
 
 /** Whether `begin`, the text after an opening bracket, may continue as a marker. */
@@ -66,7 +68,7 @@ export function canBeMarker(begin: string): boolean {
 
 /** Makes white space single spaces and full-width signs ASCII, and removes invisible characters. */
 function clean(text: string): string {
-  return text
+  return asciiDigits(text)
     .replaceAll(invisiblePattern, '')
     .replaceAll(/[\uff01-\uff5e]/gu, (sign) => String.fromCharCode(sign.charCodeAt(0) - 0xfee0))
     .replaceAll(/\s+/gu, ' ')

@@ -124,7 +124,9 @@ export class MarkerRows {
     const rest = this.held
     this.row = null
     this.held = ''
-    const shown = this.decide(markers.flat(), rest)
+    const numbers = markers.flat()
+    // A marker without numbers names no passage that was given; it goes.
+    const shown = this.decide(numbers, rest) ?? (markers.some((one) => one.length === 0) ? numbers : null)
     if (shown === null) {
       for (const token of tokens) this.emit(token)
       const text = tokens.at(-1)!

@@ -1,9 +1,13 @@
-import { judgeBracket } from './brackets.ts'
+import { type Bracket, judgeBracket, type Verdict } from './brackets.ts'
 import type { Token } from './code-spans.ts'
 import { maximumContextLength } from './index-expressions.ts'
 import { type BlockState, maximumHeadLength, noBlocks, readLineHead } from './line-head.ts'
 import { maximumLinkLength } from './links.ts'
 import { openingBrackets } from './marker-grammar.ts'
+import { judgeEscape, judgeSign, markerSigns } from './other-markers.ts'
+
+/** What the numbers and names of markers mean. */
+export type MarkerRules = Pick<Bracket, 'resolve' | 'names'>
 
 interface Line {
   /** Part of a code block: text as it is. */
@@ -16,7 +20,7 @@ interface Line {
   atContentStart: boolean
 }
 
-const plainPattern = /[^\\`[［【〔\n]+/y
+const plainPattern = /[^\\`[［【〔\n(（<¹²³⁴-⁹]+/y
 /** Without one of these characters, further text does not complete a link or definition. */
 const linkSignPattern = /[\s)<>"']/
 
@@ -25,8 +29,7 @@ const linkSignPattern = /[\s)<>"']/
  * text that decides it, at most `maximumLinkLength` units. Time is linear in the text.
  */
 export class Scanner {
-  /** Whether a marker may have these numbers; otherwise it is text. */
-  private readonly accepts: (numbers: readonly number[]) => boolean
+  private readonly rules: MarkerRules
   private readonly emit: (token: Token) => void
   private buffer = ''
   private at = 0
@@ -40,8 +43,8 @@ export class Scanner {
   /** A possible link is incomplete. */
   private inLink = false
 
-  constructor(accepts: (numbers: readonly number[]) => boolean, emit: (token: Token) => void) {
-    this.accepts = accepts
+  constructor(rules: MarkerRules, emit: (token: Token) => void) {
+    this.rules = rules
     this.emit = emit
   }
 
@@ -105,6 +108,7 @@ export class Scanner {
     if (character === '\n') return this.endLine(line)
     if (character === '\\') return this.passEscape(line, atEnd)
     if (openingBrackets.includes(character)) return this.passBracket(line, atEnd)
+    if (markerSigns.includes(character)) return this.passSign(line, atEnd)
     plainPattern.lastIndex = this.at
     plainPattern.exec(this.buffer)
     const end = plainPattern.lastIndex
@@ -140,6 +144,9 @@ export class Scanner {
 
   private passEscape(line: Line, atEnd: boolean): boolean {
     if (this.at + 1 === this.buffer.length && !atEnd) return false
+    const { buffer: text, at, before } = this
+    const verdict = judgeEscape({ text, at, atEnd, before, resolve: this.rules.resolve })
+    if (verdict && verdict.type !== 'text') return this.take(line, verdict)
     line.atContentStart = line.onlyRuleCharacters = false
     const next = this.buffer[this.at + 1] ?? ''
     this.passText(this.at + (/[!-/:-@[-_{-~]/.test(next) ? 2 : 1))
@@ -148,17 +155,25 @@ export class Scanner {
   }
 
   private passBracket(line: Line, atEnd: boolean): boolean {
-    const { buffer: text, at, before, accepts } = this
+    const { buffer: text, at, before, rules } = this
     const mayDefine = line.atContentStart && line.startsBlock
-    const verdict = judgeBracket({ text, at, atEnd, before, mayDefine, accepts })
+    return this.take(line, judgeBracket({ text, at, atEnd, before, mayDefine, ...rules }))
+  }
+
+  private passSign(line: Line, atEnd: boolean): boolean {
+    const { buffer: text, at, before } = this
+    return this.take(line, judgeSign({ text, at, atEnd, before, resolve: this.rules.resolve }))
+  }
+
+  private take(line: Line, verdict: Verdict): boolean {
     if (verdict.type === 'undecided') {
       this.inLink = verdict.inLink
       return false
     }
     line.atContentStart = line.onlyRuleCharacters = false
-    const end = at + verdict.length
+    const end = this.at + verdict.length
     if (verdict.type === 'marker') {
-      this.emit({ type: 'marker', raw: text.slice(at, end), numbers: verdict.numbers })
+      this.emit({ type: 'marker', raw: this.buffer.slice(this.at, end), numbers: verdict.numbers })
       this.before = ''
       this.at = end
       return true
