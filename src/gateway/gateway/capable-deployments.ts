@@ -9,6 +9,8 @@ const maximumNames = 10
 const words: Readonly<Record<string, string>> = {
   tools: 'tools',
   named_tool_choice: 'a choice of one tool',
+  forced_tools: 'a required tool call',
+  tools_with_schema: 'tools together with a format of the answer',
   parallel_tools: 'a limit of one tool call for each answer',
   images: 'images',
   files: 'files',

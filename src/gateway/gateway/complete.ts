@@ -14,7 +14,14 @@ import {
 import type { Catalogue, Deployment, ResolvedModel } from '../models/index.ts'
 import type { Router } from '../routing/index.ts'
 import { assertSubscription, type TokenLimiter } from '../../tenants/organisations/index.ts'
-import type { Provider, ProviderAnswer, ProviderCall, ProviderMessage } from '../providers/index.ts'
+import {
+  type Capability,
+  estimateMedia,
+  type Provider,
+  type ProviderAnswer,
+  type ProviderCall,
+  type ProviderMessage,
+} from '../providers/index.ts'
 import type { TokenCounting, TokenEstimate } from '../tokens/index.ts'
 import { estimatePrompt } from './estimate-prompt.ts'
 import { deploymentsFor } from './capable-deployments.ts'
@@ -167,7 +174,8 @@ async function open(
   assertSubscription(call.organisation, now)
   const choices = call.request.choices ?? 1
   const maximumTokens = resolved.model.maxOutputTokens
-  const prompt = call.promptEstimate ?? (await estimatePrompt(call.request))
+  const media = mediaOf(call, resolved)
+  const prompt = plus(call.promptEstimate ?? (await estimatePrompt(call.request)), media)
   const taken = limiter.takeTokens(call.organisation, prompt.estimate, { refuse: call.surface === 'gateway' })
   const operation = telemetry ? telemetry.operation(operationOf(call, resolved)) : null
   const holdPrompt = (size: TokenEstimate) =>
@@ -184,7 +192,7 @@ async function open(
     .catch(async (error: unknown) => {
       // The bound of a long text is its bytes. A budget that is too small for them may be enough for the words in it.
       if (!isAppError(error, 'insufficient_quota') || !call.request.messages.some(hasLongText)) throw error
-      return holdPrompt(await estimatePrompt(call.request))
+      return holdPrompt(plus(await estimatePrompt(call.request), media))
     })
     .catch((error: unknown) => {
       taken.correct(0)
@@ -220,6 +228,22 @@ async function open(
     clock,
     log,
   }
+}
+
+/** What images, files and audio take at the deployment that bills most for them; null without any. */
+function mediaOf({ needs, request }: CompletionCall, { model, deployments }: ResolvedModel): TokenEstimate | null {
+  if (!needs || !mediaCapabilities.some((capability) => needs.capabilities.has(capability))) return null
+  const sizes = deployments.map(({ wire }) => estimateMedia(request.messages, wire, model.contextTokens))
+  return {
+    estimate: Math.max(...sizes.map(({ estimate }) => estimate)),
+    bound: Math.max(...sizes.map(({ bound }) => bound)),
+  }
+}
+
+const mediaCapabilities: readonly Capability[] = ['images', 'files', 'audio']
+
+function plus(size: TokenEstimate, more: TokenEstimate | null): TokenEstimate {
+  return more ? { estimate: size.estimate + more.estimate, bound: size.bound + more.bound } : size
 }
 
 const hasLongText = ({ content }: ProviderMessage) => content instanceof JsonText

@@ -1,4 +1,4 @@
-import type { Capability, ResolvedTraits } from '../providers/index.ts'
+import type { Capability, ResolvedTraits, WireFormat } from '../providers/index.ts'
 import type { BuiltCatalogue } from './build-catalogue.ts'
 import type { Deployment, ResolvedModel } from './catalogue.ts'
 
@@ -10,9 +10,49 @@ export function capableDeployments(
 ): readonly Deployment[] {
   const needed = [...capabilities]
   const traits = new Map(built.models.get(model.id)?.all.map(({ deployment, traits }) => [deployment.id, traits]))
-  return deployments.filter(({ id }) => needed.every((capability) => isCapable(traits.get(id), capability)))
+  return deployments.filter(({ id, providerId }) => {
+    const format = built.providers.get(providerId)?.settings.format
+    return needed.every((capability) => canServe({ traits: traits.get(id) ?? unknown, format }, capability))
+  })
 }
 
-function isCapable(traits: ResolvedTraits | undefined, capability: Capability): boolean {
-  return capability === 'tools' && traits?.tools !== false
+const unknown: Partial<ResolvedTraits> = {}
+
+/** Formats whose hosts have the own fields and tools of a family. */
+const formatsOf: Readonly<Record<string, readonly WireFormat[]>> = {
+  anthropic: ['anthropic'],
+  gemini: ['gemini', 'vertex'],
+}
+
+/** What nothing is known about is tried: the host decides. */
+export function canServe(
+  { traits, format }: { traits: Partial<ResolvedTraits>; format: WireFormat | undefined },
+  capability: Capability,
+): boolean {
+  switch (capability) {
+    case 'tools':
+      return traits.tools !== false
+    case 'named_tool_choice':
+    case 'forced_tools':
+      return traits.tools !== false && traits.forcedTools !== false
+    case 'parallel_tools':
+      return traits.singleToolCall !== false
+    case 'images':
+    case 'files':
+    case 'audio':
+    case 'logprobs':
+      return traits[capability] !== false
+    case 'several_choices':
+      return traits.severalChoices !== false
+    case 'json_object':
+    case 'json_schema':
+      return traits.structured !== 'tool' || traits.tools !== false
+    case 'tools_with_schema':
+      return traits.toolsWithSchema !== false
+    // No price of one use is known.
+    case 'hosted_tools':
+      return false
+    default:
+      return format !== undefined && formatsOf[capability.slice('hosted:'.length)]?.includes(format) === true
+  }
 }

@@ -21,7 +21,7 @@ describe('the needs of a request', () => {
       ['json_object', 'several_choices', 'logprobs'],
       { responseFormat: { type: 'json_object' }, choices: 2, logprobs: true },
     ],
-    [['hosted:openai'], { hostedTools: [{ family: 'openai', type: 'web_search', definition: {} }] }],
+    [['hosted_tools', 'hosted:openai'], { hostedTools: [{ family: 'openai', type: 'web_search', definition: {} }] }],
   ])('are %j for %j', (needed, request) => {
     expect([...needsOf({ messages: [{ role: 'user', content: 'Hi' }], ...request })]).toEqual(needed)
   })

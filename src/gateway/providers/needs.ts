@@ -5,6 +5,7 @@ import type { ProviderRequest } from './port.ts'
 export type Capability =
   | 'tools'
   | 'named_tool_choice'
+  | 'forced_tools'
   | 'parallel_tools'
   | 'images'
   | 'files'
@@ -13,6 +14,8 @@ export type Capability =
   | 'json_schema'
   | 'several_choices'
   | 'logprobs'
+  | 'tools_with_schema'
+  | 'hosted_tools'
   | `hosted:${string}`
 
 const capabilityOfPart: Partial<Record<ContentPart['type'], Capability>> = {
@@ -37,10 +40,12 @@ export function needsOf(request: ProviderRequest): ReadonlySet<Capability> {
   }
   if (tools && tools.length > 0) needs.add('tools')
   if (typeof toolChoice === 'object') needs.add('named_tool_choice')
+  else if (toolChoice === 'required') needs.add('forced_tools')
   if (request.parallelToolCalls === false) needs.add('parallel_tools')
-  for (const { family } of hostedTools ?? []) needs.add(`hosted:${family}`)
+  for (const { family } of hostedTools ?? []) needs.add('hosted_tools').add(`hosted:${family}`)
   if (request.native?.only !== undefined) needs.add(`hosted:${request.native.family}`)
   if (responseFormat) needs.add(responseFormat.type)
+  if (responseFormat && tools && tools.length > 0) needs.add('tools_with_schema')
   if (request.choices !== undefined && request.choices > 1) needs.add('several_choices')
   if (request.logprobs || request.topLogprobs !== undefined) needs.add('logprobs')
   return needs.size === 0 ? none : needs

@@ -17,7 +17,9 @@ const fields: Partial<Record<Capability, string>> = {
   json_schema: 'response_format',
   several_choices: 'n',
   logprobs: 'logprobs',
-  'hosted:openai': 'web_search_options',
+  forced_tools: 'tool_choice',
+  tools_with_schema: 'response_format',
+  hosted_tools: 'web_search_options',
 }
 
 const chatApi: ClientApi<ReadChat> = {

@@ -21,6 +21,9 @@ import { type ReadResponses, responsesBody, tokenCountBody } from './responses-b
 const fields: Partial<Record<Capability, string>> = {
   tools: 'tools',
   named_tool_choice: 'tool_choice',
+  forced_tools: 'tool_choice',
+  tools_with_schema: 'text.format',
+  hosted_tools: 'tools',
   parallel_tools: 'parallel_tool_calls',
   json_object: 'text.format',
   json_schema: 'text.format',

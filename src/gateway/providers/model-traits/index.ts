@@ -1,2 +1,2 @@
-export { resolveTraits } from './resolve.ts'
+export { plainName, resolveTraits } from './resolve.ts'
 export type { ModelTraits, ResolvedTraits } from './traits.ts'
