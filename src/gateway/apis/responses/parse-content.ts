@@ -44,7 +44,8 @@ export function readContent(value: unknown, path: FieldPath, of: ContentOf, read
     readPart(part, [...path, index], of, reading),
   )
   const [first] = parts
-  if (parts.length === 1 && first!.type === 'text' && !first!.cache) return first!.text
+  if (first === undefined) return ''
+  if (parts.length === 1 && first.type === 'text' && !first.cache) return first.text
   return parts
 }
 

@@ -39,6 +39,8 @@ export const itemMembers = [
 /** A message with the results of the calls in it: a client may send them later than providers expect them. */
 interface Turn {
   message: ProviderMessage
+  /** Of the messages in a turn of the model. */
+  contents: MessageContent[]
   results: ProviderMessage[]
 }
 
@@ -68,7 +70,7 @@ export function readInput(value: unknown, instructions: string | undefined, read
       addItem(conversation, readObject(item, [...path, index]), [...path, index])
   }
   conversation.links.assertAnswered()
-  const messages = conversation.turns.filter(isSent(reading)).flatMap(({ message, results }) => [message, ...results])
+  const messages = conversation.turns.filter(isSent(reading)).flatMap(toMessages)
   const last = messages.at(-1)
   if (!last) throw invalid(path, 'must not be empty')
   // Several providers refuse it, each in different words.
@@ -80,11 +82,16 @@ export function readInput(value: unknown, instructions: string | undefined, read
 /** A turn with nothing but reasoning has no place at providers. */
 const isSent =
   ({ adjusted }: Reading) =>
-  ({ message }: Turn): boolean => {
-    const isEmpty = message.role === 'assistant' && !message.toolCalls && partsOf(message.content).length === 0
+  ({ message, contents }: Turn): boolean => {
+    const isEmpty = message.role === 'assistant' && !message.toolCalls && contents.length === 0
     if (isEmpty && message.replay) adjusted.add('input.reasoning')
     return !isEmpty
   }
+
+function toMessages({ message, contents, results }: Turn): ProviderMessage[] {
+  if (message.role === 'assistant') message.content = contents.length === 1 ? contents[0]! : contents.flatMap(partsOf)
+  return [message, ...results]
+}
 
 type ItemReader = (conversation: Conversation, item: Record<string, unknown>, path: FieldPath) => void
 
@@ -146,13 +153,7 @@ function addMessage(conversation: Conversation, item: Record<string, unknown>, p
   const content = readContent(item.content, [...path, 'content'], of, conversation.reading)
   if (role !== 'assistant') return addTurn(conversation, { role, content })
   if (isPresent(item.phase)) conversation.reading.ignored.add('input.phase')
-  const { message } = openTurn(conversation)
-  message.content = joined(message.content, content)
-}
-
-function joined(earlier: MessageContent, later: MessageContent): MessageContent {
-  if (partsOf(earlier).length === 0) return later
-  return [...partsOf(earlier), ...partsOf(later)]
+  openTurn(conversation).contents.push(content)
 }
 
 function addCall(
@@ -166,7 +167,8 @@ function addCall(
   const name = readToolName(item.name, [...path, 'name'])
   conversation.links.called(id, idPath)
   const turn = openTurn(conversation)
-  turn.message.toolCalls = [...(turn.message.toolCalls ?? []), { id, name, argumentsJson }]
+  turn.message.toolCalls ??= []
+  turn.message.toolCalls.push({ id, name, argumentsJson })
   conversation.callers.set(id, turn)
 }
 
@@ -196,7 +198,8 @@ function addReasoning(conversation: Conversation, item: Record<string, unknown>,
 
 function joinReplays(earlier: ReasoningReplay | undefined, later: ReasoningReplay): ReasoningReplay {
   if (earlier?.format !== later.format || isTextOnly(earlier)) return later
-  return { format: later.format, blocks: [...earlier.blocks, ...later.blocks] }
+  for (const block of later.blocks) earlier.blocks.push(block)
+  return earlier
 }
 
 /** Made from the texts of an item, which the wrapped reasoning of the same turn repeats. */
@@ -215,7 +218,7 @@ function textsOf(parts: unknown): string[] {
 
 function addTurn(conversation: Conversation, message: ProviderMessage): void {
   conversation.open = undefined
-  conversation.turns.push({ message, results: [] })
+  conversation.turns.push({ message, contents: [], results: [] })
 }
 
 function openTurn(conversation: Conversation): Turn {
