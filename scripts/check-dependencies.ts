@@ -37,7 +37,7 @@ const wings: Wings = {
       models: ['billing', 'providers'],
       routing: ['models', 'providers'],
       gateway: ['billing', 'conversation', 'models', 'routing', 'providers', 'tokens'],
-      apis: ['conversation', 'gateway', 'providers', 'tokens'],
+      apis: ['billing', 'conversation', 'gateway', 'models', 'providers', 'tokens'],
     },
   },
   documents: {

@@ -3,7 +3,10 @@ import { gatewayRoutes, otherEndpointRoutes } from '../gateway/gateway/index.ts'
 import { operationsRoutes, type Routes } from '../platform/http/index.ts'
 import type { GatewayParts } from './compose-gateway.ts'
 
-type RouteParts = Pick<GatewayParts, 'completions' | 'tokens' | 'catalogue' | 'checkReadiness' | 'clock' | 'log'>
+type RouteParts = Pick<
+  GatewayParts,
+  'completions' | 'embeddings' | 'reranking' | 'tokens' | 'catalogue' | 'checkReadiness' | 'clock' | 'log'
+>
 
 /** The routes of a process with the role `gateway`, which others have as well. The map of all routes is routes.ts. */
 export function routesOfGateway(parts: RouteParts): Routes[] {
@@ -11,16 +14,6 @@ export function routesOfGateway(parts: RouteParts): Routes[] {
 }
 
 /** The APIs through which clients call models. */
-export function modelCallRoutes({
-  completions,
-  tokens,
-  catalogue,
-  clock,
-  log,
-}: Omit<RouteParts, 'checkReadiness'>): Routes[] {
-  return [
-    gatewayRoutes({ completions, catalogue, clock, log }),
-    version2Routes({ completions, tokens, clock, log }),
-    otherEndpointRoutes,
-  ]
+export function modelCallRoutes(parts: Omit<RouteParts, 'checkReadiness'>): Routes[] {
+  return [gatewayRoutes(parts), version2Routes(parts), otherEndpointRoutes]
 }

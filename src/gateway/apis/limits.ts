@@ -1,3 +1,5 @@
+import type { z } from 'zod'
+import { readFields, sentence } from '../../contract/validation.ts'
 import { maximumCharactersPerMessage } from '../../contract/gateway.ts'
 import { AppError, isObject, type JsonText } from '../../platform/kernel/index.ts'
 
@@ -57,6 +59,19 @@ export function nameOfType(value: unknown): string {
 export function readObject(value: unknown, path: FieldPath): Record<string, unknown> {
   if (!isObject(value)) throw invalid(path, `must be a JSON object, not ${nameOfType(value)}`)
   return value
+}
+
+/** Reads the fields of a body that have a schema. Throws with the field. */
+export function readSettings<Schema extends z.ZodObject>(
+  schema: Schema,
+  body: Record<string, unknown>,
+): z.output<Schema> {
+  const values: Record<string, unknown> = {}
+  for (const field in schema.shape) if (body[field] !== undefined) values[field] = body[field]
+  const read = readFields(schema, values)
+  if ('value' in read) return read.value
+  const param = read.problem.param.replaceAll(/\.(\d+)(?=\.|$)/g, '[$1]')
+  throw new AppError('invalid_request', sentence(`\`${param}\``, read.problem.words), { param })
 }
 
 export function readText(value: unknown, path: FieldPath): string {

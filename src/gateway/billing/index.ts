@@ -7,7 +7,14 @@ export { createLedger, type LedgerObserver, type LedgerService } from './ledger.
 export type { RefusalReason } from './ledger-writer.ts'
 export { addToOutbox } from './outbox.store.ts'
 export * from './port.ts'
-export { costOf, type PriceSchedule, type TokenPrices, withDefaults } from './prices.ts'
+export {
+  basisPointsPerWhole,
+  costOf,
+  type PriceSchedule,
+  type TokenPrices,
+  type UnitPrices,
+  withDefaults,
+} from './prices.ts'
 export { createTagErasure } from './tag-erasure.store.ts'
 export { renderBudget } from './usage-report.ts'
 export { usageRoutes } from './usage.routes.ts'

@@ -30,6 +30,21 @@ export async function estimatePrompt({
   return total
 }
 
+/** Each of several texts. Yields to other requests between parts. */
+export async function estimateEach(texts: readonly string[]): Promise<TokenEstimate[]> {
+  const estimates: TokenEstimate[] = []
+  let units = 0
+  for (const text of texts) {
+    if (units + text.length > unitsPerTurn) {
+      units = 0
+      await nextTurn()
+    }
+    units += text.length
+    estimates.push(estimateTokens(text))
+  }
+  return estimates
+}
+
 /** The same without turns between the parts: for small prompts, for those with long texts, and off the main thread. */
 export function estimatePromptAtOnce(messages: readonly ProviderMessage[]): TokenEstimate {
   const total = { ...perPrompt }

@@ -2,25 +2,31 @@ import type { HoldRequest, Receipt } from '../billing/index.ts'
 import {
   AppError,
   createRequestId,
+  type RateLimitState,
   type RequestId,
   type SpaceId,
   type StatedUsage,
   type TokenCounts,
 } from '../../platform/kernel/index.ts'
 import type { Deployment, ResolvedModel } from '../models/index.ts'
-import type { Organisation } from '../../tenants/organisations/index.ts'
+import { assertSubscription, type Organisation } from '../../tenants/organisations/index.ts'
 import { toClientError } from '../routing/index.ts'
+import { tagsOf } from './call-tags.ts'
 import { type CompletionsDependencies, noteRefused } from './complete.ts'
 import { assertRecorded, attemptsOf, toAppError } from './opened-call.ts'
+import type { ClientCall } from './port.ts'
 
-export type MeteredDependencies = Omit<CompletionsDependencies, 'pseudonyms' | 'limiter'>
+/** `limiter`: for the calls of clients. */
+export type MeteredDependencies = Omit<CompletionsDependencies, 'pseudonyms' | 'limiter'> &
+  Partial<Pick<CompletionsDependencies, 'limiter'>>
 
-/** A call for search (embeddings, reranking): complete when the provider answers, and billed by what was sent. */
+/** A call of embeddings or reranking, for search or for a client: complete when the provider answers, and billed by what was sent. */
 export interface MeteredCall<Answer extends Part, Part> {
   organisation: Organisation
   spaceId: SpaceId | null
   /** As it is configured. */
   model: string
+  client?: ClientCall | undefined
   signal: AbortSignal
   resolved: ResolvedModel
   /** Sizes of the hold. */
@@ -46,17 +52,18 @@ interface SendOptions<Part> {
 export async function callMetered<Answer extends Part, Part>(
   dependencies: MeteredDependencies,
   call: MeteredCall<Answer, Part>,
-): Promise<{ answer: Answer; receipt: Receipt }> {
+): Promise<{ answer: Answer; receipt: Receipt; rate: RateLimitState | null }> {
   const { ledger, router, telemetry = null, catalogue } = dependencies
-  const { organisation, resolved, model, signal, timeoutMs } = call
-  const requestId = createRequestId()
+  const { organisation, resolved, model, client, signal, timeoutMs } = call
+  const requestId = client?.requestId ?? createRequestId()
+  const surface = surfaceOf(call)
   const { id, kind } = resolved.model
-  const operation = telemetry
-    ? telemetry.operation({ kind, model: id, surface: 'embeddings', stream: false, requestId })
-    : null
+  const operation = telemetry ? telemetry.operation({ kind, model: id, surface, stream: false, requestId }) : null
+  const taken = takeTokens(dependencies, call)
   const hold = await ledger.hold(holdFor(call, requestId)).catch((error: unknown) => {
+    taken?.correct(0)
     operation?.failed(toAppError(error, signal).code)
-    noteRefused(dependencies, { organisation, surface: 'embeddings', model }, toAppError(error, signal))
+    noteRefused(dependencies, { organisation, surface, model }, toAppError(error, signal))
     throw error
   })
   operation?.event('ledger.hold')
@@ -68,6 +75,7 @@ export async function callMetered<Answer extends Part, Part>(
   ) => {
     const { id: deploymentId, providerId, hosting } = deployment
     const outcome = { ending, ...(await call.measure(part)), finishReason: null }
+    taken?.correct(outcome.usage.promptTokens)
     const settled = hold.settle({ kind: 'answered', deploymentId, providerId, hosting, ...outcome })
     operation?.answered({ deploymentId, hosting, wireModel: deployment.wire.id, ...outcome }, settled)
     return settled
@@ -93,13 +101,14 @@ export async function callMetered<Answer extends Part, Part>(
     await hold.makeDurable()
     const receipt = await settle('completed', { part: answer, deployment })
     assertRecorded(receipt)
-    return { answer, receipt }
+    return { answer, receipt, rate: taken?.rate ?? null }
   } catch (error) {
     // The provider bills what it has sent, although a later request failed. After several attempts, the last that sent something is
     // billed.
     if (received) await settle(signal.aborted ? 'client_closed' : 'provider_failed', received)
     else {
       const reason = error instanceof AppError ? error.code : 'provider_failed'
+      taken?.correct(0)
       operation?.failed(reason)
       await hold.settle({ kind: 'unanswered', reason })
     }
@@ -109,14 +118,32 @@ export async function callMetered<Answer extends Part, Part>(
   }
 }
 
+const surfaceOf = ({ client }: { client?: ClientCall | undefined }) => (client ? 'gateway' : 'embeddings')
+
+/** Search is never refused for a limit of calls. */
+function takeTokens<Answer extends Part, Part>(
+  { limiter, clock, ...rest }: MeteredDependencies,
+  { client, organisation, model, size, signal }: MeteredCall<Answer, Part>,
+) {
+  if (!client || !limiter) return undefined
+  try {
+    assertSubscription(organisation, clock.now())
+    return limiter.takeTokens(organisation, size.promptTokensEstimate, { refuse: true })
+  } catch (error) {
+    noteRefused({ ...rest, clock }, { organisation, surface: 'gateway', model }, toAppError(error, signal))
+    throw error
+  }
+}
+
 function holdFor<Answer extends Part, Part>(
-  { organisation, spaceId, signal, resolved: { model, deployments }, size }: MeteredCall<Answer, Part>,
+  { organisation, spaceId, client, signal, resolved: { model, deployments }, size }: MeteredCall<Answer, Part>,
   requestId: RequestId,
 ): HoldRequest {
   return {
     requestId,
     organisation,
-    surface: 'embeddings',
+    surface: surfaceOf({ client }),
+    tags: client && tagsOf({ organisation, request: { messages: [], ...(client.user && { user: client.user }) } }),
     spaceId,
     model: model.id,
     candidates: deployments.map(({ id, prices }) => ({ deploymentId: id, prices })),

@@ -9,11 +9,11 @@ import { type Organisation, assertGatewayAccess } from '../../tenants/organisati
 const chat = 'POST /v1/gateway/chat/completions'
 
 const notOffered: Record<string, string> = {
-  '/responses': `The Responses API is not offered. Call ${chat}: \`client.chat.completions.create(…)\` in OpenAI's SDKs, \`provider.chat("model-id")\` instead of \`provider("model-id")\` in the AI SDK, \`useResponsesApi: false\` in LangChain.`,
+  '/responses': `The Responses API is part of version 2: call POST /v2/gateway/responses, with the base URL /v2/gateway. Or call ${chat}: \`client.chat.completions.create(…)\` in OpenAI's SDKs, \`provider.chat("model-id")\` instead of \`provider("model-id")\` in the AI SDK, \`useResponsesApi: false\` in LangChain.`,
   '/completions': `Text completions are not offered. Call ${chat}: \`client.chat.completions.create(…)\` in OpenAI's SDKs, \`provider.chat("model-id")\` in the AI SDK.`,
   '/embeddings':
-    'Embeddings are not offered to clients. Upload documents with POST /v1/documents: Portico embeds and searches them.',
-  '/messages': `The Messages API is not offered. Call ${chat} with any model of GET /v1/gateway/models.`,
+    'Embeddings are part of version 2: call POST /v2/gateway/embeddings, with the base URL /v2/gateway. For search, upload documents with POST /v1/documents: Portico embeds them.',
+  '/messages': `The Messages API is part of version 2, with the base URL /v2/gateway/anthropic. Or call ${chat} with any model of GET /v1/gateway/models.`,
   '/images': 'Images are not offered: the gateway takes and returns text.',
   '/audio': 'Audio is not offered: the gateway takes and returns text.',
   '/moderations': 'Moderations are not offered.',

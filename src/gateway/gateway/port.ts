@@ -102,12 +102,23 @@ export interface Completions {
   close(): Promise<void>
 }
 
+/** A call of a client, as opposed to one of search: with its request id, subscription, limits and tags. */
+export interface ClientCall {
+  requestId: RequestId
+  user?: string | undefined
+}
+
 export interface EmbeddingCall {
   organisation: Organisation
   spaceId: SpaceId | null
   model: string
   texts: string[]
+  /** Instead of `texts`: the model's own tokens. Only some providers take them. */
+  tokens?: number[][]
+  /** Absent: the model's own. */
+  dimensions?: number | undefined
   purpose: 'document' | 'query'
+  client?: ClientCall
   signal: AbortSignal
 }
 
@@ -115,6 +126,8 @@ export interface EmbeddingResult {
   vectors: Float32Array[]
   promptTokens: number
   receipt: Receipt
+  /** State of the organisation's tokens per minute; null without a limit, and for calls of search. */
+  rate: RateLimitState | null
 }
 
 /** Embeddings under the same rules as completions. */
@@ -131,6 +144,7 @@ export interface RerankCall {
   documents: string[]
   /** Over all attempts. A provider that exceeds it counts as failed, so that its circuit opens. */
   timeoutMs: number
+  client?: ClientCall
   signal: AbortSignal
 }
 
@@ -138,6 +152,8 @@ export interface RerankResult {
   /** In the order of the documents, higher is better. */
   scores: number[]
   receipt: Receipt
+  /** As in `EmbeddingResult`. */
+  rate: RateLimitState | null
 }
 
 /** Comparisons of documents with a query, under the same rules as completions. */

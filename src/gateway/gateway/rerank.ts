@@ -1,5 +1,6 @@
 import { AppError, type StatedUsage } from '../../platform/kernel/index.ts'
-import { estimateTokens } from '../tokens/index.ts'
+import { estimateTokens, type TokenEstimate } from '../tokens/index.ts'
+import { estimateEach } from './estimate-prompt.ts'
 import { callMetered, type MeteredDependencies } from './metered-call.ts'
 import { noUsage } from './opened-call.ts'
 import type { RerankCall, Reranking, RerankResult } from './port.ts'
@@ -31,12 +32,14 @@ async function rerank(dependencies: MeteredDependencies, call: RerankCall): Prom
   const { organisation, model, query, documents } = call
   const resolved = catalogue.resolve(organisation, model, clock.now())
   if (resolved?.model.kind !== 'rerank') {
-    throw new AppError('model_not_found', `The rerank model \`${model}\` does not exist or is not available.`)
+    throw new AppError('model_not_found', `The rerank model \`${model}\` does not exist or is not available.`, {
+      param: 'model',
+    })
   }
-  const { answer, receipt } = await callMetered(dependencies, {
+  const { answer, receipt, rate } = await callMetered(dependencies, {
     ...call,
     resolved,
-    size: sizeOf(call),
+    size: sizeOf(estimateTokens(query), await estimateEach(documents)),
     async send(deployment, options) {
       const provider = catalogue.provider(deployment)
       if (!provider.rerank) throw new AppError('model_not_found', `The provider of \`${model}\` has no rerank models.`)
@@ -52,7 +55,7 @@ async function rerank(dependencies: MeteredDependencies, call: RerankCall): Prom
       }
     },
   })
-  return { scores: answer.scores, receipt }
+  return { scores: answer.scores, receipt, rate }
 
   /** Providers count the query once for each document. */
   async function countTokens(scored: readonly string[]): Promise<number> {
@@ -69,9 +72,7 @@ function unitsOf(searchUnits: number): StatedUsage {
 }
 
 /** The price of output is that of a search unit, at a provider that bills those. */
-function sizeOf({ query, documents }: RerankCall) {
-  const asked = estimateTokens(query)
-  const counts = documents.map((text) => estimateTokens(text))
+function sizeOf(asked: TokenEstimate, counts: readonly TokenEstimate[]) {
   const room = Math.max(leastTokensPerPart, tokensPerUnitDocument - asked.bound)
   const parts = counts.reduce((sum, { bound }) => sum + Math.max(1, Math.ceil(bound / room)), 0)
   const searchUnits = Math.ceil(parts / documentsPerSearchUnit)

@@ -50,6 +50,8 @@ export interface Catalogue {
    * unknown, disabled, retired, not in the plan, or no deployment of that side. Also resolves embedding and rerank models.
    */
   resolve(organisation: Organisation, requestedId: string, nowMs: number): ResolvedModel | undefined
+  /** What `resolve` finds for some id, of every kind. */
+  callable(organisation: Organisation, nowMs: number): ResolvedModel[]
   /** The deployments of a resolved model that can do all of this, as far as it is known. */
   capable(resolved: ResolvedModel, capabilities: Iterable<Capability>): readonly Deployment[]
   /** The live provider of a deployment. Get it for each call: a provider with changed settings is a new instance. */

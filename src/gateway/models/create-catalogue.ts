@@ -7,7 +7,15 @@ import type { Organisation } from '../../tenants/organisations/index.ts'
 import type { Catalogue, OfferedModel } from './catalogue.ts'
 import { type Declarations, noDeclarations } from './declarations.ts'
 import { createDiscovery } from './discovery.ts'
-import { baseTierModels, findListed, findModel, listModels, offeredModels, resolveModel } from './find-model.ts'
+import {
+  baseTierModels,
+  callableModels,
+  findListed,
+  findModel,
+  listModels,
+  offeredModels,
+  resolveModel,
+} from './find-model.ts'
 import { type CatalogueConfiguration, builtInDeclarations, fromConfiguration } from './from-configuration.ts'
 import { createProviderPool } from './provider-pool.ts'
 import type { PriceSnapshot } from './snapshot.ts'
@@ -111,6 +119,7 @@ export function createCatalogue(dependencies: CatalogueDependencies): LiveCatalo
     canonicalId: (name) => findModel(built, name)?.id,
     resolve: (organisation, requestedId, nowMs) => resolveModel(built, organisation, requestedId, nowMs),
     baseTierModels: (organisation, nowMs) => baseTierModels(built, organisation, nowMs),
+    callable: (organisation, nowMs) => callableModels(built, organisation, nowMs),
     capable: (resolved, capabilities) => capableDeployments(built, resolved, capabilities),
     provider: ({ providerId }) => pool.get(providerId),
     offered: (organisation, nowMs) => offeredModels(built, organisation, nowMs),

@@ -52,6 +52,16 @@ export function listModels(catalogue: BuiltCatalogue, organisation: Organisation
   return entries
 }
 
+/** Every model that the organisation can call now, of all kinds: once for each side that has deployments. */
+export function callableModels(catalogue: BuiltCatalogue, organisation: Organisation, nowMs: number): ResolvedModel[] {
+  return [...catalogue.models.values()].flatMap((model) => {
+    if (!isAllowed(model, organisation, nowMs)) return []
+    const other = { model, eu: false, deployments: callable(model.sides.other, nowMs) }
+    const eu = { model, eu: true, deployments: callable(model.sides.eu, nowMs) }
+    return [other, eu].filter(({ deployments }) => deployments.length > 0)
+  })
+}
+
 /** The list entry behind a canonical id or alias, with or without `eu/`. */
 export function findListed(
   catalogue: BuiltCatalogue,

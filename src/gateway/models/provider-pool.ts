@@ -131,6 +131,7 @@ function leaseProvider(provider: Provider): LeasedProvider {
         throw error
       }
     },
+    ...(provider.embedsTokens ? { embedsTokens: true } : {}),
     ...(embed ? { embed: (call) => during(() => embed.call(provider, call)) } : {}),
     ...(rerank ? { rerank: (call) => during(() => rerank.call(provider, call)) } : {}),
     ...(listModels ? { listModels: (signal) => during(() => listModels.call(provider, signal)) } : {}),

@@ -80,6 +80,7 @@ export function createHttpProvider({
         providerRequestId: requestIdOf(adapter, answer),
       }
     },
+    ...(embeddings?.takesTokens && { embedsTokens: true }),
     ...(embeddings && { embed: (call) => embedInBatches(wire, embeddings, call) }),
     ...(rerank && { rerank: (call) => rerankInBatches(wire, rerank, call) }),
     ...(models && {
@@ -267,13 +268,16 @@ async function embedInBatches(
   const vectors: Float32Array[] = []
   let promptTokens: number | null = 0
   let stated: { stated?: StatedUsage } = {}
-  for (let start = 0; start < call.texts.length; start += size) {
+  const inputs = (call.tokens ?? call.texts).length
+  for (let start = 0; start < inputs; start += size) {
     const texts = call.texts.slice(start, start + size)
-    const answer = await send(wire, embeddings.toRequest({ ...call, texts }), call)
+    const tokens = call.tokens?.slice(start, start + size)
+    const answer = await send(wire, embeddings.toRequest({ ...call, texts, ...(tokens && { tokens }) }), call)
     const body = await readWhole(answer.body)
     const batch = readAnswer(() => embeddings.fromResponse(body))
-    if (batch.vectors.length !== texts.length) {
-      throw failure('connection', `The provider sent ${batch.vectors.length} vectors for ${texts.length} texts.`, {
+    const sent = (tokens ?? texts).length
+    if (batch.vectors.length !== sent) {
+      throw failure('connection', `The provider sent ${batch.vectors.length} vectors for ${sent} texts.`, {
         afterFirstByte: true,
       })
     }

@@ -288,10 +288,14 @@ export interface Provider {
    * those bytes are an error inside a 200.
    */
   stream(call: ProviderCall): Promise<ProviderStream>
+  /** Embeddings of the model's own tokens, too. */
+  readonly embedsTokens?: boolean
   /** Absent if the provider has no embeddings. */
   embed?(call: {
     model: WireModel
     texts: string[]
+    /** Instead of `texts`, if the provider has `embedsTokens`. */
+    tokens?: number[][]
     dimensions?: number
     purpose: 'document' | 'query'
     /** Called after each of several requests with the totals so far: the provider bills them even if a later one fails. */

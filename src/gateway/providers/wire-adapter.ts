@@ -37,6 +37,8 @@ export interface WireAdapter {
     fromResponse(body: Uint8Array): EmbeddingAnswer
     /** Upper bound on the inputs of one request to this model (Titan 1, Cohere 96); larger calls are split. */
     maximumBatch(model: WireModel): number
+    /** The host embeds tokens, too. */
+    takesTokens?: true
   }
   rerank?: {
     toRequest(call: RerankCall): WireRequest
@@ -53,7 +55,7 @@ export type WireAnswer = Omit<ProviderAnswer, 'adjusted' | 'providerRequestId'>
 
 export type EmbedCall = Pick<
   Parameters<NonNullable<Provider['embed']>>[0],
-  'model' | 'texts' | 'dimensions' | 'purpose'
+  'model' | 'texts' | 'tokens' | 'dimensions' | 'purpose'
 >
 
 export type RerankCall = Pick<Parameters<NonNullable<Provider['rerank']>>[0], 'model' | 'query' | 'documents'>

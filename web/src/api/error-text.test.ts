@@ -112,6 +112,7 @@ const ofClients = [
   'The request body must be valid Unicode: it contains half of a surrogate pair.',
   'The request body must not contain the character U+0000.',
   'There is no {} {}…. GET /openapi.json lists all routes.',
+  '`input`: the provider of this model takes texts, not tokens.',
   '`messages.{}.content`: {}.',
   'content-type: the multipart boundary is missing or damaged.',
   'file: came as text; give its part a file name.',

@@ -80,7 +80,7 @@ function embeddingsOf(provider: Provider): Embeddings {
     async embed({ texts, purpose, signal }) {
       try {
         const answer = await provider.embed!({ model: wire, texts, purpose, signal, requestId: 'req_test' as never })
-        return { vectors: answer.vectors, promptTokens: answer.promptTokens ?? 0, receipt: {} as never }
+        return { vectors: answer.vectors, promptTokens: answer.promptTokens ?? 0, receipt: {} as never, rate: null }
       } catch (error) {
         throw toClientError(error)
       }

@@ -1,9 +1,8 @@
 import { chatSettingsSchema } from '../../../contract/gateway-v2-chat.ts'
-import { readFields, sentence } from '../../../contract/validation.ts'
 import { AppError, decodeTexts, isObject, JsonText } from '../../../platform/kernel/index.ts'
 import { isBlankContent } from '../../conversation/index.ts'
 import type { ProviderMessage, ProviderRequest } from '../../providers/index.ts'
-import { invalid, unsupported } from '../limits.ts'
+import { invalid, readSettings, unsupported } from '../limits.ts'
 import { messageFields, parseMessages, partFields } from './parse-messages.ts'
 import { parseTools } from './parse-tools.ts'
 
@@ -20,7 +19,7 @@ export interface ParsedChat {
 }
 
 type Body = Record<string, unknown>
-type Settings = ReturnType<typeof readSettings>
+type Settings = ReturnType<typeof readChatSettings>
 
 /** Fields that are read outside of the schema of single values. */
 const structures = [
@@ -61,7 +60,7 @@ export function parseChat(body: unknown, unread: string[] = []): ParsedChat {
   decodeOtherTexts(body)
   const ignored = new Set(unread)
   refuseFields(body)
-  const settings = readSettings(body, ignored)
+  const settings = readChatSettings(body, ignored)
   const { isLegacy, ignored: unused, ...tools } = parseTools(body)
   for (const field of unused) ignored.add(field)
   const messages = parseMessages(body.messages)
@@ -107,19 +106,15 @@ function refuseFields(body: Body) {
     throw unsupported(['modalities'], 'only text answers are supported; leave it out or send `["text"]`')
 }
 
-function readSettings(body: Body, ignored: Set<string>) {
-  const values: Body = {}
-  for (const field in chatSettingsSchema.shape) if (body[field] !== undefined) values[field] = body[field]
+function readChatSettings(body: Body, ignored: Set<string>) {
+  const values: Body = { ...body }
   for (const [synonym, field] of Object.entries(synonyms)) {
     if (body[synonym] === undefined) continue
     if (values[field] === undefined) values[field] = body[synonym]
     else ignored.add(synonym)
   }
   leaveOutNeutral(values, ignored)
-  const read = readFields(chatSettingsSchema, values)
-  if ('value' in read) return read.value
-  const param = read.problem.param.replaceAll(/\.(\d+)(?=\.|$)/g, '[$1]')
-  throw new AppError('invalid_request', sentence(`\`${param}\``, read.problem.words), { param })
+  return readSettings(chatSettingsSchema, values)
 }
 
 /** Values that change nothing, as in version 1. */
@@ -199,18 +194,13 @@ function assertAsks(messages: ProviderMessage[]) {
 }
 
 function noteUnknown(body: Body, ignored: Set<string>) {
-  for (const field in body) if (!chatFields.has(field) && body[field] !== null) ignored.add(field)
+  for (const field in body) if (!chatFields.has(field)) ignored.add(field)
   for (const message of entriesOf(body.messages)) {
     noteOthers(message, messageFields, 'messages', ignored)
     for (const part of entriesOf(message.content)) noteOthers(part, partFields, 'messages.content', ignored)
   }
 }
 
-/** Without empty values, such as the nulls of an earlier answer. */
 function noteOthers(value: Body, known: readonly string[], where: string, ignored: Set<string>) {
-  for (const name in value) {
-    if (value[name] === null || known.includes(name)) continue
-    if (Array.isArray(value[name]) && value[name].length === 0) continue
-    ignored.add(`${where}.${name}`)
-  }
+  for (const name in value) if (!known.includes(name)) ignored.add(`${where}.${name}`)
 }

@@ -20,7 +20,7 @@ export function createEmbeddings(
       const { dimensionsField } = flavour
       const body = {
         model: call.model.id,
-        input: call.texts,
+        input: call.tokens ?? call.texts,
         ...(flavour.base64Embeddings && { encoding_format: 'base64' }),
         ...(call.dimensions !== undefined && dimensionsField !== null && { [dimensionsField]: call.dimensions }),
       }
@@ -28,6 +28,8 @@ export function createEmbeddings(
     },
     fromResponse: (body) => fromEmbeddingList(body, flavour, redact),
     maximumBatch: (_model: WireModel) => flavour.embeddingBatch,
+    // Hosts with the base64 form follow the whole of OpenAI's API.
+    ...(flavour.base64Embeddings && { takesTokens: true as const }),
   }
 }
 

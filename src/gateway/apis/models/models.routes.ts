@@ -1,0 +1,76 @@
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { errorResponses } from '../../../contract/errors.ts'
+import { modelListV2Schema, modelV2Schema } from '../../../contract/gateway-v2-models.ts'
+import type { Routes } from '../../../platform/http/index.ts'
+import { assertGatewayAccess } from '../../../tenants/organisations/index.ts'
+import type { Clock } from '../../../platform/kernel/index.ts'
+import { modelNotFound } from '../../gateway/index.ts'
+import type { Catalogue, ResolvedModel } from '../../models/index.ts'
+import type { Capability } from '../../providers/index.ts'
+import { renderModel } from './render-model.ts'
+
+const tags = ['Gateway, version 2']
+
+/** What the list states for each chat model. */
+const listedCapabilities: readonly Capability[] = [
+  'tools',
+  'images',
+  'files',
+  'audio',
+  'json_object',
+  'json_schema',
+  'several_choices',
+  'logprobs',
+]
+
+/** `/v2/gateway/models`: every model that the organisation can call, with what it can do, its limits and prices. */
+export function modelRoutes({ catalogue, clock }: { catalogue: Catalogue; clock: Clock }): Routes {
+  const options = (schema: object) => ({
+    config: { auth: 'organisation' as const, access: assertGatewayAccess },
+    schema,
+  })
+  const render = ({ organisation: { markupBasisPoints } }: FastifyRequest, resolved: ResolvedModel) => {
+    const can = (capability: Capability) => catalogue.capable(resolved, [capability]).length > 0
+    const capabilities = resolved.model.kind === 'chat' ? listedCapabilities.filter(can) : []
+    return renderModel(resolved, capabilities, { markupBasisPoints, nowMs: clock.now() })
+  }
+  const find = (request: FastifyRequest, id: string) => {
+    const resolved = catalogue.resolve(request.organisation, id, clock.now())
+    if (resolved) return render(request, resolved)
+    throw modelNotFound(id)
+  }
+  return (app) => {
+    app.get(
+      '/v2/gateway/models',
+      options({
+        tags,
+        summary: 'List models of every kind',
+        operationId: 'listModelsV2',
+        description:
+          'Chat, embedding and rerank models with what they can do, their limits and prices, `eu/` ids included.',
+        response: { 200: modelListV2Schema, ...errorResponses(401, 403) },
+      }),
+      (request) => ({
+        object: 'list' as const,
+        data: catalogue.callable(request.organisation, clock.now()).map((resolved) => render(request, resolved)),
+      }),
+    )
+    app.get(
+      '/v2/gateway/models/:id',
+      options({
+        tags,
+        summary: 'Get a model with what it can do',
+        operationId: 'getModelV2',
+        description: 'An entry of the list, by id or alias. A slash in an id may be sent as it is or as %2F.',
+        params: z.object({ id: z.string() }),
+        response: { 200: modelV2Schema, ...errorResponses(401, 403, 404) },
+      }),
+      (request) => find(request, (request.params as { id: string }).id),
+    )
+    // Ids with a slash (`eu/…`, `vendor/model`) that the client has not encoded.
+    app.get('/v2/gateway/models/*', options({ hide: true }), (request) =>
+      find(request, (request.params as { '*': string })['*']),
+    )
+  }
+}
