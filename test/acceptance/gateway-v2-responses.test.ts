@@ -99,6 +99,8 @@ const weather = {
   parameters: { type: 'object', properties: { location: { type: 'string' } }, required: ['location'] },
 }
 
+const png = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x20\0\0\0\x20', 'latin1').toString('base64')
+
 const cases = Object.keys(formats).flatMap((format) => [
   [format as Format, 'plain', false] as const,
   [format as Format, 'streamed', true] as const,
@@ -174,6 +176,17 @@ describe.each(cases)('in front of a host of the format %s, %s', (format, _how, s
     expect(called.map((call: ResponseEvent) => JSON.parse(call.arguments).location)).toEqual(['Rome', 'Oslo'])
     expect(new Set(called.map((call: ResponseEvent) => call.call_id)).size).toBe(2)
     expect(output.map(({ type }: ResponseEvent) => type)).toEqual(['message', 'function_call', 'function_call'])
+  })
+
+  it('passes an image on', async () => {
+    const content = [
+      { type: 'input_text', text: 'What do you see?' },
+      { type: 'input_image', image_url: `data:image/png;base64,${png}` },
+    ]
+    expect((await respond(format, { text: ['A heart.'] }, { input: [userMessage(content)] }, stream)).status).toBe(
+      'completed',
+    )
+    expect(upstream.requests.at(-1)!.body).toContain(png)
   })
 
   it('continues a conversation', async () => {

@@ -1,6 +1,15 @@
 import { createOpenAI } from '@ai-sdk/openai'
-import { defaultSettingsMiddleware, generateText, stepCountIs, streamText, tool, wrapProvider } from 'ai'
+import {
+  defaultSettingsMiddleware,
+  generateObject,
+  generateText,
+  stepCountIs,
+  streamText,
+  tool,
+  wrapProvider,
+} from 'ai'
 import OpenAI, { BadRequestError, NotFoundError } from 'openai'
+import { zodTextFormat } from 'openai/helpers/zod'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { stagePrices } from '../harness/gateway-stage.ts'
@@ -107,6 +116,18 @@ describe.each(models)('the openai package with %s', (model) => {
     if (model === 'house-claude') expect(sent().messages[1].content[0]).toMatchObject({ signature: 'signed' })
   })
 
+  it('parses a structured answer', async () => {
+    turns = [{ text: ['{"name":"Rome"}'] }]
+    if (model === 'house-claude') turns = [structured('City', { name: 'Rome' })]
+    const City = z.object({ name: z.string() })
+    const response = await client().responses.parse({
+      model,
+      input: 'Where?',
+      text: { format: zodTextFormat(City, 'City') },
+    })
+    expect(response.output_parsed).toEqual({ name: 'Rome' })
+  })
+
   it('counts input tokens', async () => {
     expect(await client().responses.inputTokens.count({ model, input: 'Tell me a joke.' })).toMatchObject({
       input_tokens: 5,
@@ -118,6 +139,9 @@ describe.each(models)('the openai package with %s', (model) => {
     await expect(client().responses.create({ model: 'none', input: 'Hi' })).rejects.toBeInstanceOf(NotFoundError)
   })
 })
+
+/** Anthropic's format has a schema for answers since Claude Sonnet 4.5; older models call a tool. */
+const structured = (_name: string, value: object): ModelTurn => ({ text: [JSON.stringify(value)] })
 
 describe.each(models)('@ai-sdk/openai with %s', (model) => {
   const provider = () =>
@@ -164,5 +188,16 @@ describe.each(models)('@ai-sdk/openai with %s', (model) => {
     expect(text).toBe('Sunny.')
     expect(await result.totalUsage).toMatchObject({ inputTokens: 22, outputTokens: 14 })
     if (model === 'house-claude') expect(sent().messages[1].content[0]).toMatchObject({ signature: 'signed' })
+  })
+
+  it('generates an object', async () => {
+    turns = [structured('City', { name: 'Rome' })]
+    const { object } = await generateObject({
+      model: languageModel(),
+      schema: z.object({ name: z.string() }),
+      prompt: 'Where?',
+      maxRetries: 0,
+    })
+    expect(object).toEqual({ name: 'Rome' })
   })
 })
