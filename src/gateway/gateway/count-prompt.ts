@@ -6,7 +6,7 @@ import type { TokenCounting } from '../tokens/index.ts'
 /** Bytes of long texts that are decoded to be counted. Longer prompts cannot be counted in the time for it, and decoding would block others. */
 const maximumCountedBytes = 32 * 1024 * 1024
 
-/** Our own count of a prompt's tokens; null: it is too long to be counted. */
+/** Our own count of a prompt's tokens, without media; null: it is too long to be counted. */
 export async function countPrompt(
   { messages, tools = [] }: Pick<ProviderRequest, 'messages' | 'tools'>,
   tokens: TokenCounting,
