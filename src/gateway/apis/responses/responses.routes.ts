@@ -88,8 +88,7 @@ export function responsesRoutes({
           {
             body: responsesTokenCountRequestSchema,
             response: { 200: responsesTokenCountSchema, ...errorResponses(400, 401, 403, 429, 503) },
-            description:
-              "Portico's count of texts and tools, which may differ from the provider's. It costs nothing.",
+            description: "Portico's count of texts and tools, which may differ from the provider's. It costs nothing.",
           },
           'organisation',
           { limited: 'call', body: tokenCountBody, access: assertGatewayAccess },
