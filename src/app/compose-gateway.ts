@@ -1,5 +1,5 @@
 import { createLedger } from '../gateway/billing/index.ts'
-import { createCompletions, createEmbeddings, createReranking } from '../gateway/gateway/index.ts'
+import { createCompletions, createEmbeddings, createReranking, createTokenCounts } from '../gateway/gateway/index.ts'
 import { createCatalogue, createCatalogueStore, loadPriceSnapshot } from '../gateway/models/index.ts'
 import { createProvider } from '../gateway/providers/index.ts'
 import { createRouter } from '../gateway/routing/index.ts'
@@ -169,6 +169,7 @@ export const gatewayParts = listParts<Given>()
     log,
   }))
   .add('completions', ({ calls }) => createCompletions(calls))
+  .add('tokenCounts', ({ calls }) => createTokenCounts(calls))
   .add('embeddings', ({ calls }) => createEmbeddings(calls))
   .add('reranking', ({ calls }) => createReranking(calls))
   .add('checkReadiness', ({ control, corpus, ledger, facts, isStopping, clock, log }) =>

@@ -5,7 +5,15 @@ import type { GatewayParts } from './compose-gateway.ts'
 
 type RouteParts = Pick<
   GatewayParts,
-  'completions' | 'embeddings' | 'reranking' | 'tokens' | 'catalogue' | 'checkReadiness' | 'clock' | 'log'
+  | 'completions'
+  | 'embeddings'
+  | 'reranking'
+  | 'tokenCounts'
+  | 'tokens'
+  | 'catalogue'
+  | 'checkReadiness'
+  | 'clock'
+  | 'log'
 >
 
 /** The routes of a process with the role `gateway`, which others have as well. The map of all routes is routes.ts. */

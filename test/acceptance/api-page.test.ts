@@ -102,6 +102,7 @@ describe('the OpenAPI description', () => {
       'chatWithSpace',
       'createChatCompletion',
       'createChatCompletionV2',
+      'createMessage',
       'createOrganisationChatCompletion',
       'createResponse',
       'followSpaceDocuments',

@@ -41,6 +41,8 @@ export interface ClientApi<Parsed extends ParsedCall> {
   fieldOf(capability: Capability, parsed: Parsed): string
   renderWhole(completion: WholeCompletion, parsed: Parsed, identity: AnswerIdentity): string
   createStream(parsed: Parsed, identity: AnswerIdentity): StreamRenderer
+  /** What the headers of the request add. Throws AppError. May set headers of the response. */
+  readHeaders?(parsed: Parsed, call: Call): Parsed
 }
 
 /**
@@ -67,7 +69,8 @@ async function answer<Parsed extends ParsedCall>(
   call: Call,
   dependencies: CompletionRouteDependencies,
 ): Promise<void> {
-  const parsed = call.body as Parsed
+  const body = call.body as Parsed
+  const parsed = api.readHeaders ? api.readHeaders(body, call) : body
   if (parsed.ignored.length > 0) call.header('x-ignored-params', headerList(parsed.ignored))
   const createdSeconds = Math.floor(dependencies.clock.now() / 1000)
   const identity = (model: string) => ({

@@ -1,10 +1,12 @@
 import type { Routes } from '../../platform/http/index.ts'
-import type { Embeddings, Reranking } from '../gateway/index.ts'
+import type { Embeddings, Reranking, TokenCounts } from '../gateway/index.ts'
 import type { Catalogue } from '../models/index.ts'
 import type { TokenCounting } from '../tokens/index.ts'
 import { chatCompletionRoutes } from './chat-completions/chat.routes.ts'
 import type { CompletionRouteDependencies } from './completion.routes.ts'
 import { embeddingRoutes } from './embeddings/embeddings.routes.ts'
+import { messagesRoutes } from './messages/messages.routes.ts'
+import { messagesModelRoutes } from './messages/models.routes.ts'
 import { modelRoutes } from './models/models.routes.ts'
 import { rerankRoutes } from './rerank/rerank.routes.ts'
 import { responsesRoutes } from './responses/responses.routes.ts'
@@ -14,6 +16,7 @@ export interface Version2Dependencies extends CompletionRouteDependencies {
   embeddings: Embeddings
   reranking: Reranking
   tokens: TokenCounting
+  tokenCounts: TokenCounts
 }
 
 /** `/v2/gateway`: every client API of version 2. */
@@ -24,5 +27,7 @@ export function version2Routes(dependencies: Version2Dependencies): Routes {
     embeddingRoutes(dependencies)(app)
     rerankRoutes(dependencies)(app)
     responsesRoutes(dependencies)(app)
+    messagesRoutes(dependencies)(app)
+    messagesModelRoutes(dependencies)(app)
   }
 }

@@ -6,6 +6,7 @@ export {
 } from './answer-completion.routes.ts'
 export { createCompletions } from './complete.ts'
 export { countPrompt } from './count-prompt.ts'
+export { createTokenCounts, type TokenCounts } from './count-tokens.ts'
 export { createEmbeddings } from './embed.ts'
 export { estimateRequestAtOnce } from './estimate-prompt.ts'
 export { modelNotFound } from './model-not-found.ts'

@@ -105,7 +105,7 @@ function leaseProvider(provider: Provider): LeasedProvider {
       end()
     }
   }
-  const { embed, rerank, listModels, connections } = provider
+  const { embed, rerank, countTokens, listModels, connections } = provider
   return {
     id: provider.id,
     ...(provider.peer && { peer: provider.peer }),
@@ -133,6 +133,7 @@ function leaseProvider(provider: Provider): LeasedProvider {
     },
     ...(provider.embedsTokens ? { embedsTokens: true } : {}),
     ...(embed ? { embed: (call) => during(() => embed.call(provider, call)) } : {}),
+    ...(countTokens ? { countTokens: (call) => during(() => countTokens.call(provider, call)) } : {}),
     ...(rerank ? { rerank: (call) => during(() => rerank.call(provider, call)) } : {}),
     ...(listModels ? { listModels: (signal) => during(() => listModels.call(provider, signal)) } : {}),
     ...(connections ? { connections: () => connections.call(provider) } : {}),

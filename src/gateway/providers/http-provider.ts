@@ -55,7 +55,7 @@ export function createHttpProvider({
       onRefusal?.(refusal)
     },
   }
-  const { embeddings, rerank, models } = adapter
+  const { embeddings, rerank, models, tokenCount } = adapter
   const onUnknownWord = (word: string) =>
     log.info({ provider: settings.id, word: word.slice(0, 100) }, 'an unknown finish reason was read as stop')
   return {
@@ -81,6 +81,13 @@ export function createHttpProvider({
       }
     },
     ...(embeddings?.takesTokens && { embedsTokens: true }),
+    ...(tokenCount && {
+      async countTokens(call) {
+        const request = wire.refusals.prepare(call, (prepared) => tokenCount.toRequest(prepared))
+        const body = await readWhole((await send(wire, request, call)).body)
+        return readAnswer(() => tokenCount.fromResponse(body))
+      },
+    }),
     ...(embeddings && { embed: (call) => embedInBatches(wire, embeddings, call) }),
     ...(rerank && { rerank: (call) => rerankInBatches(wire, rerank, call) }),
     ...(models && {

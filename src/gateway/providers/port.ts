@@ -290,6 +290,8 @@ export interface Provider {
   stream(call: ProviderCall): Promise<ProviderStream>
   /** Embeddings of the model's own tokens, too. */
   readonly embedsTokens?: boolean
+  /** Tokens of a prompt as the provider counts them. Absent if it does not count without an answer. */
+  countTokens?(call: ProviderCall): Promise<number>
   /** Absent if the provider has no embeddings. */
   embed?(call: {
     model: WireModel

@@ -32,6 +32,11 @@ export interface WireAdapter {
   authorize(request: EncodedRequest, signal: AbortSignal): Record<string, string> | Promise<Record<string, string>>
   /** Header with the provider's request id. */
   requestIdHeader: string | null
+  /** Counts a prompt without an answer. */
+  tokenCount?: {
+    toRequest(call: ProviderCall): WireRequest
+    fromResponse(body: Uint8Array): number
+  }
   embeddings?: {
     toRequest(call: EmbedCall): WireRequest
     fromResponse(body: Uint8Array): EmbeddingAnswer

@@ -16,6 +16,8 @@ export interface Call {
   /** Aborts when the client has left, or when the grace period of a stop is over. */
   readonly signal: AbortSignal
   header(name: string, value: string): void
+  /** A header of the request, by its name in lower case; several are joined. */
+  requestHeader(name: string): string | undefined
   /** Sends status 200 and this JSON. */
   sendJson(json: string): void
   /** Sends status 200 and begins a stream of server-sent events without heartbeats. */
@@ -40,9 +42,12 @@ export function toCall(visit: Visit, body: unknown): Call {
     body,
     signal: visit.signal,
     header: (name, value) => visit.header(name, value),
+    requestHeader: (name) => joined(visit.raw.headers[name]),
     sendJson: (json) => visit.sendJson(200, json),
     startEvents: () => visit.startEvents(),
   }
 }
+
+const joined = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join(', ') : value)
 
 export const jsonType = 'application/json; charset=utf-8'

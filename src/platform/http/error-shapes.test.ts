@@ -36,6 +36,14 @@ describe('an error below the prefix of the Messages API', () => {
     expect(messageOf('`tools.0.name` must be a string.')).toBe('`tools.0.name` must be a string.')
   })
 
+  test('lets SDKs continue without a thread', () => {
+    const { body } = errorResponse(
+      new AppError('unsupported_parameter', '`thread`: no.', { param: 'thread' }),
+      messages,
+    )
+    expect(body).toMatchObject({ error: { details: { error_code: 'thread_unsupported_request' } } })
+  })
+
   test('keeps retry-after', () => {
     const error = new AppError('rate_limit_exceeded', 'Words.', { retryAfterSeconds: 3 })
     expect(errorResponse(error, messages).headers).toMatchObject({ 'retry-after': '3' })

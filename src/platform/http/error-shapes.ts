@@ -28,11 +28,15 @@ export function errorResponse(error: AppError, { url, requestId }: { url: string
   }
 }
 
+/** SDKs that get it send the whole conversation instead: their tool runners use threads unless the server refuses them. */
+const noThreads = { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
+
 /** The body of an error in the Messages API. The message names the field: the API has no place for `param`. */
-function renderMessagesError(error: AppError, requestId: string): MessagesErrorBody {
+export function renderMessagesError(error: AppError, requestId: string): MessagesErrorBody {
   const status = statusOf(error.code)
   const type = messagesTypes[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error')
   const isNamed = error.param === null || error.message.includes(error.param)
   const message = isNamed ? error.message : `${error.param}: ${error.message}`
-  return { type: 'error', error: { type, message }, request_id: requestId }
+  const details = error.code === 'unsupported_parameter' && error.param === 'thread' ? { details: noThreads } : {}
+  return { type: 'error', error: { type, message, ...details }, request_id: requestId }
 }

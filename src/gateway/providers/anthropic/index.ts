@@ -1,11 +1,12 @@
 import { readModelIds } from '../model-list.ts'
 import { createRedactor } from '../redactor.ts'
 import type { CreateWireAdapter } from '../wire-adapter.ts'
-import { decodeJsonObject } from '../wire-json.ts'
+import { asCount, decodeJsonObject } from '../wire-json.ts'
+import { unreadableAnswer } from '../wire-failure.ts'
 import { fromMessage } from './from-response.ts'
 import { createMessageStreamReader } from './from-stream.ts'
 import { mapError } from './map-error.ts'
-import { apiRoot, toMessagesRequest, versionHeader } from './to-request.ts'
+import { apiRoot, toCountRequest, toMessagesRequest, versionHeader } from './to-request.ts'
 
 /** The Messages API of Anthropic. (Claude on Bedrock uses Converse: ../bedrock.) */
 export const createAnthropicAdapter: CreateWireAdapter = (settings) => {
@@ -20,6 +21,14 @@ export const createAnthropicAdapter: CreateWireAdapter = (settings) => {
     // Every endpoint requires the version, also the model list, whose mapping has no headers.
     authorize: async () => ({ ...credentials, ...versionHeader(settings) }),
     requestIdHeader: 'request-id',
+    tokenCount: {
+      toRequest: (call) => toCountRequest(call, settings),
+      fromResponse(body) {
+        const tokens = asCount(decodeJsonObject(body)?.input_tokens)
+        if (tokens === undefined) throw unreadableAnswer('a count', true)
+        return tokens
+      },
+    },
     // 1000 is the largest page; it fits all models.
     models: {
       url: `${apiRoot(settings)}/v1/models?limit=1000`,

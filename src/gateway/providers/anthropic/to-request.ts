@@ -36,6 +36,31 @@ export function toMessagesRequest(
   })
 }
 
+/** Fields of a prompt: the count has no others. */
+const countedFields = [
+  'model',
+  'messages',
+  'system',
+  'tools',
+  'tool_choice',
+  'thinking',
+  'output_config',
+  'output_format',
+  'cache_control',
+  'context_management',
+]
+
+/** Maps a call to a request to `POST /v1/messages/count_tokens`. */
+export function toCountRequest(call: ProviderCall, settings: ProviderSettings): WireRequest {
+  const body = toMessagesBody(call, { stream: false }, settings, new Adjustments())
+  const counted = Object.fromEntries(Object.entries(body).filter(([name]) => countedFields.includes(name)))
+  return jsonRequest(`${apiRoot(settings)}/v1/messages/count_tokens`, counted, {
+    accept: 'application/json',
+    headers: { ...versionHeader(settings), ...betaHeader(call.request) },
+    adjusted: [],
+  })
+}
+
 /** The address before `/v1`; operators may configure it with or without. */
 export function apiRoot(settings: ProviderSettings): string {
   return (settings.baseUrl ?? defaultBaseUrl).replace(/\/+$/, '').replace(/\/v1$/, '')

@@ -1,0 +1,206 @@
+import {
+  countTokensRequestSchema,
+  messagesRequestSchema,
+  type MessagesBody,
+  type PromptBody,
+} from '../../../contract/gateway-v2-messages.ts'
+import { readFields, sentence } from '../../../contract/validation.ts'
+import { AppError } from '../../../platform/kernel/index.ts'
+import { isParts } from '../../conversation/index.ts'
+import type { NativeRequest, ProviderMessage, ProviderRequest } from '../../providers/index.ts'
+import {
+  type FieldPath,
+  fieldName,
+  invalid,
+  readList,
+  readObject,
+  readSchema,
+  requestLimits,
+  unsupported,
+} from '../limits.ts'
+import { marksHour } from './cache-mark.ts'
+import { toTextPart } from './map-blocks.ts'
+import { toTurns } from './map-turns.ts'
+import { moveBodyTexts } from './move-texts.ts'
+import { toNativeTurns } from './native-turns.ts'
+import { countVendorTools, parseTools } from './parse-tools.ts'
+
+export interface ParsedMessages {
+  model: string
+  stream: boolean
+  request: ProviderRequest
+  /** Tools that Anthropic defines: it adds their descriptions to the prompt. */
+  vendorTools: number
+  /** The client reads no thinking text. */
+  omitsThinking: boolean
+  /** Fields that change nothing, for `x-ignored-params`. */
+  ignored: string[]
+}
+
+/** Reads a body of `POST /messages`. Throws AppError `invalid_request` or `unsupported_parameter` with the field. */
+export function parseMessages(body: unknown): ParsedMessages {
+  const fields: MessagesBody = read(messagesRequestSchema, body)
+  const ignored: string[] = []
+  // Some clients send -1 for "not set".
+  const set = (name: 'top_k' | 'top_p') => {
+    const value = fields[name]
+    if (value === undefined || value >= 0) return value
+    ignored.push(name)
+    return undefined
+  }
+  const topK = set('top_k')
+  const topP = set('top_p')
+  const parsed = parsePrompt(fields, ignored)
+  const { temperature, stop_sequences: stop, metadata, service_tier: serviceTier } = fields
+  Object.assign(parsed.request, {
+    maxOutputTokens: fields.max_tokens,
+    // The API's range is 0 to 1 for every model.
+    ...(temperature !== undefined && { temperature, temperatureIsExact: true }),
+    ...(topP !== undefined && { topP }),
+    ...(topK !== undefined && { topK }),
+    ...(stop && stop.length > 0 && { stop }),
+    ...(metadata?.user_id !== undefined && { user: metadata.user_id }),
+    ...(serviceTier !== undefined && { serviceTier: serviceTier === 'standard_only' ? 'default' : serviceTier }),
+  } satisfies Partial<ProviderRequest>)
+  return { ...parsed, stream: fields.stream ?? false, ignored }
+}
+
+/** Reads a body of `POST /messages/count_tokens`. Throws AppError. */
+export function parseCountTokens(body: unknown): Omit<ParsedMessages, 'stream'> {
+  const ignored: string[] = []
+  return { ...parsePrompt(read<PromptBody>(countTokensRequestSchema, body), ignored), ignored }
+}
+
+function read<Fields>(schema: Parameters<typeof readFields>[0], body: unknown): Fields {
+  refuseState(body)
+  const fields = readFields(schema, body)
+  if ('value' in fields) return fields.value as Fields
+  const { param, words } = fields.problem
+  const name = fieldName(param.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part)))
+  throw new AppError('invalid_request', sentence(param === '' ? 'the body' : `\`${name}\``, words), { param: name })
+}
+
+/** Fields that use what the provider keeps for its account, which all organisations share, or that have another price. */
+const refused: Readonly<Record<string, string>> = {
+  container: "containers of the provider's account are not offered; leave it out",
+  inference_geo: 'choose the region with the prefix `eu/` of the model',
+  speed: 'only the standard speed is offered; leave it out',
+  fallbacks: 'fallback models are not offered; leave it out',
+  thread: 'threads are not offered; send all messages',
+  mcp_servers:
+    'servers of tools that the provider calls are not offered, because their cost cannot be bounded; call them from your client',
+}
+export const refusedFields = Object.keys(refused)
+
+const isNeutral = (name: string, value: unknown) =>
+  value === undefined ||
+  value === null ||
+  (name === 'speed' && value === 'standard') ||
+  (Array.isArray(value) && value.length === 0)
+
+function refuseState(body: unknown) {
+  if (typeof body !== 'object' || body === null) return
+  for (const [name, why] of Object.entries(refused)) {
+    const value = (body as Record<string, unknown>)[name]
+    if (!isNeutral(name, value)) throw unsupported([name], why)
+  }
+}
+
+function parsePrompt(fields: PromptBody | MessagesBody, ignored: string[]) {
+  const only: FieldPath[] = []
+  const onlyNative = (path: FieldPath) => void only.push(path)
+  moveBodyTexts(fields)
+  const system = systemTurn(fields.system)
+  const turns = toTurns(fields.messages, onlyNative)
+  assertImages(turns)
+  if (fields.cache_control) markLast(turns)
+  if (fields.context_management) {
+    if (changesPrompt(fields.context_management)) onlyNative(['context_management'])
+    else ignored.push('context_management')
+  }
+  const format = readFormat(fields)
+  const effort = fields.output_config?.effort
+  const tools = parseTools(fields, onlyNative)
+  const request: ProviderRequest = {
+    messages: [...system, ...turns],
+    ...tools,
+    ...(format && { responseFormat: { type: 'json_schema', name: 'answer', schema: format, strict: true } }),
+    ...(effort !== undefined && { reasoningEffort: effort }),
+    ...(fields.thinking && { reasoning: toReasoning(fields.thinking) }),
+    native: toNative(fields, only[0] && fieldName(only[0])),
+    ...(marksHour(fields) && { writesHourCache: true }),
+  }
+  const { thinking } = fields
+  return {
+    model: fields.model,
+    request,
+    vendorTools: countVendorTools(fields),
+    omitsThinking: thinking !== undefined && 'display' in thinking && thinking.display === 'omitted',
+  }
+}
+
+function assertImages(turns: readonly ProviderMessage[]) {
+  let images = 0
+  for (const { content } of turns) if (isParts(content)) for (const { type } of content) if (type === 'image') images++
+  if (images > requestLimits.images) throw invalid(['messages'], `must have at most ${requestLimits.images} images`)
+}
+
+function systemTurn(system: PromptBody['system']): ProviderMessage[] {
+  if (system === undefined || system.length === 0) return []
+  if (typeof system === 'string') return [{ role: 'system', content: system }]
+  const [first] = system
+  const isPlain = system.length === 1 && !first!.cache_control
+  return [{ role: 'system', content: isPlain ? first!.text : system.map(toTextPart) }]
+}
+
+function readFormat({ output_config, output_format }: PromptBody): Record<string, unknown> | undefined {
+  if (output_config?.format) return readSchema(output_config.format.schema, ['output_config', 'format', 'schema'])
+  return output_format && readSchema(output_format.schema, ['output_format', 'schema'])
+}
+
+function toReasoning(thinking: NonNullable<PromptBody['thinking']>): NonNullable<ProviderRequest['reasoning']> {
+  if (thinking.type === 'enabled') return { mode: 'enabled', budgetTokens: thinking.budget_tokens }
+  return { mode: thinking.type }
+}
+
+/** The mark of the whole request: the prompt may be kept up to its end. */
+function markLast(turns: ProviderMessage[]) {
+  const last = turns.at(-1)
+  if (last) turns[turns.length - 1] = { ...last, cacheUpToHere: true }
+}
+
+/**
+ * Whether the edits remove something. Coding agents send one that keeps all thinking with every request. Edits that send the prompt once
+ * more (compaction) are not offered, because their cost is not bounded before the call.
+ */
+function changesPrompt({ edits }: Record<string, unknown>): boolean {
+  if (edits === undefined || edits === null) return false
+  const path = ['context_management', 'edits']
+  const types = readList(edits, path, maximumEdits).map((edit, index) => {
+    const { type, keep } = readObject(edit, [...path, index])
+    if (typeof type === 'string' && /^clear_[a-z_]+_\d{8}$/.test(type))
+      return !(type.startsWith('clear_thinking_') && keep === 'all')
+    throw unsupported([...path, index, 'type'], 'only edits that clear something are offered')
+  })
+  return types.includes(true)
+}
+
+const maximumEdits = 16
+
+/** The prompt as the client sent it, for hosts of this API. */
+function toNative(fields: PromptBody | MessagesBody, only: string | undefined): NativeRequest {
+  const { system, tools, tool_choice, thinking, output_config, output_format, cache_control } = fields
+  const body = {
+    messages: toNativeTurns(fields.messages),
+    system,
+    tools: tools && tools.length > 0 ? tools : undefined,
+    tool_choice: tools && tools.length > 0 ? tool_choice : undefined,
+    thinking,
+    output_config,
+    output_format,
+    cache_control,
+    context_management: fields.context_management,
+  }
+  const present = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
+  return { family: 'anthropic', body: present, ...(only !== undefined && { only }) }
+}

@@ -1,0 +1,85 @@
+import type { PromptBody } from '../../../contract/gateway-v2-messages.ts'
+import type { ProviderRequest, ToolChoice, ToolDefinition } from '../../providers/index.ts'
+import { type FieldPath, invalid, readSchema, unsupported } from '../limits.ts'
+import { toCacheMark } from './cache-mark.ts'
+import type { OnlyNative } from './map-blocks.ts'
+
+type ToolBody = NonNullable<PromptBody['tools']>[number]
+type CustomTool = Extract<ToolBody, { input_schema: unknown }>
+
+/** Tools that Anthropic defines and the client runs, without their date. */
+const clientTools = ['bash', 'text_editor', 'computer', 'memory']
+
+/** `tools` and `tool_choice` in the terms of the port. Throws AppError. */
+export function parseTools(
+  body: Pick<PromptBody, 'tools' | 'tool_choice'>,
+  only: OnlyNative,
+): Partial<ProviderRequest> {
+  const tools: ToolDefinition[] = []
+  const names = new Set<string>()
+  for (const [index, tool] of (body.tools ?? []).entries()) {
+    const path = ['tools', index]
+    if (tool.name !== undefined) {
+      if (names.has(tool.name)) throw invalid([...path, 'name'], 'repeats the name of another tool')
+      names.add(tool.name)
+    }
+    if (isCustom(tool)) tools.push(toDefinition(tool, path))
+    else {
+      assertClientTool(tool.type, [...path, 'type'])
+      only([...path, `type (${tool.type})`])
+    }
+  }
+  const choice = body.tool_choice
+  if (choice?.type === 'tool' && !names.has(choice.name))
+    throw invalid(['tool_choice', 'name'], 'must be the name of one of the `tools`')
+  const hasTools = (body.tools ?? []).length > 0
+  if (choice?.type === 'any' && !hasTools) throw invalid(['tool_choice'], 'needs `tools`')
+  if (!hasTools) return {}
+  return {
+    ...(tools.length > 0 && { tools }),
+    ...(choice && { toolChoice: toToolChoice(choice) }),
+    ...(choice && choice.type !== 'none' && choice.disable_parallel_tool_use && { parallelToolCalls: false }),
+  }
+}
+
+const isCustom = (tool: ToolBody): tool is CustomTool => tool.type === undefined || tool.type === 'custom'
+
+function toDefinition(tool: CustomTool, path: FieldPath): ToolDefinition {
+  const { name, description, strict, cache_control } = tool
+  const cache = toCacheMark(cache_control)
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    parameters: readSchema(tool.input_schema, [...path, 'input_schema']),
+    ...(strict !== undefined && { strict }),
+    ...(cache && { cache }),
+  }
+}
+
+/** A tool that the provider runs repeats the prompt and adds to it, so what it costs is not bounded before the call. */
+function assertClientTool(type: string, path: FieldPath): void {
+  if (clientTools.includes(type.replace(/_\d{8}$/, ''))) return
+  const offered = clientTools.map((name) => `${name}_DATE`).join(', ')
+  throw unsupported(
+    path,
+    `\`${type}\` runs at the provider and is not offered, because its cost cannot be bounded; define it as a custom tool and run it in your client; offered are custom tools and ${offered}`,
+  )
+}
+
+/** Tools of the request that Anthropic defines. */
+export function countVendorTools({ tools = [] }: Pick<PromptBody, 'tools'>): number {
+  return tools.filter((tool) => !isCustom(tool)).length
+}
+
+function toToolChoice(choice: NonNullable<PromptBody['tool_choice']>): ToolChoice {
+  switch (choice.type) {
+    case 'auto':
+      return 'auto'
+    case 'none':
+      return 'none'
+    case 'any':
+      return 'required'
+    case 'tool':
+      return { name: choice.name }
+  }
+}
