@@ -1,4 +1,4 @@
-import { AppError } from '../../../platform/kernel/index.ts'
+import { invalid } from '../limits.ts'
 
 /**
  * Opt-ins of `anthropic-beta` that are sent on. Not among them: what has another price than the catalogue's (fast mode, code execution,
@@ -45,11 +45,7 @@ const maximumBetas = 64
 export function parseBetas(header: string | undefined): { betas: string[]; ignored: string[] } {
   const names = new Set((header ?? '').split(',', maximumBetas + 1).map((name) => name.trim()))
   names.delete('')
-  if (names.size > maximumBetas) {
-    throw new AppError('invalid_request', `\`anthropic-beta\` must have at most ${maximumBetas} values.`, {
-      param: 'anthropic-beta',
-    })
-  }
+  if (names.size > maximumBetas) throw invalid(['anthropic-beta'], `must have at most ${maximumBetas} values`)
   const betas = [...names].filter((name) => allowed.has(name))
   const ignored = [...names].filter((name) => !allowed.has(name)).map((name) => `anthropic-beta:${name.slice(0, 64)}`)
   return { betas, ignored }

@@ -3,10 +3,11 @@ import { z } from 'zod'
 import { messagesErrors, messagesModelListSchema, messagesModelSchema } from '../../../contract/gateway-v2-messages.ts'
 import { queryInteger } from '../../../contract/query-integer.ts'
 import { describeRoutes, type Routes } from '../../../platform/http/index.ts'
-import { AppError, type Clock } from '../../../platform/kernel/index.ts'
+import type { Clock } from '../../../platform/kernel/index.ts'
 import { assertGatewayAccess, type Organisation } from '../../../tenants/organisations/index.ts'
 import { modelNotFound } from '../../gateway/index.ts'
 import type { Catalogue, ListedModel } from '../../models/index.ts'
+import { invalid } from '../limits.ts'
 
 export interface ModelsDependencies {
   catalogue: Catalogue
@@ -95,7 +96,7 @@ function pageOf(
 ) {
   const indexOf = (id: string, param: string) => {
     const index = models.findIndex((model) => model.id === id)
-    if (index === -1) throw new AppError('invalid_request', `\`${param}\` is not the id of a listed model.`, { param })
+    if (index === -1) throw invalid([param], 'is not the id of a listed model')
     return index
   }
   const end = before_id === undefined ? models.length : indexOf(before_id, 'before_id')
