@@ -3,6 +3,7 @@ import { citations } from './citations.ts'
 import { citationsInLanguages } from './citations-xquad.ts'
 import { codeFences } from './code-fences.ts'
 import { conversations } from './conversations.ts'
+import { handbooks } from './handbooks.ts'
 import { injection } from './injection.ts'
 import type { Evaluation } from './measure.ts'
 import { passages } from './passages.ts'
@@ -16,6 +17,7 @@ export const evaluations: readonly Evaluation[] = [
   passages,
   answerability,
   xquad,
+  handbooks,
   citations,
   citationsInLanguages,
   statements,

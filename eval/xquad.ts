@@ -3,7 +3,7 @@ import path from 'node:path'
 import { readJsonLines } from '../test/harness/shared-data.ts'
 import { chunksOf, createBenchIndex, paragraphsOf, pipelineChunkSize } from '../bench/retrieval/bench-index.ts'
 import { createBoundary, fencePassages } from '../src/chat/chat/context/prompt.ts'
-import { readPassages } from '../src/platform/evidence/index.ts'
+import { composeUncertain, readPassages } from '../src/platform/evidence/index.ts'
 import { createSpaceId } from '../src/platform/kernel/index.ts'
 import { composeAnswer } from '../src/gateway/providers/offline/compose-answer.ts'
 import { createHashingEmbedder, createRetrieval, type Passage } from '../src/documents/retrieval/index.ts'
@@ -68,11 +68,12 @@ async function measureSet(set: XquadSet): Promise<Measure[]> {
 
 const numbered = (passages: readonly Passage[]) => passages.map(({ text }, index) => ({ id: index + 1, text }))
 
-/** The quotes of the offline model's answer, as the chat asks it. */
+/** The quotes of the offline model's answer, as the chat asks it; none where it states that they may not answer. */
 async function quotesOf(question: string, passages: readonly Passage[]): Promise<string[]> {
   const answer = await composeAnswer([
     { role: 'user', content: `${fencePassages(passages, createBoundary())}\n\n${question}` },
   ])
+  if (answer.startsWith(composeUncertain(question))) return []
   return /\[\d+\]/.test(answer) ? answer.split(/\s*\[\d+\]\s*/).filter((quote) => quote !== '') : []
 }
 

@@ -42,6 +42,7 @@ test('a generated secret key is never visible in part to another process', async
   for (let round = 0; round < rounds; round++) {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'portico-secret-'))
     const config = loadConfig({ PORTICO_DATA_DIR: folder }, folder)
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
     reader.postMessage(path.join(folder, 'secret.key'))
     await once(reader, 'message')
     const firstContent = once(reader, 'message')

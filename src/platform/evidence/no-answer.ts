@@ -37,6 +37,43 @@ export function composeNoAnswer(question: string): string {
   return noAnswer[languageOfText(question)] ?? noAnswer[defaultLanguage]!
 }
 
+/** How an answer states that its quotes may not answer the question, by language as above. */
+const uncertain: Readonly<Record<Language, string>> = {
+  en: 'The files may not answer this question. The closest passages are:',
+  de: 'Die Dateien beantworten diese Frage vielleicht nicht. Am nächsten kommen diese Stellen:',
+  fr: 'Les fichiers ne répondent peut-être pas à cette question. Les passages les plus proches :',
+  es: 'Es posible que los archivos no respondan a esta pregunta. Los pasajes más cercanos:',
+  it: 'I file potrebbero non rispondere a questa domanda. I passaggi più vicini:',
+  pt: 'Os documentos talvez não respondam a esta pergunta. As passagens mais próximas:',
+  nl: 'De bestanden beantwoorden deze vraag misschien niet. De passages die het dichtst in de buurt komen:',
+  sv: 'Filerna besvarar kanske inte den här frågan. De närmaste avsnitten:',
+  da: 'Filerne besvarer måske ikke dette spørgsmål. De nærmeste afsnit:',
+  no: 'Filene besvarer kanskje ikke dette spørsmålet. De nærmeste avsnittene:',
+  fi: 'Tiedostot eivät ehkä vastaa tähän kysymykseen. Lähimmät kohdat:',
+  pl: 'Pliki mogą nie odpowiadać na to pytanie. Najbliższe fragmenty:',
+  cs: 'Soubory možná na tuto otázku neodpovídají. Nejbližší pasáže:',
+  ro: 'Este posibil ca fișierele să nu răspundă la această întrebare. Cele mai apropiate pasaje:',
+  tr: 'Dosyalar bu soruyu yanıtlamıyor olabilir. En yakın bölümler:',
+  hu: 'Lehet, hogy a fájlok nem válaszolnak erre a kérdésre. A legközelebbi részek:',
+  vi: 'Các tệp có thể không trả lời câu hỏi này. Những đoạn gần nhất:',
+  ca: 'És possible que els fitxers no responguin aquesta pregunta. Els passatges més propers:',
+  ru: 'Возможно, в файлах нет ответа на этот вопрос. Самые близкие фрагменты:',
+  uk: 'Можливо, у файлах немає відповіді на це запитання. Найближчі фрагменти:',
+  el: 'Τα αρχεία ίσως δεν απαντούν σε αυτή την ερώτηση. Τα πιο κοντινά αποσπάσματα:',
+  ar: 'قد لا تجيب الملفات عن هذا السؤال. أقرب المقاطع:',
+  he: 'ייתכן שהקבצים אינם עונים על השאלה הזאת. הקטעים הקרובים ביותר:',
+  hi: 'हो सकता है कि फ़ाइलें इस प्रश्न का उत्तर न दें। सबसे निकट अंश:',
+  th: 'ไฟล์อาจไม่ตอบคำถามนี้ ข้อความที่ใกล้เคียงที่สุด:',
+  zh: '文件可能没有回答这个问题。最接近的段落:',
+  ja: 'ファイルはこの質問に答えていない可能性があります。最も近い箇所:',
+  ko: '파일이 이 질문에 답하지 않을 수 있습니다. 가장 가까운 구절:',
+}
+
+/** The sentence before quotes that may not answer, in the language of the question. */
+export function composeUncertain(question: string): string {
+  return uncertain[languageOfText(question)] ?? uncertain[defaultLanguage]!
+}
+
 /** The English sentence, which a prompt lets a model translate. */
 export const englishNoAnswer = noAnswer[defaultLanguage]!
 

@@ -1,11 +1,12 @@
 import { refersBack } from './back-references.ts'
+import { isListItem, readLayout, type SentenceLayout } from './sentence-layout.ts'
 import type { QuestionEvidence, ReadPassage, ReadSentence } from './read-passages.ts'
 
 /** What one quote of an answer holds: a sentence of a passage, and a neighbour where it needs one. */
 export interface RankedSentence {
   /** The passage's number. */
   id: number
-  /** One or two sentences in the order of the passage, at most `maximumQuoteUnits`. */
+  /** Neighbouring sentences in the order of the passage, at most `maximumQuoteUnits`. */
   text: string
 }
 
@@ -15,8 +16,6 @@ const maximumQuotes = 3
 const worthwhileShare = 0.6
 /** Longest quote with a neighbour, UTF-16 units. */
 const maximumQuoteUnits = 400
-/** A sentence with this share of what all passages have of the question needs no neighbour that only follows it. */
-const completeShare = 0.8
 
 /*
  * The weights below were compared on the questions of three languages (German, Vietnamese, Chinese) in a few round
@@ -32,16 +31,23 @@ const candidateWeight = 0.05
 const rankWeight = 0.03
 const countedRanks = 10
 
+/** A sentence with this share of what all passages have of the question needs no neighbour that only follows it. */
+const completeShare = 0.8
+/** Weight of the question's words in the heading above a sentence, and how much of it the next sentence keeps. */
+const headingWeight = 1
+const headingFade = 0.9
+
 interface Scored {
   passage: ReadPassage
+  layout: readonly SentenceLayout[]
   sentence: ReadSentence
   score: number
 }
 
 /**
- * The sentences that most likely answer, best first: shared words by rarity, in the sentence and in its passage, the expected kind of
- * answer, and the passage's rank. A neighbour is added where the sentence refers back to it, or where it has what the sentence
- * lacks. Empty if no word is shared.
+ * The sentences that most likely answer, best first: shared words by rarity, in the sentence, in its heading and in its passage, the expected kind
+ * of answer, and the passage's rank. Headings and questions are not quoted. Neighbours are added where the sentence refers back to
+ * them, or continues in a list, or where it has not all that the passages have of the question. Empty if no word is shared.
  */
 export function rankSentences(evidence: QuestionEvidence): RankedSentence[] {
   const scored = scoreSentences(evidence)
@@ -51,10 +57,13 @@ export function rankSentences(evidence: QuestionEvidence): RankedSentence[] {
   const quotes: RankedSentence[] = []
   const used = new Set<ReadSentence>()
   const texts = new Set<string>()
-  for (const { passage, sentence, score } of scored) {
+  for (const { passage, layout, sentence, score } of scored) {
     if (quotes.length === maximumQuotes || score < best * worthwhileShare) break
     if (used.has(sentence) || texts.has(sentence.text)) continue
-    const quoted = withNeighbour(evidence, passage, sentence, completeWeight)
+    const quoted = withNeighbours(passage, layout, sentence, {
+      used,
+      isComplete: weightOf(sentence.words, evidence.weights) >= completeWeight,
+    })
     for (const part of quoted) {
       used.add(part)
       texts.add(part.text)
@@ -68,16 +77,26 @@ function scoreSentences({ question, passages, weights }: QuestionEvidence): Scor
   const total = weightOf(question.words.keys(), weights)
   const scored: Scored[] = []
   for (const [rank, passage] of passages.entries()) {
+    const layout = readLayout(passage.sentences)
     const ofPassage =
       passageWeight * weightOf(passage.words, weights) - rankWeight * total * Math.min(rank, countedRanks)
     for (const sentence of passage.sentences) {
-      if (sentence.words.size === 0) continue
+      const { isQuotable, heading } = layout[sentence.index]!
+      if (!isQuotable || (sentence.words.size === 0 && (heading === null || heading.words.size === 0))) continue
       const own = weightOf(sentence.words, weights) / (1 + Math.log1p(sentence.length) / lengthDamping)
       const sign = sentence.hasCandidate === null ? 0 : sentence.hasCandidate ? 1 : -1
-      scored.push({ passage, sentence, score: own + ofPassage + sign * candidateWeight * total })
+      const score = own + ofHeading(sentence, heading, weights) + ofPassage + sign * candidateWeight * total
+      scored.push({ passage, layout, sentence, score })
     }
   }
   return scored.sort((left, right) => right.score - left.score)
+}
+
+/** What the heading has of the question beyond the sentence. */
+function ofHeading(sentence: ReadSentence, heading: ReadSentence | null, weights: ReadonlyMap<string, number>): number {
+  if (heading === null) return 0
+  const added = [...heading.words].filter((word) => !sentence.words.has(word))
+  return headingWeight * headingFade ** (sentence.index - heading.index - 1) * weightOf(added, weights)
 }
 
 export function weightOf(words: Iterable<string>, weights: ReadonlyMap<string, number>): number {
@@ -86,38 +105,37 @@ export function weightOf(words: Iterable<string>, weights: ReadonlyMap<string, n
   return sum
 }
 
-/** A neighbour must add this share of the question's weight to be preferred to the next sentence. */
-const minimumAdded = 0.05
-
-/** The sentence, and the neighbour that fits and helps most, in the order of the passage. */
-function withNeighbour(
-  { question, weights }: QuestionEvidence,
+/**
+ * The sentence, the one before it where it refers back, and what follows below the same heading, as far as it fits: an answer continues more
+ * often than it ends with its first sentence.
+ */
+function withNeighbours(
   { sentences }: ReadPassage,
+  layout: readonly SentenceLayout[],
   sentence: ReadSentence,
-  completeWeight: number,
+  { used, isComplete }: { used: ReadonlySet<ReadSentence>; isComplete: boolean },
 ): ReadSentence[] {
-  const previous = sentences[sentence.index - 1]
-  const next = sentences[sentence.index + 1]
-  const total = weightOf(question.words.keys(), weights)
-  const added = (neighbour: ReadSentence) =>
-    weightOf(
-      [...neighbour.words].filter((word) => !sentence.words.has(word)),
-      weights,
-    )
-  const isComplete = weightOf(sentence.words, weights) >= completeWeight
-  const byAdded = [next, previous]
-    .filter((neighbour) => neighbour !== undefined)
-    .filter((neighbour) => added(neighbour) > minimumAdded * total)
-    .sort((left, right) => added(right) - added(left))
-  const wanted = [
-    ...(sentence.hasCandidate === false ? [next, previous].filter((neighbour) => neighbour?.hasCandidate) : []),
-    ...byAdded,
-    ...(refersBack(sentence.text) ? [previous] : []),
-    ...(next !== undefined && refersBack(next.text) && !isComplete ? [next] : []),
-    ...(isComplete ? [] : [next, previous]),
-  ]
-  const fits = (neighbour: ReadSentence) => neighbour.text.length + sentence.text.length < maximumQuoteUnits
-  const chosen = wanted.find((neighbour) => neighbour !== undefined && fits(neighbour))
-  if (chosen === undefined) return [sentence]
-  return chosen === previous ? [chosen, sentence] : [sentence, chosen]
+  const quoted = [sentence]
+  let units = sentence.text.length
+  const isFitting = (neighbour: ReadSentence | undefined): neighbour is ReadSentence =>
+    neighbour !== undefined &&
+    !used.has(neighbour) &&
+    layout[neighbour.index]!.isQuotable &&
+    layout[neighbour.index]!.heading === layout[sentence.index]!.heading &&
+    units + neighbour.text.length < maximumQuoteUnits
+  const isContinued = (from: ReadSentence) => isListItem(from.text) || refersBack(from.text)
+  for (let first = sentence; isContinued(first);) {
+    const previous = sentences[first.index - 1]
+    if (!isFitting(previous)) break
+    quoted.unshift(previous)
+    units += previous.text.length
+    first = previous
+  }
+  const isAnsweredNext = sentence.hasCandidate === false && sentences[sentence.index + 1]?.hasCandidate === true
+  if (isComplete && !isAnsweredNext && !isListItem(sentence.text)) return quoted
+  for (let next = sentences[sentence.index + 1]; isFitting(next); next = sentences[next.index + 1]) {
+    quoted.push(next)
+    units += next.text.length
+  }
+  return quoted
 }
