@@ -1,6 +1,7 @@
 import { assertGatewayAccess } from '../../tenants/organisations/index.ts'
 import { answerCall, type Call, headerList } from '../../platform/http/index.ts'
 import type { BodyReader, Clock, Log } from '../../platform/kernel/index.ts'
+import { findSchemaMismatch } from '../conversation/index.ts'
 import {
   type AnswerIdentity,
   type AnswerRenderer,
@@ -80,7 +81,10 @@ async function answer<Parsed extends ParsedCall>(
   })
   const renderer: AnswerRenderer = {
     ...(parsed.adjusted && { adjusted: parsed.adjusted }),
-    whole: (completion) => api.renderWhole(completion, parsed, identity(completion.model)),
+    whole(completion) {
+      addMismatch(call, parsed.request, completion)
+      return api.renderWhole(completion, parsed, identity(completion.model))
+    },
     stream: ({ model }) => api.createStream(parsed, identity(model)),
   }
   await answerCompletion(call, toCompletionCall(api, call, parsed), renderer, dependencies)
@@ -104,4 +108,16 @@ function toCompletionCall<Parsed extends ParsedCall>(api: ClientApi<Parsed>, cal
       needs: { capabilities, fieldOf: (capability: Capability) => api.fieldOf(capability, parsed) },
     }),
   } satisfies CompletionCall
+}
+
+/** Longest part of a place in an answer that a header has, in characters. */
+const maximumPlaceCharacters = 200
+
+/** An answer that does not match the client's schema still leaves, because it is billed. The header has the first place that differs. */
+function addMismatch(call: Call, { responseFormat }: ProviderRequest, { text, finishReason }: WholeCompletion): void {
+  if (responseFormat?.type !== 'json_schema' || finishReason === 'tool_calls' || text === '') return
+  const mismatch = findSchemaMismatch(responseFormat.schema, text)
+  if (!mismatch) return
+  const place = (mismatch.instance || '/').slice(0, maximumPlaceCharacters).replaceAll(/[^\x20-\x7e]/g, '?')
+  call.header('x-portico-schema-mismatch', `${place} ${mismatch.keyword}`)
 }
