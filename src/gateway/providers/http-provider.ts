@@ -10,6 +10,7 @@ import {
   type ProviderStream,
   type RerankAnswer,
 } from './port.ts'
+import { createMediaPool, needsBytes, withFetchedMedia } from './fetch-media.ts'
 import { createLearnedRefusals, type LearnedRefusals } from './learned-refusals.ts'
 import { addRanking, orderScores } from './ranking.ts'
 import { isUnknownStop, openStream } from './read-stream.ts'
@@ -46,6 +47,7 @@ export function createHttpProvider({
   const pool = createConnectionPool({ limits: settings.limits, proxies, certificateAuthority })
   const wire: Wire = {
     pool,
+    mediaPool: createMediaPool({ proxies, certificateAuthority }),
     adapter,
     completeHeaders: createHeaderCompletion(lowerCaseNames(settings.headers ?? {})),
     maximumBytes: settings.limits?.maximumResponseBytes ?? defaultLimits.maximumResponseBytes,
@@ -105,12 +107,16 @@ export function createHttpProvider({
       },
     }),
     connections: () => pool.view(),
-    close: () => pool.close(),
+    async close() {
+      await Promise.all([pool.close(), wire.mediaPool.close()])
+    },
   }
 }
 
 interface Wire {
   pool: ConnectionPool
+  /** To the hosts of media that the provider does not fetch. */
+  mediaPool: ConnectionPool
   adapter: WireAdapter
   completeHeaders: ReturnType<typeof createHeaderCompletion>
   maximumBytes: number
@@ -128,7 +134,11 @@ const readersOf = (adapter: WireAdapter, { request }: ProviderCall) => ({
 const refusalBodies = new WeakMap<ProviderError, string>()
 
 /** Sends a completion. If the host refuses a field by name, sends it once more without the field: no byte of an answer was received. */
-async function sendCall(wire: Wire, call: ProviderCall, options: { stream: boolean }) {
+async function sendCall(wire: Wire, original: ProviderCall, options: { stream: boolean }) {
+  const { takesAddress } = wire.adapter
+  const call = needsBytes(original, takesAddress)
+    ? await withFetchedMedia(original, takesAddress, wire.mediaPool)
+    : original
   const prepare = () => wire.refusals.prepare(call, (prepared) => wire.adapter.toRequest(prepared, options))
   const request = prepare()
   const learn = (error: unknown, refused: WireRequest) => {
