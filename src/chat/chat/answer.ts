@@ -8,7 +8,6 @@ import { type AnswerCitations, createAnswerCitations } from './citations/answer-
 import type { CitationCounts } from './citations/citation-check.ts'
 import { findSupporting } from './citations/supporting-passages.ts'
 import type { GivenPassage } from './context/given-passage.ts'
-import { areUnlikelyToAnswer } from './context/judge-passages.ts'
 import { askForReading, createBoundary, fencePassages, toCitablePassage } from './context/prompt.ts'
 import { assertOffered, currentOrganisation } from './current-state.ts'
 import { choosePassages, type FirstPassages } from './first-passages.ts'
@@ -118,15 +117,10 @@ async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
   addPassages(run, passages)
   if (prepared.hasTools) yield* addTables(run, found.query ?? question)
   const filter = createAnswerFilter(await trustedTargets(run), run.boundary)
-  const note = found.isWhole
-    ? 'all_files'
-    : (await areUnlikelyToAnswer(call.messages, run.passages))
-      ? 'unlikely'
-      : null
   const system = found.isUnderspecified ? `${prepared.system}\n\n${askForReading}` : prepared.system
   conversation.push({ role: 'system', content: system, cacheUpToHere: true }, ...prepared.earlier, {
     role: 'user',
-    content: `${fencePassages(run.passages, run.boundary, { note })}\n\n${question}`,
+    content: `${fencePassages(run.passages, run.boundary, { areAll: found.isWhole })}\n\n${question}`,
     cacheUpToHere: prepared.hasTools,
   })
   yield* takeTurns(run, filter)
