@@ -29,6 +29,15 @@ const ownData = new Set([
   'GET /v1/gateway/models',
   'GET /v1/gateway/models/{id}',
   'POST /v1/gateway/chat/completions',
+  'GET /v2/gateway/models',
+  'GET /v2/gateway/models/{id}',
+  'POST /v2/gateway/chat/completions',
+  'POST /v2/gateway/responses',
+  'POST /v2/gateway/responses/input_tokens',
+  'GET /v2/gateway/anthropic/v1/models',
+  'GET /v2/gateway/anthropic/v1/models/{id}',
+  'POST /v2/gateway/anthropic/v1/messages',
+  'POST /v2/gateway/anthropic/v1/messages/count_tokens',
   'GET /api/setup',
   'GET /api/me',
   'PATCH /api/me',
@@ -37,15 +46,22 @@ const ownData = new Set([
   'GET /api/spaces',
 ])
 
+const messages = [{ role: 'user', content: 'Hi' }]
+
 /** Bodies that name objects of the organisation, where those of the table of roles do not. */
 const bodies: Record<string, (ids: Ids) => unknown> = {
   'POST /v1/documents': () => uploadForm('Text of a stranger.', 'stranger.txt'),
   'POST /api/spaces/{id}/documents': () => uploadForm('Text of a stranger.', 'stranger.txt'),
   'PATCH /v1/documents/{id}': () => ({ name: 'renamed.txt' }),
-  'POST /v1/gateway/chat/completions': () => ({
-    model: 'portico/offline',
-    messages: [{ role: 'user', content: 'Hi' }],
-  }),
+  'POST /v1/gateway/chat/completions': () => ({ model: 'portico/offline', messages }),
+  'POST /v2/gateway/chat/completions': () => ({ model: 'portico/offline', messages }),
+  // This installation has no model of these kinds.
+  'POST /v2/gateway/embeddings': () => ({ model: 'no-embeddings', input: 'Hi' }),
+  'POST /v2/gateway/rerank': () => ({ model: 'no-reranker', query: 'Hi', documents: ['Hi'] }),
+  'POST /v2/gateway/responses': () => ({ model: 'portico/offline', input: 'Hi' }),
+  'POST /v2/gateway/responses/input_tokens': () => ({ model: 'portico/offline', input: 'Hi' }),
+  'POST /v2/gateway/anthropic/v1/messages': () => ({ model: 'portico/offline', max_tokens: 50, messages }),
+  'POST /v2/gateway/anthropic/v1/messages/count_tokens': () => ({ model: 'portico/offline', messages }),
   'POST /v1/endpoints/{endpointId}/chat': () => ({ messages: [{ role: 'user', content: 'What does a ticket cost?' }] }),
   'POST /api/spaces/{id}/documents/delete': ({ documentId }) => ({ ids: [documentId] }),
   'POST /api/spaces/{id}/documents/retry': ({ documentId }) => ({ ids: [documentId] }),
@@ -78,7 +94,7 @@ const idKinds: [RegExp, keyof Ids][] = [
   [/^\/api\/operator-invitations\//, 'invitationId'],
   [/^\/api\/providers\//, 'providerId'],
   [/^\/api\/(?:console\/)?models\//, 'modelId'],
-  [/^\/v1\/gateway\/models\//, 'modelId'],
+  [/^\/v[12]\/gateway\/(?:anthropic\/v1\/)?models\//, 'modelId'],
   [/^\/api\/deployments\//, 'deploymentId'],
 ]
 
@@ -203,7 +219,8 @@ function expectNoData({ route, address, sent, answer }: Walked) {
 function expectRefused(walked: Walked, statuses: number[]) {
   const { route, answer } = walked
   expect([route, answer.status, statuses.includes(answer.status)]).toEqual([route, answer.status, true])
-  expect(answer.body.error).toMatchObject({ code: expect.any(String), message: expect.any(String) })
+  const kind = route.includes('/anthropic/') ? { type: expect.any(String) } : { code: expect.any(String) }
+  expect(answer.body.error).toMatchObject({ ...kind, message: expect.any(String) })
   expectNoData(walked)
 }
 
