@@ -9,7 +9,7 @@ import type { Evaluation, Measure } from './measure.ts'
 
 /**
  * Citations of sentences as models write them, over a Space with several languages and tables: a true sentence keeps its marker; one
- * with a number that no file has, with the number of another row, or that says the opposite loses it. The sentences are written by
+ * with a number that no file has, with the number of another row, or that states the opposite loses it. The sentences are written by
  * people and by templates; each is checked as a whole answer, so that a marker may also move to another passage.
  */
 export const statements: Evaluation = { title: 'Statements', folder: '.', run }
@@ -135,12 +135,12 @@ function tableStatements(folder: string): Statement[] {
     const foreign = rows.filter((other) => !row.includes(other[column]!)).map((other) => other[column]!)
     const cited = [passage(title, [header, ...rows].map((cells) => cells.join(' | ')).join('\n'))]
     const written = templates[index % templates.length]!
-    const say = (shown: string) => written(row[0]!, header[column]!, shown)
+    const sentenceWith = (shown: string) => written(row[0]!, header[column]!, shown)
     const other = pick(foreign, index + 2)
     return [
-      { kind: 'true' as const, set: 'tables', text: say(value), cited },
-      { kind: 'fabricated' as const, set: 'tables', text: say(alter(value, cited)), cited },
-      ...(other === undefined ? [] : [{ kind: 'row' as const, set: 'tables', text: say(other), cited }]),
+      { kind: 'true' as const, set: 'tables', text: sentenceWith(value), cited },
+      { kind: 'fabricated' as const, set: 'tables', text: sentenceWith(alter(value, cited)), cited },
+      ...(other === undefined ? [] : [{ kind: 'row' as const, set: 'tables', text: sentenceWith(other), cited }]),
     ]
   })
 }
@@ -298,14 +298,14 @@ function sums(folder: string): Statement[] {
         answer === 0
       )
         return []
-      const say = (value: number) =>
+      const sentenceWith = (value: number) =>
         `${subject.replace(/^What (?:is|was) the/i, 'The')} is ${Math.abs(value)} in total.`
       return [
-        { kind: 'computed' as const, set: 'reports', text: say(answer), cited },
+        { kind: 'computed' as const, set: 'reports', text: sentenceWith(answer), cited },
         {
           kind: 'miscomputed' as const,
           set: 'reports',
-          text: say(Number(alter(String(Math.abs(answer)), cited))),
+          text: sentenceWith(Number(alter(String(Math.abs(answer)), cited))),
           cited,
         },
       ]

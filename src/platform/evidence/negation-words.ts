@@ -96,7 +96,7 @@ export const clauseEnd = new RegExp(
   'giu',
 )
 
-/** A clause that begins so takes from the clause before what that says. */
+/** A clause that begins so has its meaning from the clause before. */
 export const exceptionStart =
   /^\s*(?:(?:except|unless|außer|sofern|sauf|excepté|salvo|excepto|tranne|eccetto|exceto|behalve|tenzij|utom|oprócz|кроме|крім|trừ|إلا|باستثناء)(?!\p{L})|除|ただし)/iu
 

@@ -234,7 +234,7 @@ describe('a denial', () => {
     expect(verdictOf(text.split(/(?<=[.。])/u)[0]!, rules)).toMatchObject({ verdict: 'supported' })
   })
 
-  test('of something else says nothing', () => {
+  test('of something else contradicts nothing', () => {
     const rules = {
       title: 'Rules',
       text: 'Dogs are allowed in the garden. Bicycles are not allowed in the garden or the yard.',

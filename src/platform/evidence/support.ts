@@ -21,7 +21,7 @@ export interface Comparison {
   isNamed: boolean
   /** Numbers of each part that deals with the same: their sum may be in the sentence. */
   operands: readonly (readonly number[])[]
-  /** Whether the passage says the opposite. */
+  /** Whether the passage states the opposite. */
   isDenied: () => boolean
 }
 

@@ -1,15 +1,12 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type Claims,
-  compareClaims,
   type Comparison,
   concludeSupport,
-  type Evidence,
   type EvidenceText,
-  readEvidence,
   type Support,
 } from '../../../platform/evidence/index.ts'
 import { createClaimTracker } from './claim-tracker.ts'
+import { createPassageComparisons } from './passage-comparisons.ts'
 
 /** What became of the markers of an answer; a marker with two numbers counts twice. */
 export interface CitationCounts {
@@ -36,12 +33,6 @@ export interface CitationCheck {
   comparisons(): number
 }
 
-/** Most passages that are compared to move a marker, and most rows for which that is tried: they bound the time of an answer. */
-const maximumCandidates = 200
-const maximumMoves = 100
-/** Share of the words of a statement that a passage has which deals with the same. */
-const contradictingOverlap = 0.6
-
 /**
  * `passages[n - 1]` is the passage with number n in the prompt; the array may grow. `toolResults`: texts without a number that the
  * model also received, such as computed sums; a figure in one of them needs no passage.
@@ -51,68 +42,18 @@ export function createCitationCheck(
   toolResults: readonly string[] = [],
 ): CitationCheck {
   const tracker = createClaimTracker()
-  const evidence: Evidence[] = []
-  const computed: Evidence[] = []
+  const comparisons = createPassageComparisons(passages, toolResults)
   const counts: CitationCounts = { supported: 0, moved: 0, dropped: 0, unchecked: 0 }
-  const work = { moves: 0, comparisons: 0 }
   /** The passages of the last row, for a row that follows without a new statement. */
   let lastKept: readonly number[] = []
-
-  function evidenceOf(number: number): Evidence {
-    return (evidence[number - 1] ??= readEvidence(passages[number - 1]!))
-  }
-
-  function compare(claims: Claims, number: number): Comparison {
-    const comparison = compareClaims(claims, evidenceOf(number))
-    for (let at = computed.length; at < toolResults.length; at++) {
-      computed.push(readEvidence({ title: '', text: toolResults[at]! }))
-    }
-    work.comparisons += 1 + computed.length
-    for (const result of computed) {
-      const { figures } = compareClaims(claims, result)
-      comparison.figures = comparison.figures.map((found, index) => found || figures[index]!)
-    }
-    return comparison
-  }
-
-  /** The passage that supports the claims best; of equal ones the first. */
-  function findBetter(statements: readonly Claims[], tried: readonly number[]): number | null {
-    if (work.moves >= maximumMoves) return null
-    work.moves++
-    let best: { number: number; overlap: number } | null = null
-    for (let number = 1; number <= Math.min(passages.length, maximumCandidates); number++) {
-      if (tried.includes(number)) continue
-      for (const claims of statements) {
-        const { verdict, overlap } = concludeSupport(claims, [compare(claims, number)])
-        if (verdict === 'supported' && overlap > (best?.overlap ?? -1)) best = { number, overlap }
-      }
-    }
-    return best?.number ?? null
-  }
-
-  /** Whether a passage in the language of a statement deals with the same and has other figures: then a foreign one is not believed. */
-  function isContradicted(statements: readonly Claims[], tried: readonly number[]): boolean {
-    if (work.moves >= maximumMoves || !statements.some(({ figures }) => figures.length > 0)) return false
-    work.moves++
-    for (let number = 1; number <= Math.min(passages.length, maximumCandidates); number++) {
-      if (tried.includes(number)) continue
-      const differs = statements.some((claims) => {
-        const comparison = compare(claims, number)
-        const { missing, overlap } = concludeSupport(claims, [comparison])
-        return comparison.languages === 'same' && missing === 'number' && overlap >= contradictingOverlap
-      })
-      if (differs) return true
-    }
-    return false
-  }
 
   return {
     push: tracker.push,
     decide(given, rest) {
       const numbers = [...new Set(given)]
       const { statements, isNew } = tracker.atRow(rest)
-      const { kept, unchecked, isDenied } = judgeRow(statements, numbers, isNew ? [] : lastKept, compare)
-      const isBelieved = kept.length > 0 && (unchecked < kept.length || !isContradicted(statements, kept))
+      const { kept, unchecked, isDenied } = judgeRow(statements, numbers, isNew ? [] : lastKept, comparisons.compare)
+      const isBelieved = kept.length > 0 && (unchecked < kept.length || !comparisons.isContradicted(statements, kept))
       if (isBelieved) {
         counts.supported += kept.length - unchecked
         counts.unchecked += unchecked
@@ -120,7 +61,7 @@ export function createCitationCheck(
         lastKept = isNew ? kept : [...lastKept, ...kept]
         return kept.length === numbers.length ? null : kept
       }
-      const better = isDenied || kept.length > 0 ? null : findBetter(statements, numbers)
+      const better = isDenied || kept.length > 0 ? null : comparisons.findBetter(statements, numbers)
       if (better === null) counts.dropped += numbers.length
       else {
         counts.moved++
@@ -129,15 +70,9 @@ export function createCitationCheck(
       lastKept = better === null ? [] : [better]
       return lastKept
     },
-    async read(signal) {
-      for (let number = evidence.length + 1; number <= Math.min(passages.length, maximumCandidates); number++) {
-        if (signal.aborted) return
-        evidenceOf(number)
-        await nextTurn()
-      }
-    },
+    read: comparisons.read,
     counts: () => ({ ...counts }),
-    comparisons: () => work.comparisons,
+    comparisons: comparisons.count,
   }
 }
 
@@ -145,7 +80,7 @@ interface JudgedRow {
   kept: readonly number[]
   /** Those of `kept` whose passage shows no support and no contradiction. */
   unchecked: number
-  /** A passage says the opposite: no other one is sought. */
+  /** A passage states the opposite: no other one is sought. */
   isDenied: boolean
 }
 

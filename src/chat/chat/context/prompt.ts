@@ -67,7 +67,7 @@ export function formatSources(passages: readonly ShownPassage[], firstNumber = 1
   return passages.map((passage, index) => formatSource(passage, firstNumber + index)).join('\n')
 }
 
-/** The text of the passage is not changed: only the code tells its last line from lines of a file that look like one. */
+/** The text of the passage is not changed: only the code distinguishes its last line from lines of a file that look like one. */
 export function formatSource(passage: ShownPassage, sourceNumber: number): string {
   const place = [passage.headingPath.join(' > '), describePosition(passage)].filter((part) => part !== '').join('; ')
   const text = `${passage.tableHeader === null ? '' : `${passage.tableHeader}\n`}${passage.text}`
