@@ -42,7 +42,11 @@ function makeFolder(): string {
   return root
 }
 
-const open = (name: string) => page.getByRole('navigation').getByRole('link', { name, exact: true }).click()
+/** Links of the page before have the same names, so the new page is there first. */
+async function open(name: string): Promise<void> {
+  await page.getByRole('navigation').getByRole('link', { name, exact: true }).click()
+  await heading(name)
+}
 const heading = (name: string) => page.getByRole('heading', { name, exact: true, level: 1 }).waitFor()
 
 describe.skipIf(!hasBrowser)(`a newcomer${skipReason}`, () => {
