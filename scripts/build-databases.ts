@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { databaseFingerprint, templatesFolder } from '../src/platform/database/embedded/template.ts'
 import { openDatabases } from '../src/platform/database/index.ts'
-import { migrationsFolder } from '../src/platform/database/migrations.ts'
+import { migrationsFolder } from '../src/platform/database/migration-scripts.ts'
 import { describeError, silentLog, systemClock } from '../src/platform/kernel/index.ts'
 
 /**

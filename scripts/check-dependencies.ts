@@ -1,5 +1,5 @@
-import { findViolations, readModule, type Wings } from './checks/dependencies.ts'
-import { readSourceFiles } from './checks/source-files.ts'
+import { findRoomsWithoutIndex, findTwins, findViolations, readModule, type Wings } from './checks/dependencies.ts'
+import { listPaths, readSourceFiles } from './checks/source-files.ts'
 
 /**
  * Breaks when an import breaks a rule of ARCHITECTURE.md ("Rules that a check enforces"). Reads every module of src/, cli/ and web/
@@ -61,7 +61,8 @@ const wings: Wings = {
 }
 
 const modules = readSourceFiles(['src', 'cli', 'web'], /(?<!\.d)\.tsx?$/).map(readModule)
-const violations = findViolations(modules, wings)
+const paths = listPaths(['src', 'cli', 'web'])
+const violations = [...findViolations(modules, wings), ...findRoomsWithoutIndex(paths, wings), ...findTwins(paths)]
 if (violations.length > 0) {
   for (const violation of violations) console.error(violation)
   console.error(`${violations.length} broken dependency rules; see ARCHITECTURE.md, "Rules that a check enforces".`)

@@ -6,7 +6,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { openDatabases } from '../src/platform/database/index.ts'
-import { migrationsFolder } from '../src/platform/database/migrations.ts'
+import { migrationsFolder } from '../src/platform/database/migration-scripts.ts'
 import { silentLog, systemClock } from '../src/platform/kernel/index.ts'
 import { describeSchemas } from './describe-schema.ts'
 

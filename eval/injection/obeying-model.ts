@@ -1,5 +1,6 @@
 import { answer } from '../../src/chat/chat/answer.ts'
-import { type AnswerCall, type AnswerDependencies, prepareAnswer } from '../../src/chat/chat/prepare-answer.ts'
+import { prepareAnswer } from '../../src/chat/chat/prepare-answer.ts'
+import type { AnswerCall, AnswerDependencies } from '../../src/chat/chat/port.ts'
 import type { CompletionCall, CompletionEvent } from '../../src/gateway/gateway/index.ts'
 import { createRequestId, type OrganisationId, type SpaceId, silentLog } from '../../src/platform/kernel/index.ts'
 import type { DocumentReader, Passage, Retrieval } from '../../src/documents/retrieval/index.ts'

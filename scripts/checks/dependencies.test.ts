@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findViolations, readModule, type Wings } from './dependencies.ts'
+import { findRoomsWithoutIndex, findTwins, findViolations, readModule, type Wings } from './dependencies.ts'
 
 /** The violations of a tree of modules. The table has the wings and rooms of the tree; `allowed` and `own` list what they may import. */
 function check(
@@ -130,13 +130,13 @@ describe('a violation of', () => {
 
   test('rule 4: documents within reach of a process that has none', () => {
     const tree = {
-      'src/app/compose-gateway.ts':
-        "import '../chat/spaces/index.ts'; import type { A } from '../documents/documents/index.ts'",
+      'src/app/roles/gateway.ts':
+        "import '../../chat/spaces/index.ts'; import type { A } from '../../documents/documents/index.ts'",
       'src/chat/spaces/index.ts': leaf,
       'src/documents/documents/index.ts': leaf,
     }
     expect(check(tree)).toEqual([
-      'src/chat/spaces/index.ts: src/app/compose-gateway.ts reaches it through its imports (rule 4)',
+      'src/chat/spaces/index.ts: src/app/roles/gateway.ts reaches it through its imports (rule 4)',
     ])
   })
 
@@ -156,13 +156,16 @@ describe('a violation of', () => {
 describe('cycles (rule 5)', () => {
   test('of rooms over types are reported with a file for each step', () => {
     const tree = {
-      'src/gateway/models/index.ts': "import '../billing/index.ts'",
-      'src/gateway/billing/index.ts': "import '../tokens/index.ts'",
-      'src/gateway/tokens/index.ts': "import type { A } from '../models/index.ts'",
+      'src/gateway/models/a.ts': "import '../billing/index.ts'",
+      'src/gateway/models/index.ts': leaf,
+      'src/gateway/billing/a.ts': "import '../tokens/index.ts'",
+      'src/gateway/billing/index.ts': leaf,
+      'src/gateway/tokens/a.ts': "import type { A } from '../models/index.ts'",
+      'src/gateway/tokens/index.ts': leaf,
     }
     expect(check(tree, {}, { models: ['billing'], billing: ['tokens'], tokens: ['models'] })).toEqual([
       'rooms import each other: gateway/billing → gateway/tokens → gateway/models → gateway/billing (rule 5), for instance in ' +
-        'src/gateway/billing/index.ts, src/gateway/tokens/index.ts, src/gateway/models/index.ts',
+        'src/gateway/billing/a.ts, src/gateway/tokens/a.ts, src/gateway/models/a.ts',
     ])
   })
 
@@ -178,18 +181,21 @@ describe('cycles (rule 5)', () => {
     ])
   })
 
-  test('of modules count at run time only', () => {
+  test('of modules count with their types in src', () => {
     const pair = (text: string) => ({ 'src/gateway/models/a.ts': text, 'src/gateway/models/b.ts': "import './a.ts'" })
     expect(check(pair("import './b.ts'"))).toEqual([
       'modules import each other: src/gateway/models/a.ts → src/gateway/models/b.ts → src/gateway/models/a.ts (rule 5)',
     ])
-    expect(check(pair("import type { B } from './b.ts'"))).toEqual([])
+    expect(check(pair("import type { B } from './b.ts'"))).toEqual(check(pair("import './b.ts'")))
+    expect(check({ 'web/src/a.tsx': "import './b.tsx'", 'web/src/b.tsx': "import './a.tsx'" })).toEqual([])
   })
 
   test('each group of rooms gets one message', () => {
     const pair = (wing: string, a: string, b: string) => ({
-      [`src/${wing}/${a}/index.ts`]: `import '../${b}/index.ts'`,
-      [`src/${wing}/${b}/index.ts`]: `import type { A } from '../${a}/index.ts'`,
+      [`src/${wing}/${a}/a.ts`]: `import '../${b}/index.ts'`,
+      [`src/${wing}/${a}/index.ts`]: leaf,
+      [`src/${wing}/${b}/a.ts`]: `import type { A } from '../${a}/index.ts'`,
+      [`src/${wing}/${b}/index.ts`]: leaf,
     })
     const found = check(
       { ...pair('gateway', 'models', 'tokens'), ...pair('chat', 'insights', 'spaces') },
@@ -245,4 +251,11 @@ test('test files import what they need', () => {
       'src/gateway/models/a.ts': leaf,
     }),
   ).toEqual([])
+})
+
+test('a room without index.ts, and a file next to a folder of its name', () => {
+  const wings = { gateway: { imports: [], rooms: { models: [], tokens: [] } } }
+  const paths = ['src/gateway/models/index.ts', 'src/gateway/models/views.ts', 'src/gateway/models/views/data.json']
+  expect(findRoomsWithoutIndex(paths, wings)).toEqual(['src/gateway/tokens has no index.ts (rule 5)'])
+  expect(findTwins(paths)).toEqual(['src/gateway/models/views.ts is next to a folder of the same name (rule 5)'])
 })

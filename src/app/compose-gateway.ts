@@ -14,7 +14,6 @@ import {
   createOrganisations,
   createOrganisationStore,
 } from '../tenants/organisations/index.ts'
-import { routesOfGateway } from './gateway-routes.ts'
 import { listParts, type PartsOf } from './part-list.ts'
 import { describeInstance } from './parts/instance-facts.ts'
 import { observeLedger } from './parts/ledger-metrics.ts'
@@ -29,8 +28,7 @@ import {
 import { createScrape } from './parts/scrape.ts'
 import { accountsSecret } from './parts/secret-key.ts'
 import { openTelemetry } from './parts/telemetry.ts'
-import { type Given, openService, type Service, type ServiceOptions } from './service.ts'
-import { type ControlStorage, openControlStorage } from './storage.ts'
+import type { Given } from './given.ts'
 
 /**
  * The first parts of every process, which are all that a process with the role `gateway` has. The list continues in compose.ts, whose modules such a
@@ -188,15 +186,3 @@ export const gatewayParts = listParts<Given>()
   .mark('ledger and gateway')
 
 export type GatewayParts = PartsOf<typeof gatewayParts>
-
-/** The service of a process with the role `gateway`. */
-export async function createGatewayService(options: ServiceOptions<ControlStorage>): Promise<Service<GatewayParts>> {
-  const storage = await (options.storage ?? openControlStorage(options))
-  return openService(options, {
-    storage,
-    corpus: null,
-    list: gatewayParts,
-    routes: routesOfGateway,
-    describe: () => [],
-  })
-}

@@ -48,7 +48,6 @@ import { createJobQueue } from '../platform/jobs/index.ts'
 import { runsJobs } from '../platform/kernel/index.ts'
 import { gatewayParts } from './compose-gateway.ts'
 import type { PartsOf } from './part-list.ts'
-import { type DescribedPart } from './parts/describe-start.ts'
 import { documentWorkers, extractorPoolSize, workOnChanges, workOnDocuments } from './parts/document-work.ts'
 import { openEmbedder, openFormerEmbedders } from './parts/embedders.ts'
 import { openErasureKeys } from './parts/erasure-keys.ts'
@@ -57,9 +56,6 @@ import { assertSharedFiles } from './parts/instance-facts.ts'
 import { observeRetrieval } from './parts/observe-retrieval.ts'
 import { openReranker } from './parts/rerankers.ts'
 import { createEngine, openBlobStore } from './parts/document-stores.ts'
-import { operationsRoutes } from '../platform/http/index.ts'
-import { openService, type Service, type ServiceOptions } from './service.ts'
-import { openStorage, type Storage } from './storage.ts'
 
 /**
  * The parts of every process that has to do with documents, after those of compose-gateway.ts. They are all that a process with the role `worker`
@@ -298,21 +294,3 @@ export const workerParts = gatewayParts
   .mark('documents, Spaces, search')
 
 export type WorkerParts = PartsOf<typeof workerParts>
-
-/** The service of a process with the role `worker`. Over HTTP it only reports whether it is ready. */
-export async function createWorkerService(options: ServiceOptions<Storage>): Promise<Service<WorkerParts>> {
-  const storage = await (options.storage ?? openStorage(options))
-  const { corpus } = storage.databases
-  const routes = ({ checkReadiness }: WorkerParts) => [operationsRoutes({ checkReadiness })]
-  return openService(options, { storage, corpus, list: workerParts, routes, describe: describeDocumentParts })
-}
-
-/** Lines of a start. */
-export function describeDocumentParts({ blobs, index, embedder, reranker }: WorkerParts): DescribedPart[] {
-  return [
-    ['files', blobs.label],
-    ['search', index.engine.description],
-    ['embedder', embedder.label],
-    ...(reranker ? [['reranker', reranker.label] as const] : []),
-  ]
-}

@@ -29,10 +29,7 @@ import { createBackupRecord, createLiveBackup, secretKeyCheck } from './backup/i
 import type { PartsOf } from './part-list.ts'
 import { documentWorkers } from './parts/document-work.ts'
 import { openReencryption } from './parts/reencryption.ts'
-import { createRoutes } from './routes.ts'
-import { openService, type Service, type ServiceOptions } from './service.ts'
-import { openStorage, type Storage } from './storage.ts'
-import { describeDocumentParts, workerParts } from './compose-worker.ts'
+import { workerParts } from './compose-worker.ts'
 
 /**
  * Every part of the service, in the order in which a start makes them: one list in three files. compose-gateway.ts has the parts of every
@@ -40,7 +37,7 @@ import { describeDocumentParts, workerParts } from './compose-worker.ts'
  * (roles `api` and `all`). Each role is a beginning of the list, and loads no modules of what follows.
  */
 
-const servingParts = workerParts
+export const servingParts = workerParts
   // Documents over HTTP.
   .add('unusedBlobs', ({ documentStore, blobs, clock, log }) =>
     createUnusedBlobs({ store: documentStore, blobs, clock, log }),
@@ -184,16 +181,3 @@ const servingParts = workerParts
   .add('backupRecord', ({ control, clock }) => createBackupRecord(control, () => clock.now()))
 
 export type Parts = PartsOf<typeof servingParts>
-
-/** The service of a process with the role `api` or `all`. */
-export async function createService(options: ServiceOptions<Storage>): Promise<Service<Parts>> {
-  const storage = await (options.storage ?? openStorage(options))
-  const { corpus } = storage.databases
-  return openService(options, {
-    storage,
-    corpus,
-    list: servingParts,
-    routes: createRoutes,
-    describe: describeDocumentParts,
-  })
-}

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { JournalError } from '../gateway/billing/journal/journal-error.ts'
 import cluster from 'node:cluster'
-import { type Config, ConfigError, loadConfig } from './config/config.ts'
+import { type Config, ConfigError, loadConfig } from './config/index.ts'
 import { DatabaseStartError, findLostConnection } from '../platform/database/index.ts'
 import { collectGarbage, describeError, describeFileFault, systemClock } from '../platform/kernel/index.ts'
-import { createLog } from '../platform/log/process-log.ts'
-import { logConsole } from '../platform/log/log-console.ts'
+import { createLog, logConsole } from '../platform/log/index.ts'
 import { openControlStorage, openStorage, type StorageOptions } from './storage.ts'
 import { readStartOptions, type StartOptions } from './start-options.ts'
 import { onStopRequest } from './stop-requests.ts'
@@ -178,18 +177,18 @@ async function openRole(options: OpenOptions): Promise<RunningService> {
     const storage = openControlStorage(options)
     // It may fail while the modules are loaded; the service waits for it.
     storage.catch(() => {})
-    const { createGatewayService } = await import('./compose-gateway.ts')
+    const { createGatewayService } = await import('./roles/gateway.ts')
     performance.mark('modules loaded')
     return withoutFirstStart(await createGatewayService({ ...options, storage }))
   }
   const storage = openStorage(options)
   storage.catch(() => {})
   if (role === 'worker') {
-    const { createWorkerService } = await import('./compose-worker.ts')
+    const { createWorkerService } = await import('./roles/worker.ts')
     performance.mark('modules loaded')
     return withoutFirstStart(await createWorkerService({ ...options, storage }))
   }
-  const { createService } = await import('./compose.ts')
+  const { createService } = await import('./roles/all.ts')
   performance.mark('modules loaded')
   const service = await createService({ ...options, storage })
   return {

@@ -1,42 +1,12 @@
-import type { PasswordHashing } from '../tenants/accounts/index.ts'
 import type { Routes } from '../platform/http/index.ts'
-import type { Database } from '../platform/database/index.ts'
-import { type Clock, type Log, systemClock } from '../platform/kernel/index.ts'
-import type { Config } from './config/config.ts'
+import { systemClock } from '../platform/kernel/index.ts'
+import type { Given, ServiceOptions } from './given.ts'
 import type { GatewayParts } from './compose-gateway.ts'
 import type { PartList } from './part-list.ts'
-import { createPhases, type Phases } from './phases.ts'
+import { createPhases } from './phases.ts'
 import { type DescribedPart, describeStart } from './parts/describe-start.ts'
 import { openServer } from './parts/server.ts'
 import type { ControlStorage } from './storage.ts'
-
-export interface ServiceOptions<Storage extends ControlStorage> {
-  config: Config
-  log: Log
-  /** Tests pass their own. */
-  clock?: Clock | undefined
-  /** Tests pass a shorter one. */
-  instanceExpiryMs?: number | undefined
-  /** What the caller opens with the same options, since before it loaded the modules of the parts. */
-  storage?: Promise<Storage> | undefined
-  /** Tests pass a cheap one. */
-  passwordHashing?: PasswordHashing | undefined
-}
-
-/** What no part makes. */
-export interface Given<Corpus = Database | null> extends Phases {
-  config: Config
-  clock: Clock
-  log: Log
-  control: Database
-  /** null: this process has nothing to do with documents. */
-  corpus: Corpus
-  secretKey: string
-  events: ControlStorage['events']
-  instanceExpiryMs: number | undefined
-  passwordHashing: PasswordHashing | undefined
-  isStopping: () => boolean
-}
 
 interface Composition<Corpus, Parts extends GatewayParts> {
   storage: ControlStorage

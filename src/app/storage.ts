@@ -1,5 +1,5 @@
 import { isUnfinishedRestore } from './backup/unfinished-restore.ts'
-import type { Config } from './config/config.ts'
+import type { Config } from './config/index.ts'
 import { createRecentEvents, type RecentEvents } from '../console/recent-events.ts'
 import { type Databases, DatabaseStartError, openControlDatabase, openDatabases } from '../platform/database/index.ts'
 import { type Clock, type Log, systemClock } from '../platform/kernel/index.ts'

@@ -6,7 +6,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
-import { loadConfig } from '../../src/app/config/config.ts'
+import { loadConfig } from '../../src/app/config/index.ts'
 import { removeFolder } from '../harness/portico.ts'
 
 /** deploy/compose.yaml without a container engine: its form, its hardening, its settings and the configuration of its proxy. */

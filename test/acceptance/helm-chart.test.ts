@@ -6,7 +6,7 @@ import { Ajv } from 'ajv'
 import type { Deployment } from 'kubernetes-types/apps/v1.d.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
-import { loadConfig } from '../../src/app/config/config.ts'
+import { loadConfig } from '../../src/app/config/index.ts'
 import { removeFolder } from '../harness/portico.ts'
 
 /**

@@ -5,7 +5,7 @@ import path from 'node:path'
 import pg from 'pg'
 import { databaseFingerprint } from '../../src/platform/database/embedded/template.ts'
 import { openDatabases } from '../../src/platform/database/index.ts'
-import { migrationsFolder } from '../../src/platform/database/migrations.ts'
+import { migrationsFolder } from '../../src/platform/database/migration-scripts.ts'
 import { silentLog, systemClock } from '../../src/platform/kernel/index.ts'
 
 /**

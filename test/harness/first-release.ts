@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { migrationsFolder } from '../../src/platform/database/migrations.ts'
+import { migrationsFolder } from '../../src/platform/database/migration-scripts.ts'
 
 /** The last scripts that were made before the first release. Later ones run while an earlier version serves requests. */
 export const firstRelease = { control: '0150-usage-retention', corpus: '0111-vector-segments' }

@@ -5,10 +5,10 @@
  * transaction that makes the printed secret valid.
  */
 import { once } from 'node:events'
-import { loadConfig } from '../../src/app/config/config.ts'
+import { loadConfig } from '../../src/app/config/index.ts'
 import { runFirstStart } from '../../src/app/first-start/first-start.ts'
 import { silentLog } from '../../src/platform/kernel/index.ts'
-import { createService } from '../../src/app/compose.ts'
+import { createService } from '../../src/app/roles/all.ts'
 
 const [point = 'none'] = process.argv.slice(2)
 

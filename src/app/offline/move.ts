@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { isUnfinishedRestore } from '../backup/index.ts'
 import { removeJournal } from '../../gateway/billing/index.ts'
-import { type Config, loadConfig } from '../config/config.ts'
+import { type Config, loadConfig } from '../config/index.ts'
 import {
   checkTarget,
   type Database,

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { JournalError } from '../../gateway/billing/index.ts'
-import { ConfigError } from '../config/config.ts'
+import { ConfigError } from '../config/index.ts'
 import { DatabaseStartError, MoveError } from '../../platform/database/index.ts'
 import { BackupError } from '../backup/index.ts'
 import { backUpOffline, restoreOffline } from './backups.ts'

@@ -1,4 +1,4 @@
-import type { Config } from '../config/config.ts'
+import type { Config } from '../config/index.ts'
 import type { Database } from '../../platform/database/index.ts'
 import type { openServer } from './server.ts'
 
@@ -25,4 +25,21 @@ export function describeStart(
     `Portico ${version} listening on ${url()}`,
     ...lines.map(([name, text]) => `  ${name.padEnd(10)} ${text}`),
   ].join('\n')
+}
+
+interface DescribedDocumentParts {
+  blobs: { label: string }
+  index: { engine: { description: string } }
+  embedder: { label: string }
+  reranker: { label: string } | undefined
+}
+
+/** The lines of a process that has to do with documents. */
+export function describeDocumentParts({ blobs, index, embedder, reranker }: DescribedDocumentParts): DescribedPart[] {
+  return [
+    ['files', blobs.label],
+    ['search', index.engine.description],
+    ['embedder', embedder.label],
+    ...(reranker ? [['reranker', reranker.label] as const] : []),
+  ]
 }

@@ -5,7 +5,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
-import { loadConfig } from '../config/config.ts'
+import { loadConfig } from '../config/index.ts'
 import { openBlobStore } from './document-stores.ts'
 import { openSecretKey } from './secret-key.ts'
 

@@ -3,7 +3,7 @@ import { type BlobStore, createFolderBlobStore, openS3BlobStore } from '../../do
 import { createMemoryEngine, createPostgresEngine, type SearchEngine } from '../../documents/retrieval/index.ts'
 import type { Database } from '../../platform/database/index.ts'
 import type { Log } from '../../platform/kernel/index.ts'
-import { type Config, ConfigError } from '../config/config.ts'
+import { type Config, ConfigError } from '../config/index.ts'
 
 /** Where documents are stored and searched, by the configuration. */
 

@@ -12,7 +12,7 @@ import {
   processSmallDocumentJob,
   renameDocumentJob,
 } from '../../documents/documents/index.ts'
-import type { Config } from '../config/config.ts'
+import type { Config } from '../config/index.ts'
 import {
   checkImportedJob,
   type createImportedCheck,

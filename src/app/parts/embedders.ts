@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { type Config, ConfigError } from '../config/config.ts'
+import { type Config, ConfigError } from '../config/index.ts'
 import type { Embeddings } from '../../gateway/gateway/index.ts'
 import { type Clock, describeError, type Log } from '../../platform/kernel/index.ts'
 import type { Organisation } from '../../tenants/organisations/index.ts'

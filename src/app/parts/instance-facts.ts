@@ -3,7 +3,7 @@ import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import path from 'node:path'
 import type { InstanceFacts, LedgerService } from '../../gateway/billing/index.ts'
-import { type Config, ConfigError } from '../config/config.ts'
+import { type Config, ConfigError } from '../config/index.ts'
 import { describeError, type Log, type Role } from '../../platform/kernel/index.ts'
 
 /** Below the folder of uploaded files. The blob store leaves out names that begin with a dot. */

@@ -1,5 +1,5 @@
 import { fetch as undiciFetch } from 'undici'
-import type { Config } from '../config/config.ts'
+import type { Config } from '../config/index.ts'
 import { createConnectionPool } from '../../gateway/providers/index.ts'
 import { readCertificates } from './settings-of-parts.ts'
 

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { type Config, ConfigError } from '../config/config.ts'
+import { type Config, ConfigError } from '../config/index.ts'
 import type { Reranking } from '../../gateway/gateway/index.ts'
 import type { Metrics } from '../../platform/http/index.ts'
 import { type Clock, describeError, type Log, runStep, type Telemetry } from '../../platform/kernel/index.ts'

@@ -2,7 +2,7 @@ import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { Config } from '../config/config.ts'
+import type { Config } from '../config/index.ts'
 import { assertWritable } from '../../platform/kernel/index.ts'
 
 /**

@@ -13,7 +13,7 @@ import {
 } from '../../platform/http/index.ts'
 import { AppError, type Log, type Telemetry, version } from '../../platform/kernel/index.ts'
 import { assertGatewayAccess } from '../../tenants/organisations/index.ts'
-import type { Config } from '../config/config.ts'
+import type { Config } from '../config/index.ts'
 
 /**
  * After the grace period of a stop: longest time for aborted calls to write their cost and then to send their error. Above the 4 s after

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import type { Config } from '../config/config.ts'
-import { ConfigError } from '../config/config.ts'
+import type { Config } from '../config/index.ts'
+import { ConfigError } from '../config/index.ts'
 import type { Database } from '../../platform/database/index.ts'
 import type { CatalogueConfiguration } from '../../gateway/models/index.ts'
 

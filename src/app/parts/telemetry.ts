@@ -1,4 +1,4 @@
-import type { Config } from '../config/config.ts'
+import type { Config } from '../config/index.ts'
 import type { Metrics } from '../../platform/http/index.ts'
 import { createUuid, type Log, notMetadata, type Telemetry, version } from '../../platform/kernel/index.ts'
 import { openFetch } from './outgoing-fetch.ts'

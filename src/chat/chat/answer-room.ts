@@ -1,7 +1,7 @@
 import type { KeptRoom } from '../../gateway/billing/index.ts'
 import type { ProviderRequest } from '../../gateway/providers/index.ts'
 import { currentOrganisation } from './current-state.ts'
-import type { AnswerCall, AnswerDependencies, PreparedAnswer } from './prepare-answer.ts'
+import type { AnswerCall, AnswerDependencies, PreparedAnswer } from './port.ts'
 
 /**
  * Money for the last call of an answer. It is set aside before each call that comes earlier, so that rewriting and tools cannot use up

@@ -1,6 +1,6 @@
 import { AppError } from '../../platform/kernel/index.ts'
 import type { Organisation } from '../../tenants/organisations/index.ts'
-import type { AnswerCall, AnswerDependencies } from './prepare-answer.ts'
+import type { AnswerCall, AnswerDependencies } from './port.ts'
 
 /** The organisation as it is now: an answer may call the model minutes after its request. */
 export function currentOrganisation(

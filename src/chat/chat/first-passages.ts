@@ -5,7 +5,7 @@ import type { PackedPassages } from './context/pack-passages.ts'
 import { addNeighbours } from './context/neighbours.ts'
 import { askForReading } from './context/prompt.ts'
 import { loadSmallSpace } from './context/small-space.ts'
-import type { AnswerCall, AnswerDependencies, PreparedAnswer } from './prepare-answer.ts'
+import type { AnswerCall, AnswerDependencies, PreparedAnswer } from './port.ts'
 import { searchFirst } from './queries/first-search.ts'
 
 /** The passages with which an answer begins. */

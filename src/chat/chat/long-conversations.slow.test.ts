@@ -6,7 +6,8 @@ import { maximumCharactersPerMessage, maximumMessages } from '../../contract/gat
 import { silentLog } from '../../platform/kernel/index.ts'
 import { createTokenCounter, createTokenCounting, loadVocabulary } from '../../gateway/tokens/index.ts'
 import { fenceTokens } from './context/prompt.ts'
-import { type AnswerCall, type AnswerDependencies, type AnswerModel, prepareAnswer } from './prepare-answer.ts'
+import { prepareAnswer } from './prepare-answer.ts'
+import type { AnswerCall, AnswerDependencies, AnswerModel } from './port.ts'
 import { composeQuery } from './queries/conversation-query.ts'
 import { readAddresses } from './safety/targets.ts'
 

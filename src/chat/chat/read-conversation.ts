@@ -1,5 +1,5 @@
 import { createTimeSlices, textOf } from '../../platform/kernel/index.ts'
-import type { AnswerCall } from './prepare-answer.ts'
+import type { AnswerCall } from './port.ts'
 import type { ReadChat } from './chat-body.ts'
 
 /** Bytes of JSON of the latest messages that are read: four times the longest context window of today's models, 10 million tokens. */

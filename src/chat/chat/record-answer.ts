@@ -2,7 +2,7 @@ import type { Receipt } from '../../gateway/billing/index.ts'
 import { maximumUserCharacters } from '../../contract/conversations.ts'
 import { AppError } from '../../platform/kernel/index.ts'
 import type { AnswerEvent, SearchReport } from './answer.ts'
-import type { AnswerCall } from './prepare-answer.ts'
+import type { AnswerCall } from './port.ts'
 import type { DocumentReference } from './references.ts'
 
 /** What became of an answer, for the stored conversations of its Space. */

@@ -1,5 +1,5 @@
 import type { ExplainSearch, Passage, Retrieval } from '../../documents/retrieval/index.ts'
-import type { AnswerCall } from './prepare-answer.ts'
+import type { AnswerCall } from './port.ts'
 import type { SearchQuery } from './queries/conversation-query.ts'
 
 interface SearchOptions {

@@ -4,7 +4,7 @@ import { spaceSearchResultSchema, spaceSearchSchema } from '../../contract/space
 import { describeRoutes, type Routes } from '../../platform/http/index.ts'
 import { actingMembersOfSpace, noSpace, type Space } from '../spaces/index.ts'
 import { explainSearch } from './explain-search.ts'
-import type { AnswerDependencies } from './prepare-answer.ts'
+import type { AnswerDependencies } from './port.ts'
 
 export interface SpaceSearchDependencies extends AnswerDependencies {
   getSpace: (id: string) => Space | undefined

@@ -17,7 +17,21 @@ import type { DocumentOperation, DocumentWork, OperationPlace } from './document
 import { acceptBodyTexts } from './document-requests.routes.ts'
 import { readMetadataChange } from './metadata-change.ts'
 import { renderOperation } from './render-progress.ts'
-import type { DocumentSessionRoutesDependencies } from './session.routes.ts'
+import type { ChangeAuthor } from './change-author.ts'
+import type { DocumentLists } from './document-list.ts'
+import type { DocumentOperations } from './document-operations.ts'
+import type { Documents } from './documents.ts'
+
+export interface DocumentSessionRoutesDependencies {
+  documents: Documents
+  store: Pick<DocumentLists, 'loadProgressOf'> & DocumentOperations
+  /** The organisation of a document; undefined if there is no such document. */
+  findOrganisation: (documentId: string) => Promise<string | undefined>
+  /** Undefined if there is no such Space. */
+  findSpace: (id: string) => { id: string; organisationId: string } | undefined
+  /** The author of a change that a request makes, for the admin log. */
+  authorOf: (request: FastifyRequest) => ChangeAuthor
+}
 
 type Dependencies = Pick<DocumentSessionRoutesDependencies, 'store' | 'findSpace' | 'authorOf'>
 type Members = ReturnType<typeof actingMembersOf>

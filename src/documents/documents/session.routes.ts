@@ -1,4 +1,5 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { DocumentSessionRoutesDependencies } from './operations.routes.ts'
+import type { FastifyReply } from 'fastify'
 import { documentDetailSchema } from '../../contract/document-progress.ts'
 import {
   documentParamsSchema,
@@ -11,9 +12,6 @@ import { errorResponses } from '../../contract/errors.ts'
 import { emptySchema, idParamsSchema } from '../../contract/operator.ts'
 import { type App, describeRoutes, type Routes } from '../../platform/http/index.ts'
 import { isUuid } from '../../platform/kernel/index.ts'
-import type { ChangeAuthor } from './change-author.ts'
-import type { DocumentLists } from './document-list.ts'
-import type { DocumentOperations } from './document-operations.ts'
 import { actingMembersOf, noDocument, noSpace } from './document-members.ts'
 import {
   acceptBodyTexts,
@@ -24,20 +22,8 @@ import {
   sendJsonText,
 } from './document-requests.routes.ts'
 import type { Document } from './document.ts'
-import type { Documents } from './documents.ts'
 import { addOperations } from './operations.routes.ts'
 import { renderProgress } from './render-progress.ts'
-
-export interface DocumentSessionRoutesDependencies {
-  documents: Documents
-  store: Pick<DocumentLists, 'loadProgressOf'> & DocumentOperations
-  /** The organisation of a document; undefined if there is no such document. */
-  findOrganisation: (documentId: string) => Promise<string | undefined>
-  /** Undefined if there is no such Space. */
-  findSpace: (id: string) => { id: string; organisationId: string } | undefined
-  /** The author of a change that a request makes, for the admin log. */
-  authorOf: (request: FastifyRequest) => ChangeAuthor
-}
 
 const described = describeRoutes({ role: 'operator' }, 'Operator: Documents')
 const params = documentParamsSchema

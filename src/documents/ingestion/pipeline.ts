@@ -28,7 +28,8 @@ import { declaredEncodingOf } from './declared-encoding.ts'
 import { ExtractionError, type ExtractionWarning } from './extraction.ts'
 import { ExtractorCrashError } from './isolation/extraction-run.ts'
 import { createSlice, openRun } from './interrupted-runs.ts'
-import type { ExtractionRequest, ExtractorPool } from './isolation/extractor-pool.ts'
+import type { ExtractorPool } from './isolation/extractor-pool.ts'
+import type { ExtractionRequest } from './isolation/extraction-run.ts'
 import { type Lane, SlowReadingError, watchReading, type WatchedReading } from './slow-reading.ts'
 
 export interface PipelineDependencies {

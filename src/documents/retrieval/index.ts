@@ -18,5 +18,6 @@ export { createRerankerHealth, type RerankerHealth } from './rerankers/reranker-
 export type { Reranker } from './rerankers/reranker.ts'
 export { reindexStep } from './reindex.ts'
 export type { ContextText } from './lexical/weigh-context.ts'
-export { createRetrieval, type Passage, type Retrieval } from './retrieval.ts'
+export { createRetrieval, type Retrieval } from './retrieval.ts'
+export type { Passage } from './passage.ts'
 export { createSearchIndex, type IndexWriter, type SearchIndex } from './search-index.ts'

@@ -1,3 +1,4 @@
+import type { Passage } from './passage.ts'
 import { AppError, anySignal, type Log, type OrganisationId, type SpaceId } from '../../platform/kernel/index.ts'
 import { loadPassages, type StoredPassage } from './corpus/passages.store.ts'
 import type { Embedder } from './embedders/embedder.ts'
@@ -9,13 +10,6 @@ import { maximumQueryCharacters } from './lexical/analyse-text.ts'
 import { analyseWithContext, type ContextText } from './lexical/weigh-context.ts'
 import type { Reranked, RerankQuestion, RerankStage } from './rerankers/rerank-stage.ts'
 import type { SearchIndex } from './search-index.ts'
-
-export interface Passage extends StoredPassage {
-  /** Fused score, higher is better; comparable within one search only. */
-  score: number
-  /** Where the reranker has compared it with the question: it decides the order then. */
-  rerankScore?: number
-}
 
 export interface SearchRequest {
   organisationId: OrganisationId

@@ -9,16 +9,9 @@ import {
   withDeadline,
 } from '../../platform/kernel/index.ts'
 import type { Database } from '../../platform/database/index.ts'
-import { FencedError } from './lease.store.ts'
-import {
-  type Batch,
-  type Entry,
-  type HoldChange,
-  type HoldRow,
-  loadEntries,
-  loadOpenHoldIds,
-  writeBatch,
-} from './ledger.store.ts'
+import { FencedError } from './fenced-error.ts'
+import { type Batch, loadEntries, loadOpenHoldIds, writeBatch } from './ledger.store.ts'
+import type { Entry, HoldChange, HoldRow } from './ledger-rows.ts'
 import { type LedgerWriter, type RefusalReason, resultOf, type SettleResult, unavailable } from './ledger-writer.ts'
 import type { Receipt } from './port.ts'
 import { isRefusal, isUnsent } from './refusal.ts'

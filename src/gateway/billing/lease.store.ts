@@ -1,17 +1,7 @@
+import { FencedError } from './fenced-error.ts'
 import { type InstanceId, type OrganisationId, withDeadline } from '../../platform/kernel/index.ts'
 import type { Database, Queryable } from '../../platform/database/index.ts'
 import { type Period, periodAfter } from './periods.ts'
-
-/** The instance's row is gone: another instance presumed it dead, settled its holds and freed its leases. */
-export class FencedError extends Error {
-  readonly instanceId: InstanceId
-
-  constructor(instanceId: InstanceId) {
-    super('another instance has presumed this one dead')
-    this.name = 'FencedError'
-    this.instanceId = instanceId
-  }
-}
 
 /** Channel of the notifications between instances; the payload is a LeaseNotice as JSON. */
 export const leaseChannel = 'portico_ledger_lease'

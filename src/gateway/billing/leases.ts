@@ -19,7 +19,6 @@ import {
 } from './lease.ts'
 import {
   extendLease,
-  FencedError,
   leaseChannel,
   type LeaseNotice,
   loadLease,
@@ -28,6 +27,7 @@ import {
   requestRoom,
   returnLease,
 } from './lease.store.ts'
+import { FencedError } from './fenced-error.ts'
 import type { LedgerWriter } from './ledger-writer.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { RequestId } from '../../platform/kernel/index.ts'
-import type { Entry, HoldChange, HoldRow } from './ledger.store.ts'
+import type { Entry, HoldChange, HoldRow } from './ledger-rows.ts'
 
 /**
  * Rows of the ledger as JSON with the names of their columns. Every call needs two of them, so they are written out: `JSON.stringify` of

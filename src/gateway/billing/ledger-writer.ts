@@ -1,5 +1,5 @@
 import { AppError, describeError, type InstanceId, type OrganisationId } from '../../platform/kernel/index.ts'
-import type { Entry, HoldChange, HoldRow } from './ledger.store.ts'
+import type { Entry, HoldChange, HoldRow } from './ledger-rows.ts'
 import type { Receipt } from './port.ts'
 
 /** Result of a settlement: written by this call, another settlement exists, or there was no hold. */

@@ -21,19 +21,20 @@ import {
 } from './instance.store.ts'
 import { type JournalCopy, JournalError, JournalWriter } from './journal/index.ts'
 import { instanceTimes } from './instance-times.ts'
-import { FencedError, loadHeld, loadPeriodStates } from './lease.store.ts'
+import { loadHeld, loadPeriodStates } from './lease.store.ts'
+import { FencedError } from './fenced-error.ts'
 import { unbilledPicoUsd } from './lease.ts'
 import { Leases } from './leases.ts'
 import { LedgerInstance } from './ledger-instance.ts'
+import type { LedgerObserver } from './ledger-observer.ts'
 import type { RefusalReason } from './ledger-writer.ts'
 import { loadReceipt } from './ledger.store.ts'
 import { OpenHolds } from './open-holds.ts'
 import { type JournalOptions, prepareWriter } from './prepare-writer.ts'
-import type { BudgetState, Ledger, Receipt } from './port.ts'
+import type { BudgetState, Ledger } from './port.ts'
 import { recoverDeadInstances } from './recovery.ts'
 import { defaultHoldWaitMs } from './reservation.ts'
 import { Retention } from './retention.ts'
-import type { ComparedCosts } from './stated-cost.ts'
 import { createThresholds } from './thresholds.ts'
 import { UsageCounting } from './usage-counting.ts'
 import { createUsageReports, type UsageReports } from './usage-reports.ts'
@@ -48,18 +49,6 @@ const countEveryMs = 1_000
 const listTimeoutMs = 1_500
 /** Longest wait of close() for settlements while the database does not answer. */
 const closeDeadlineMs = 10_000
-/** Called as things happen, for metrics. Must not throw. */
-export interface LedgerObserver {
-  held?(waitedMs: number): void
-  refused?(organisationId: OrganisationId): void
-  settled?(receipt: Receipt): void
-  /** The provider stated the cost of a settled call. */
-  costStated?(receipt: Receipt, compared: ComparedCosts): void
-  recovered?(holds: number): void
-  thresholdReached?(event: { organisationId: OrganisationId; period: string; percent: number }): void
-  /** Old entries were removed. */
-  removed?(entries: number): void
-}
 
 export interface LedgerDeps {
   database: Database

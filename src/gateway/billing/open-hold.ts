@@ -9,7 +9,7 @@ import {
 } from '../../platform/kernel/index.ts'
 import { type Lease, bill, freePicoUsd, release, unbill, unleasedPicoUsd } from './lease.ts'
 import { affordableOutput, type CallPricing, nextCover, shouldGrow } from './hold-size.ts'
-import type { Entry } from './ledger.store.ts'
+import type { Entry } from './ledger-rows.ts'
 import { type LedgerWriter, type SettleResult, unavailable } from './ledger-writer.ts'
 import type { Hold, HoldRequest, Outcome, Receipt } from './port.ts'
 import { clampUsage, costOf, displayedBaseCost, scheduleInForce, unitPricesAt } from './prices.ts'

@@ -7,9 +7,9 @@ import {
   withDeadline,
 } from '../../platform/kernel/index.ts'
 import { pricingOf } from './hold-size.ts'
-import { FencedError } from './lease.store.ts'
+import { FencedError } from './fenced-error.ts'
 import type { Lease } from './lease.ts'
-import type { LedgerObserver } from './ledger.ts'
+import type { LedgerObserver } from './ledger-observer.ts'
 import { type LedgerWriter, refused, unavailable } from './ledger-writer.ts'
 import { createRoom } from './kept-room.ts'
 import { type HeldCall, OpenHold } from './open-hold.ts'

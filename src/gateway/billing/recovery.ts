@@ -1,7 +1,8 @@
 import { type Clock, describeError, type InstanceId, type Log } from '../../platform/kernel/index.ts'
 import type { Database, Queryable } from '../../platform/database/index.ts'
 import { boundedTransaction } from './lease.store.ts'
-import { type Entry, type HoldRow, loadHoldsOf, writeBatch } from './ledger.store.ts'
+import { loadHoldsOf, writeBatch } from './ledger.store.ts'
+import type { Entry, HoldRow } from './ledger-rows.ts'
 import {
   closeInstance,
   loadDeadInstances,

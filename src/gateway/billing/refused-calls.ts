@@ -1,5 +1,5 @@
 import type { RequestId } from '../../platform/kernel/index.ts'
-import type { Entry } from './ledger.store.ts'
+import type { Entry } from './ledger-rows.ts'
 import type { SettleResult } from './ledger-writer.ts'
 import type { QueuedWrite } from './write-queue.ts'
 

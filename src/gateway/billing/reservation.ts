@@ -2,7 +2,7 @@ import { AppError, type Clock } from '../../platform/kernel/index.ts'
 import { reserveWith, roomIn } from './kept-room.ts'
 import { type Lease, freePicoUsd, nextChange, reserve, unbilledPicoUsd, unleasedPicoUsd } from './lease.ts'
 import { affordableOutput, type CallPricing, type HoldPlan, holdCost, planHold } from './hold-size.ts'
-import { FencedError } from './lease.store.ts'
+import { FencedError } from './fenced-error.ts'
 import type { Leases } from './leases.ts'
 import type { HoldRequest, KeptRoom } from './port.ts'
 

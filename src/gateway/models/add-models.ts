@@ -7,7 +7,7 @@ import { euPrefix } from './catalogue.ts'
 import { guessModelKind } from './discovery.ts'
 import { findInLists, snapshotSchedules } from './price-lists.ts'
 import { perMillion } from './render-catalogue.ts'
-import type { PriceSnapshot } from './snapshot.ts'
+import type { PriceSnapshot } from './price-snapshot.ts'
 import { describeFailure } from './test-provider.ts'
 
 /** A listing fails after this time. */

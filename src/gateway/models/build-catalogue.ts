@@ -3,7 +3,7 @@ import { hostOf, type ResolvedTraits, resolveTraits } from '../providers/index.t
 import { type Deployment, type Model, euPrefix, sideOf } from './catalogue.ts'
 import type { Declarations, DeploymentDeclaration, ModelDeclaration, ProviderDeclaration } from './declarations.ts'
 import { findInLists, snapshotSchedules } from './price-lists.ts'
-import type { PriceSnapshot, SnapshotModel } from './snapshot.ts'
+import type { PriceSnapshot, SnapshotModel } from './price-snapshot.ts'
 
 /** The merged declarations: what can be called, and why the rest cannot. Immutable; each change builds a new one. */
 export interface BuiltCatalogue {

@@ -18,7 +18,7 @@ import {
 } from './find-model.ts'
 import { type CatalogueConfiguration, builtInDeclarations, fromConfiguration } from './from-configuration.ts'
 import { createProviderPool } from './provider-pool.ts'
-import type { PriceSnapshot } from './snapshot.ts'
+import type { PriceSnapshot } from './price-snapshot.ts'
 
 /** Topics of the change feed. */
 export const providersTopic = 'providers'

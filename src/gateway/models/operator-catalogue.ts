@@ -21,7 +21,7 @@ import type { CatalogueStore } from './catalogue.store.ts'
 import type { LiveCatalogue } from './create-catalogue.ts'
 import type { DeploymentHealth } from './deployment-health.ts'
 import { type RenderContext, renderDeployment, renderModel, renderPrices, renderProvider } from './render-catalogue.ts'
-import type { PriceSnapshot } from './snapshot.ts'
+import type { PriceSnapshot } from './price-snapshot.ts'
 import { testProvider } from './test-provider.ts'
 import { allEntries, type Entry } from './views/view-context.ts'
 

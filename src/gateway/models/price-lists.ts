@@ -2,7 +2,7 @@ import type { PriceSchedule, TokenPrices } from '../billing/index.ts'
 import { parseAttoUsd, parsePicoUsd } from '../../platform/kernel/index.ts'
 import type { ProviderSettings } from '../providers/index.ts'
 import type { Hosting } from './catalogue.ts'
-import type { PriceSnapshot, SnapshotModel, SnapshotPrices } from './snapshot.ts'
+import type { PriceSnapshot, SnapshotModel, SnapshotPrices } from './price-snapshot.ts'
 
 /** Prices as an operator writes them: US dollars per million tokens, decimals as text or number. */
 export interface StatedPrices {

@@ -7,7 +7,7 @@ import { type DatabasePlace, freshDatabasePlace, testServerUrl, withoutPooler } 
 import { type Log, silentLog, systemClock } from '../kernel/index.ts'
 import { openDatabases } from './index.ts'
 import { migrate } from './migrate.ts'
-import { migrationsFolder } from './migrations.ts'
+import { migrationsFolder } from './migration-scripts.ts'
 import { createServerSource } from './server/server-source.ts'
 import { defaultLimits } from './session.ts'
 

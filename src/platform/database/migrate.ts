@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Log, version } from '../kernel/index.ts'
 import { DatabaseError, DatabaseStartError, shortMessage, sqlState, toDatabaseError } from './database-error.ts'
 import type { Database, LogicalDatabase } from './port.ts'
-import { readMigrations, type Migration } from './migrations.ts'
+import { readMigrations, type Migration } from './migration-scripts.ts'
 import type { SessionSource, SqlSession } from './session.ts'
 import { isOlder } from './versions.ts'
 

@@ -4,7 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { firstRelease } from '../../../test/harness/first-release.ts'
-import { migrationsFolder, readMigrations } from './migrations.ts'
+import { migrationsFolder, readMigrations } from './migration-scripts.ts'
 
 /**
  * Squawk reads the scripts: a script holds no lock for as long as a large table is read or written, and the code of the version before runs

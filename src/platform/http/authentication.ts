@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../kernel/index.ts'
-import type { Caller, Person } from './route.ts'
+import type { Caller, Person } from './caller.ts'
 
 interface HasRawHeaders {
   raw: { rawHeaders: string[] }

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../kernel/index.ts'
 import { type Authenticators, authenticateOperator } from './authentication.ts'
-import type { Caller, OrganisationAuthentication, Person, RoleAuthentication, RouteAuthentication } from './route.ts'
+import type { Caller, Person } from './caller.ts'
+import type { OrganisationAuthentication, RoleAuthentication, RouteAuthentication } from './route-access.ts'
 import type { Visit } from './visit.ts'
 
 const safeMethods = new Set(['GET', 'HEAD'])

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestId } from '../kernel/index.ts'
 import type { EventStream } from './event-stream.ts'
-import type { Caller } from './route.ts'
+import type { Caller } from './caller.ts'
 import type { Visit } from './visit.ts'
 
 /**

@@ -5,7 +5,7 @@ import { type CallHandler, jsonType, toCall } from './call.ts'
 import { type EventStream, startEventStreamOn } from './event-stream.ts'
 import { isHost } from './readable-request.ts'
 import type { Bodies } from './read-bodies.ts'
-import type { Caller } from './route.ts'
+import type { Caller } from './caller.ts'
 import { Visit, type VisitedRoute } from './visit.ts'
 
 /**

@@ -2,7 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestId } from '../kernel/index.ts'
 import { jsonType } from './call.ts'
 import { type EventStream, startEventStream } from './event-stream.ts'
-import type { App, Caller } from './route.ts'
+import type { Caller } from './caller.ts'
+import type { App } from './route.ts'
 import { Visit } from './visit.ts'
 
 declare module 'fastify' {

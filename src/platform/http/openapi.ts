@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import fastifySwagger from '@fastify/swagger'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import type { Role } from '../kernel/index.ts'
-import type { App, RouteAuthentication } from './route.ts'
+import type { App } from './route.ts'
+import type { RouteAuthentication } from './route-access.ts'
 
 type Json = Record<string, unknown>
 

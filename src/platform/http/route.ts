@@ -2,15 +2,15 @@ import type {
   FastifyBaseLogger,
   FastifyContextConfig,
   FastifyInstance,
-  FastifyRequest,
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import type { MembershipRole } from '../../contract/people.ts'
-import type { AppError, BodyReader, OrganisationId, RateLimitState, RequestId } from '../kernel/index.ts'
+import type { BodyReader, RateLimitState, RequestId } from '../kernel/index.ts'
 import type { CallHandler } from './call.ts'
+import type { Caller, Person } from './caller.ts'
+import type { LimitedKind, RouteAuthentication } from './route-access.ts'
 
 /** The server type of routes: zod schemas in `schema` define the types of `request.params`, `query` and `body`. */
 export type App = FastifyInstance<
@@ -21,60 +21,11 @@ export type App = FastifyInstance<
   ZodTypeProvider
 >
 
-/**
- * An authenticated organisation as the server reads it. The room `organisations` extends this interface to its Organisation, which
- * is what routes find in `request.organisation`.
- */
-export interface Caller {
-  readonly id: OrganisationId
-}
-
-/** What an organisation's limits count: a completion or a chat, or an upload. */
-export type LimitedKind = 'call' | 'upload'
-
 /** Counts the requests that each organisation has running. */
 export interface RequestLimiter {
   /** Throws `rate_limit_exceeded`. `leave` is called once, when the request has ended. `rates` has the limits per minute. */
   enter(caller: Caller, kind: LimitedKind): { leave(): void; rates: readonly RateLimitState[] }
 }
-
-/** A signed-in person. */
-export interface Person {
-  readonly id: string
-  readonly email: string
-  readonly name: string
-  /** Has every right in every organisation, as the operator token has. */
-  readonly isOperator: boolean
-  readonly memberships: ReadonlyMap<string, MembershipRole>
-  readonly sessionId: string
-}
-
-/** People with at least this role in the organisation to which a request belongs. */
-export interface OrganisationAuthentication {
-  role: MembershipRole
-  /** Reads `params`, `query` or `body`. Undefined if the resource does not exist. */
-  organisation(request: FastifyRequest): string | undefined | Promise<string | undefined>
-  /** The 404 for a resource that does not exist or belongs to another organisation. */
-  missing(request: FastifyRequest): AppError
-  /**
-   * The request acts for the organisation, as with its API key: `request.organisation` is set, and `config.limited` counts it.
-   * `organisation` then runs before the body is read, so it reads `params` or `query` only.
-   */
-  acting?: true
-}
-
-/** Who of the people may call a route. The operator token may call all of these routes. */
-export type RoleAuthentication =
-  /** Operators. */
-  | { role: 'operator' }
-  | OrganisationAuthentication
-  /** Every signed-in person; the route restricts what it returns. */
-  | { role: 'person' }
-  /** Everyone; `request.person` is set for a signed-in person. */
-  | { role: 'visitor' }
-
-/** Who may call a route: an organisation with its API key, people by their role, or everyone. Every route sets it in `config.auth`. */
-export type RouteAuthentication = 'organisation' | RoleAuthentication | 'none'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

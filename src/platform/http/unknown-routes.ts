@@ -1,6 +1,6 @@
 import { AppError } from '../kernel/index.ts'
 import { type Authenticators, authenticateOrganisation } from './authentication.ts'
-import type { Caller } from './route.ts'
+import type { Caller } from './caller.ts'
 import type { Visit } from './visit.ts'
 
 /** Longest part of a path that an error quotes. */

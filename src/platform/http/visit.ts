@@ -7,7 +7,8 @@ import { toAppError } from './error-renderer.ts'
 import { errorResponse } from './error-shapes.ts'
 import type { EventStream } from './event-stream.ts'
 import { logFailure } from './request-log.ts'
-import type { Caller, LimitedKind, Person, RouteAuthentication } from './route.ts'
+import type { Caller, Person } from './caller.ts'
+import type { LimitedKind, RouteAuthentication } from './route-access.ts'
 
 /** What the steps of a request read of its route. */
 export interface VisitedRoute {

@@ -1,6 +1,6 @@
 import type { MembershipRole } from '../../contract/people.ts'
 
-/** A signed-in person, as src/platform/http/route.ts expects it. */
+/** A signed-in person, as src/platform/http/caller.ts expects it. */
 export interface Person {
   id: string
   email: string

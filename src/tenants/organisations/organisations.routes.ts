@@ -25,7 +25,7 @@ import type { Organisation } from './organisation.ts'
 import { type OrganisationChange, parseMarkup, parseMonthlyBudget } from './organisation-change.ts'
 import type { Organisations } from './organisations.ts'
 
-declare module '../../platform/http/route.ts' {
+declare module '../../platform/http/caller.ts' {
   /** `request.organisation` of routes with `auth: 'organisation'`. */
   interface Caller extends Organisation {}
 }

@@ -1,4 +1,4 @@
-import { loadPriceSnapshot } from '../../../src/gateway/models/snapshot.ts'
+import { loadPriceSnapshot } from '../../../src/gateway/models/price-snapshot.ts'
 import { buildCatalogue } from '../../../src/gateway/models/build-catalogue.ts'
 import { noDeclarations } from '../../../src/gateway/models/declarations.ts'
 import { defaultPriceLists } from '../../../src/gateway/models/price-lists.ts'

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { readValue } from '../../../contract/validation.ts'
 import type { ToolDefinition } from '../../../gateway/providers/index.ts'
 import type { Passage, SpaceScope } from '../../../documents/retrieval/index.ts'
-import type { AnswerCall, AnswerDependencies } from '../prepare-answer.ts'
+import type { AnswerCall, AnswerDependencies } from '../port.ts'
 
 /** What a tool of an agentic answer may use. The Space comes from the call, never from the arguments of the model. */
 export interface ToolContext extends DocumentContext {

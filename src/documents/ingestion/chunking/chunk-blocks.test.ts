@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Chunk, ExtractedBlock } from '../extraction.ts'
 import { tableRowText } from '../extractors/table-row.ts'
-import { chunkBlocks, type ChunkingOptions } from './chunk-blocks.ts'
+import { chunkBlocks } from './chunk-blocks.ts'
+import type { ChunkingOptions } from './chunk-sizes.ts'
 
 /** Counts much like a subword tokenizer: pieces of up to four letters, every sign for itself, two for begin and end. */
 const countTokens = (text: string) => (text.match(/[\p{L}\p{N}]{1,4}|[^\s\p{L}\p{N}]/gu)?.length ?? 0) + 2

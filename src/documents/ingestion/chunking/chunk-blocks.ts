@@ -1,21 +1,10 @@
-import type { CountTokens } from '../../../gateway/tokens/index.ts'
+import type { ChunkingOptions } from './chunk-sizes.ts'
 import type { Chunk, ExtractedBlock } from '../extraction.ts'
 import { ChunkDraft } from './chunk-draft.ts'
 import { columnChunks, type TableBand } from './column-chunks.ts'
 import { boundCounter, countCodePoints, shortened, splitText, type Piece } from './pieces.ts'
 import { areEqual, createTableHeads } from './table-head.ts'
 import { createWideTables, isRowBlock, type RowBlock } from './wide-tables.ts'
-
-export interface ChunkingOptions {
-  /** The embedder's own count. */
-  countTokens: CountTokens
-  /** What a chunk is filled up to, unless its structure ends it earlier. */
-  targetTokens: number
-  /** No chunk holds more, its table header included. */
-  maximumTokens: number
-  /** How much of a chunk's end is repeated at the start of the next one, where a size limit and not the structure separates them. */
-  overlapTokens: number
-}
 
 /** A section shorter than this share of the target shares its chunk with the section that follows. */
 const minimumSectionShare = 0.3

@@ -1,5 +1,5 @@
 import type { Chunk } from '../extraction.ts'
-import type { ChunkingOptions } from './chunk-blocks.ts'
+import type { ChunkingOptions } from './chunk-sizes.ts'
 import { countCodePoints, splitSentences, splitText, type Piece } from './pieces.ts'
 import type { TableHead } from './table-head.ts'
 

@@ -1,5 +1,17 @@
 import type { Embedder } from '../../retrieval/index.ts'
 import type { ChunkingSettings } from '../isolation/protocol.ts'
+import type { CountTokens } from '../../../gateway/tokens/index.ts'
+
+export interface ChunkingOptions {
+  /** The embedder's own count. */
+  countTokens: CountTokens
+  /** What a chunk is filled up to, unless its structure ends it earlier. */
+  targetTokens: number
+  /** No chunk holds more, its table header included. */
+  maximumTokens: number
+  /** How much of a chunk's end is repeated at the start of the next one, where a size limit and not the structure separates them. */
+  overlapTokens: number
+}
 
 /** What a chunk is filled up to: decided by measurement in docs/decisions/0033-chunk-size.md. */
 const targetTokens = 350

@@ -4,7 +4,8 @@ import { expectLinear } from '../../../../test/harness/timing.ts'
 import { createHashingEmbedder } from '../../retrieval/index.ts'
 import type { Chunk, ExtractedBlock } from '../extraction.ts'
 import { cellsOf, tableRow, tableRowText } from '../extractors/table-row.ts'
-import { chunkBlocks, type ChunkingOptions } from './chunk-blocks.ts'
+import { chunkBlocks } from './chunk-blocks.ts'
+import type { ChunkingOptions } from './chunk-sizes.ts'
 
 const { countTokens } = createHashingEmbedder()
 const options: ChunkingOptions = { countTokens, targetTokens: 350, maximumTokens: 500, overlapTokens: 30 }

@@ -1,6 +1,6 @@
 import type { Chunk } from '../extraction.ts'
 import { tableRowText } from '../extractors/table-row.ts'
-import type { ChunkingOptions } from './chunk-blocks.ts'
+import type { ChunkingOptions } from './chunk-sizes.ts'
 import { shortened, splitText } from './pieces.ts'
 import { columnsHeader } from './table-head.ts'
 

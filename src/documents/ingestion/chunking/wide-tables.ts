@@ -1,6 +1,6 @@
 import type { ExtractedBlock } from '../extraction.ts'
 import { cellsOf, tableRowText } from '../extractors/table-row.ts'
-import type { ChunkingOptions } from './chunk-blocks.ts'
+import type { ChunkingOptions } from './chunk-sizes.ts'
 import type { PlacedRow, TableBand } from './column-chunks.ts'
 import { charactersPerTokenBound } from './pieces.ts'
 import { maximumHeaderShare } from './table-head.ts'

@@ -1,10 +1,28 @@
 import type { Log } from '../../../platform/kernel/index.ts'
 import { type Chunk, ExtractionError, type ExtractionSummary } from '../extraction.ts'
 import type { ExtractorChild } from './extractor-child.ts'
-import type { ExtractionRequest } from './extractor-pool.ts'
 import type { ChildExit } from './isolated-child.ts'
 import type { ExtractionLimits } from './limits.ts'
 import { batchCredits, type FromChild } from './protocol.ts'
+import type { DocumentFormat } from '../extraction.ts'
+
+export interface ExtractionRequest {
+  filePath: string
+  format: DocumentFormat
+  sizeBytes: number
+  /** Bounds below those of the file's size. */
+  limits?: Partial<ExtractionLimits> | undefined
+  /** Number of the first chunk that is wanted; those before it are read again but not returned. Default: 0. */
+  fromChunk?: number | undefined
+  /** The charset that the upload stated; text formats only. */
+  declaredEncoding?: string | undefined
+  /** Ends the extraction at once. */
+  signal?: AbortSignal
+  /** Called when a child begins to read: before it, the extraction waits for a free child. */
+  onStart?(): void
+  /** Called now and then for formats that know their pages. */
+  onProgress?(pagesDone: number, pagesTotal: number | null): void
+}
 
 /** A child ended for a reason other than the file (killed from outside, a bug): a retry can succeed. */
 export class ExtractorCrashError extends Error {

@@ -1,6 +1,7 @@
+import type { ExtractionRequest } from './extraction-run.ts'
 import { tmpdir } from 'node:os'
 import { type Clock, describeError, type Log, systemClock } from '../../../platform/kernel/index.ts'
-import type { Chunk, DocumentFormat, ExtractionSummary } from '../extraction.ts'
+import type { Chunk, ExtractionSummary } from '../extraction.ts'
 import { runExtraction } from './extraction-run.ts'
 import { startExtractorChild, type ExtractorChild } from './extractor-child.ts'
 import { defaultLimits, type ExtractionLimits } from './limits.ts'
@@ -16,24 +17,6 @@ export interface ExtractorPoolOptions {
   limits?: Partial<ExtractionLimits>
   clock?: Clock
   log: Log
-}
-
-export interface ExtractionRequest {
-  filePath: string
-  format: DocumentFormat
-  sizeBytes: number
-  /** Bounds below those of the file's size. */
-  limits?: Partial<ExtractionLimits> | undefined
-  /** Number of the first chunk that is wanted; those before it are read again but not returned. Default: 0. */
-  fromChunk?: number | undefined
-  /** The charset that the upload stated; text formats only. */
-  declaredEncoding?: string | undefined
-  /** Ends the extraction at once. */
-  signal?: AbortSignal
-  /** Called when a child begins to read: before it, the extraction waits for a free child. */
-  onStart?(): void
-  /** Called now and then for formats that know their pages. */
-  onProgress?(pagesDone: number, pagesTotal: number | null): void
 }
 
 export interface Extraction {

@@ -1,6 +1,8 @@
 import { chooseDayOrder, parseDate, parseTime } from './dates.ts'
 import { findNumberFormat, isMissing, type NumberFormat, readNumber, type WrittenNumber } from './numbers.ts'
-import type { ColumnKind } from './table-protocol.ts'
+
+/** What the values of a column are. `mixed`: the text of the file, of which a part is numbers, dates or times; another column has those. */
+export type ColumnKind = 'number' | 'date' | 'time' | 'boolean' | 'mixed' | 'text'
 
 /** Columns of a table in SQL. Pure. */
 

@@ -1,9 +1,6 @@
 import type { DocumentFormat } from '../extraction.ts'
 import type { SqlColumn, SqlValue } from './columns.ts'
 
-/** What the values of a column are. `mixed`: the text of the file, of which a part is numbers, dates or times; another column has those. */
-export type ColumnKind = 'number' | 'date' | 'time' | 'boolean' | 'mixed' | 'text'
-
 /** A document with tables. */
 export interface TableDocument {
   /** Of its content: a new version of the document has another one. */

@@ -2,14 +2,8 @@ import os from 'node:os'
 import { createTimeSlices } from '../../../platform/kernel/index.ts'
 import { countWithTokenizer } from '../../../gateway/tokens/index.ts'
 import { type ModelThread, openModelThread } from '../onnx/model-thread.ts'
-import {
-  digestOf,
-  type ModelUse,
-  type OnnxModelOptions,
-  openModelFiles,
-  type ReadModel,
-  readModel,
-} from '../onnx/onnx-model-files.ts'
+import { digestOf, type OnnxModelOptions, openModelFiles, type ReadModel, readModel } from '../onnx/onnx-model-files.ts'
+import type { ModelUse } from '../onnx/onnx-runtime.ts'
 import type { Embedder } from './embedder.ts'
 import type { ModelFamily } from './model-family.ts'
 

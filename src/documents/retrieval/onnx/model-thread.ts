@@ -2,7 +2,8 @@ import { Worker } from 'node:worker_threads'
 import { createFairTurns, raceSignal } from '../../../platform/kernel/index.ts'
 import { tooManySearches } from '../too-many-searches.ts'
 import type { OnnxReply, OnnxWork, OnnxWorkerSettings } from './onnx-messages.ts'
-import { howToGet, type ModelUse } from './onnx-model-files.ts'
+import { howToGet } from './onnx-model-files.ts'
+import type { ModelUse } from './onnx-runtime.ts'
 
 /** Batches that wait; one search waits with one. One organisation alone may have half of them. */
 const maximumWaiting = 128

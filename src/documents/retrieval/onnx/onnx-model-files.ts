@@ -1,3 +1,4 @@
+import type { ModelUse } from './onnx-runtime.ts'
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -21,15 +22,6 @@ export interface OnnxModelOptions {
   dtype?: string
   /** CPU threads of the model; default all but one. */
   threads?: number
-}
-
-/** What a local model is for, in errors: what it is called, and its settings. */
-export interface ModelUse {
-  noun: string
-  /** Where it is configured. */
-  settings: string
-  /** The environment variable of its folder. */
-  variable: string
 }
 
 export type { Tokenizer }

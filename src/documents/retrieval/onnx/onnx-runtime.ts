@@ -1,6 +1,14 @@
 import { createRequire } from 'node:module'
 import type { InferenceSessionFactory, TensorConstructor } from 'onnxruntime-common'
-import type { ModelUse } from './onnx-model-files.ts'
+
+/** What a local model is for, in errors: what it is called, and its settings. */
+export interface ModelUse {
+  noun: string
+  /** Where it is configured. */
+  settings: string
+  /** The environment variable of its folder. */
+  variable: string
+}
 
 /** The runtime of local models. It is 290 MB that only installations with a local model need, so `npm ci` leaves it out. */
 

@@ -1,6 +1,7 @@
 import os from 'node:os'
 import { openModelThread } from '../onnx/model-thread.ts'
-import { type ModelUse, type OnnxModelOptions, openModelFiles, readMaximumTokens } from '../onnx/onnx-model-files.ts'
+import { type OnnxModelOptions, openModelFiles, readMaximumTokens } from '../onnx/onnx-model-files.ts'
+import type { ModelUse } from '../onnx/onnx-runtime.ts'
 import type { Reranker } from './reranker.ts'
 
 /** Pairs of one run of the model: after each, another organisation may have its turn, and work of a client that has left ends. */

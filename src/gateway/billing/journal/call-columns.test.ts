@@ -9,7 +9,7 @@ import {
   type SpaceId,
 } from '../../../platform/kernel/index.ts'
 import { encodeEntry } from '../ledger-json.ts'
-import type { Entry } from '../ledger.store.ts'
+import type { Entry } from '../ledger-rows.ts'
 import { isUsual } from './call-columns.ts'
 import { applyRecords, replaceJournal } from './journal.store.ts'
 import { decodeRecord, encodeRecord, type JournalRecord, mergeRecords } from './records.ts'

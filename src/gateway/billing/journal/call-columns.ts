@@ -1,5 +1,5 @@
 import { kindFields } from '../ledger-json.ts'
-import type { Entry } from '../ledger.store.ts'
+import type { Entry } from '../ledger-rows.ts'
 
 /** Parameters of ledger_apply_calls: what many entries have in common as JSON, then an array for each of the other columns, in PostgreSQL's binary form. */
 export type CallColumns = [kinds: string, ...columns: Buffer[]]

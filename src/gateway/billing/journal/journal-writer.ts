@@ -10,7 +10,8 @@ import {
 } from '../../../platform/kernel/index.ts'
 import type { Database } from '../../../platform/database/index.ts'
 import { encodeEntry, encodeHold } from '../ledger-json.ts'
-import { type Entry, type HoldChange, type HoldRow, loadEntries } from '../ledger.store.ts'
+import { loadEntries } from '../ledger.store.ts'
+import type { Entry, HoldChange, HoldRow } from '../ledger-rows.ts'
 import {
   type LedgerWriter,
   type RefusalReason,

@@ -1,23 +1,13 @@
+import type { JournalPlace } from './journal-place.ts'
 import fs from 'node:fs'
-import { type Clock, createUuid, type Log } from '../../../platform/kernel/index.ts'
-import type { Database } from '../../../platform/database/index.ts'
+import { createUuid } from '../../../platform/kernel/index.ts'
 import { removeEndMark } from './end-mark.ts'
 import { JournalError } from './journal-error.ts'
-import { type JournalFiles, journalFiles } from './journal-files.ts'
+import { journalFiles } from './journal-files.ts'
 import { JournalLog } from './journal-log.ts'
 import { loadJournal, replaceJournal, type StoredJournal, takeJournal } from './journal.store.ts'
 import { replay } from './replay.ts'
 import { isEmpty, openSegmentFolder, type Segment } from './segments.ts'
-
-export interface JournalPlace {
-  database: Database
-  /** Of this journal only; its parent exists. The embedded database next to it is locked, so no other process uses it. */
-  folder: string
-  clock: Clock
-  log: Log
-  files?: JournalFiles | undefined
-  segmentBytes?: number | undefined
-}
 
 export interface OpenedJournal {
   journal: JournalLog

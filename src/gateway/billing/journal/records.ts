@@ -1,6 +1,6 @@
 import { isUuid, type InstanceId, type RequestId } from '../../../platform/kernel/index.ts'
 import { encodeChanges } from '../ledger-json.ts'
-import type { Entry, HoldChange } from '../ledger.store.ts'
+import type { Entry, HoldChange } from '../ledger-rows.ts'
 import { type CallColumns, encodeCalls, isUsual } from './call-columns.ts'
 import { JournalError } from './journal-error.ts'
 

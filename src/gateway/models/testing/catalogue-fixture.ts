@@ -2,7 +2,7 @@ import type { Organisation } from '../../../tenants/organisations/index.ts'
 import { type ProviderErrorClass, ProviderError } from '../../providers/index.ts'
 import type { Deployment } from '../catalogue.ts'
 import { freeSchedule } from '../price-lists.ts'
-import type { PriceSnapshot } from '../snapshot.ts'
+import type { PriceSnapshot } from '../price-snapshot.ts'
 
 export function testOrganisation(fields: Partial<Organisation> = {}): Organisation {
   return {

@@ -4,7 +4,7 @@ import type { BuiltModel } from '../build-catalogue.ts'
 import type { CatalogueStore } from '../catalogue.store.ts'
 import type { LiveCatalogue } from '../create-catalogue.ts'
 import type { DeploymentHealth } from '../deployment-health.ts'
-import type { PriceSnapshot } from '../snapshot.ts'
+import type { PriceSnapshot } from '../price-snapshot.ts'
 
 /** What the console's views of the catalogue read. */
 export interface ViewContext {

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { modelTraitsSchema } from '../../../contract/model-traits.ts'
 import type { FlavourName } from '../openai/flavours.ts'
-import type { WireFormat } from '../port.ts'
+import type { ProviderFormat } from '../../../contract/provider-formats.ts'
 
 /**
  * What a model accepts on the wire, as data. `*-rules.ts` contain the facts with their sources, resolve.ts selects those of one model;
@@ -16,7 +16,7 @@ export interface ModelTraits extends z.infer<typeof modelTraitsSchema> {
 }
 
 /** A format, or a flavour of the OpenAI-compatible family. */
-export type HostName = WireFormat | FlavourName
+export type HostName = ProviderFormat | 'offline' | FlavourName
 
 /** One fact, or several with one source. Later rules win over earlier ones, field by field. */
 export interface TraitRule {

@@ -5,7 +5,7 @@ import { describeSchemas } from '../../../../scripts/describe-schema.ts'
 import { freshDataFolder, makeTestFolder } from '../../../../test/harness/database.ts'
 import { silentLog, systemClock } from '../../kernel/index.ts'
 import { openDatabases } from '../index.ts'
-import { readMigrations } from '../migrations.ts'
+import { readMigrations } from '../migration-scripts.ts'
 import { copyDatabase } from './copy-database.ts'
 import { databaseFingerprint } from './template.ts'
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import path from 'node:path'
-import { migrationsFolder } from '../migrations.ts'
+import { migrationsFolder } from '../migration-scripts.ts'
 import type { LogicalDatabase } from '../port.ts'
 
 /**

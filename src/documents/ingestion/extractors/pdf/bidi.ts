@@ -1,5 +1,5 @@
 import createBidi from 'bidi-js'
-import type { PdfCharacter } from './document.ts'
+import type { PdfCharacter } from './character.ts'
 
 /** Longer lines keep PDFium's order: no page holds one, and the work stays bounded. */
 const maximumLineCharacters = 20_000

@@ -1,3 +1,4 @@
+import type { PdfCharacter } from './character.ts'
 import { PDFiumModule } from '@hyzyla/pdfium'
 import { ExtractionError } from '../../extraction.ts'
 import { corruptFile } from '../extractor.ts'
@@ -48,18 +49,6 @@ interface Pdfium extends PictureFunctions, FormFunctions, LinkFunctions, HiddenT
 /** Codes of FPDF_GetLastError, from PDFium's public header fpdfview.h. */
 const passwordError = 4
 const securityError = 5
-
-/** A character of a page, in PDFium's order, which is the order of the content stream with bidi runs put in logical order. */
-export interface PdfCharacter {
-  code: number
-  /** True for blanks and line ends that PDFium adds where the layout shows them. */
-  generated: boolean
-  /** Box in page units (1/72 inch), y upwards; by the font's height, not the glyph's. */
-  left: number
-  right: number
-  bottom: number
-  top: number
-}
 
 export interface PdfPage {
   characters: PdfCharacter[]

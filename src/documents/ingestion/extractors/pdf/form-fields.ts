@@ -1,4 +1,4 @@
-import type { PdfCharacter } from './document.ts'
+import type { PdfCharacter } from './character.ts'
 
 /** PDFium's functions for form fields. `form` is the handle of openForm. */
 export interface FormFunctions {

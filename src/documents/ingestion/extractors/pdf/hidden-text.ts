@@ -1,4 +1,4 @@
-import type { PdfCharacter } from './document.ts'
+import type { PdfCharacter } from './character.ts'
 import type { PathFunctions } from './tables/drawn-rules.ts'
 
 export interface HiddenTextFunctions extends PathFunctions {

@@ -1,5 +1,5 @@
 import { plainLetters } from './bidi.ts'
-import type { PdfCharacter } from './document.ts'
+import type { PdfCharacter } from './character.ts'
 
 /** The text of characters in reading order, with composed accents and plain letters. */
 export function textOf(characters: PdfCharacter[]): string {

@@ -6,7 +6,8 @@ import {
   visualOrder,
   withOrderedLigatures,
 } from './bidi.ts'
-import type { PdfCharacter, PdfPage } from './document.ts'
+import type { PdfPage } from './document.ts'
+import type { PdfCharacter } from './character.ts'
 import { isBlank, textOf } from './letters.ts'
 import { toSegment, type Segment } from './segment.ts'
 import { narrowGap, splitAtGaps, wideGap, type Part } from './split-segments.ts'

@@ -1,5 +1,5 @@
 import { linkTarget } from '../link-target.ts'
-import type { PdfCharacter } from './document.ts'
+import type { PdfCharacter } from './character.ts'
 
 /** PDFium's functions for link annotations. */
 export interface LinkFunctions {

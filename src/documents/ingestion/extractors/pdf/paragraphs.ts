@@ -2,7 +2,7 @@ import type { ExtractedBlock } from '../../extraction.ts'
 import { cleanText } from '../clean-text.ts'
 import { joinsWithoutBlank } from './joins.ts'
 import type { Line } from './reading-order.ts'
-import type { PdfTable } from './tables/table.ts'
+import type { PdfTable } from './segment.ts'
 import type { PdfTableReader } from './tables/table-blocks.ts'
 
 /** Statistics of the pages read so far; pages come one by one, so the first ones have little to compare with. */

@@ -1,7 +1,20 @@
 import { logicalOrder } from './bidi.ts'
-import type { PdfCharacter } from './document.ts'
+import type { PdfCharacter } from './character.ts'
 import { isBlank, joinSpacedLetters, textOf } from './letters.ts'
-import type { PdfTable } from './tables/table.ts'
+
+/** A table on one page. */
+export interface PdfTable {
+  left: number
+  right: number
+  bottom: number
+  top: number
+  /** From left to right. */
+  columns: { left: number; right: number }[]
+  /** From the top down; each has a cell for every column, empty where it has no text. */
+  rows: Segment[][][]
+  /** All its segments, as they were on the page. */
+  segments: Segment[]
+}
 
 /** A stretch of text on one line without a wide gap in it, in the direction of its writing: x along the line, y upwards. */
 export interface Segment {

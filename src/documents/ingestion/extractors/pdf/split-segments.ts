@@ -1,5 +1,5 @@
 import { isReorderable, visualOrder } from './bidi.ts'
-import type { PdfCharacter } from './document.ts'
+import type { PdfCharacter } from './character.ts'
 import { isBlank } from './letters.ts'
 import { toSegment, type Segment } from './segment.ts'
 

@@ -3,7 +3,7 @@ import { visualRows } from '../reading-order.ts'
 import type { Rule } from './drawn-rules.ts'
 import { classifyGrid, type Grid, type GridRow } from './evidence.ts'
 import { logicalRows } from './logical-rows.ts'
-import type { PdfTable } from './table.ts'
+import type { PdfTable } from '../segment.ts'
 import { alignedLimits } from './thresholds.ts'
 
 /** A column while a table grows: how far its cells reach. */

@@ -3,7 +3,7 @@ import type { Segment } from '../segment.ts'
 import { splitAtNarrowGaps } from '../split-segments.ts'
 import { findRuledTables } from './ruled-tables.ts'
 import type { Rule } from './drawn-rules.ts'
-import type { PdfTable } from './table.ts'
+import type { PdfTable } from '../segment.ts'
 import { alignedLimits } from './thresholds.ts'
 
 /**

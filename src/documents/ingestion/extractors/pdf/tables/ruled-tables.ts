@@ -2,7 +2,7 @@ import type { Segment } from '../segment.ts'
 import { splitSegment } from '../split-segments.ts'
 import type { Rule } from './drawn-rules.ts'
 import { splitRow } from './logical-rows.ts'
-import type { PdfTable } from './table.ts'
+import type { PdfTable } from '../segment.ts'
 import { ruledLimits } from './thresholds.ts'
 
 interface Lattice {

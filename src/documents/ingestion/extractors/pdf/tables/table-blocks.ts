@@ -5,7 +5,7 @@ import { joinsWithoutBlank } from '../joins.ts'
 import { isSideBySide, type Segment } from '../segment.ts'
 
 import { isRightToLeft, visualRows } from '../reading-order.ts'
-import type { PdfTable } from './table.ts'
+import type { PdfTable } from '../segment.ts'
 import { documentLimits } from './thresholds.ts'
 import { tableRow } from '../../table-row.ts'
 

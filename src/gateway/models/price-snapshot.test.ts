@@ -6,7 +6,7 @@ import { readSourceTables } from '../../../scripts/price-snapshot/source-tables.
 import { sharedDataFolder } from '../../../test/harness/shared-data.ts'
 import { parseAttoUsd } from '../../platform/kernel/index.ts'
 import { findInLists, snapshotSchedules } from './price-lists.ts'
-import { type SnapshotModel, loadPriceSnapshot } from './snapshot.ts'
+import { type SnapshotModel, loadPriceSnapshot } from './price-snapshot.ts'
 
 const snapshot = loadPriceSnapshot()
 const models = Object.entries(snapshot.lists).flatMap(([list, { models }]) => models.map((model) => ({ list, model })))

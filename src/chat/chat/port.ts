@@ -1,0 +1,78 @@
+import type { Ledger } from '../../gateway/billing/index.ts'
+import type { Receipt } from '../../gateway/billing/index.ts'
+import type { ChatRequest } from '../../contract/chat.ts'
+import type { Completions } from '../../gateway/gateway/index.ts'
+import type { TableQueries } from '../../documents/ingestion/index.ts'
+import type { RequestId } from '../../platform/kernel/index.ts'
+import type { Telemetry } from '../../platform/kernel/index.ts'
+import type { Organisation } from '../../tenants/organisations/index.ts'
+import type { ProviderMessage } from '../../gateway/providers/index.ts'
+import type { DocumentReader } from '../../documents/retrieval/index.ts'
+import type { Retrieval } from '../../documents/retrieval/index.ts'
+import type { Space } from '../spaces/index.ts'
+import type { TokenCounting } from '../../gateway/tokens/index.ts'
+import type { CitationCounts } from './citations/citation-check.ts'
+import type { ContextWindow } from './context/context-window.ts'
+
+export interface AnswerCall {
+  requestId: RequestId
+  organisation: Organisation
+  space: Space
+  messages: ChatRequest['messages']
+  /** Earlier messages of the request, for which no model has room; absent: none. */
+  omittedMessages?: number
+  inlineSources: boolean
+  /** References name the passages of their documents. */
+  passageReferences: boolean
+  agentic: boolean
+  /** Receives the references of a complete answer; must not throw. */
+  noteReferences?: (references: readonly { documentId: string }[]) => void
+  /** Receives what became of the markers of a complete answer; must not throw. */
+  noteCitations?: (counts: CitationCounts) => void
+  /** False once the Space was unpublished or removed: the answer ends then. Absent: it is always offered. */
+  isOffered?: () => boolean
+  /** Receives a receipt for each call of the model, also of an answer that fails later. */
+  receipts?: Receipt[]
+  signal: AbortSignal
+}
+
+export interface AnswerDependencies {
+  completions: Completions
+  retrieval: Retrieval
+  documents: DocumentReader
+  tables: TableQueries
+  ledger: Ledger
+  tokens: TokenCounting
+  /** With its present budget and subscription, from memory. */
+  findOrganisation: (id: string) => Organisation | undefined
+  /** Undefined where the organisation cannot call the model at the moment. */
+  findModel: (organisation: Organisation, id: string) => AnswerModel | undefined
+  /** The cheapest base-tier model. Spaces with `baseTierFallback` use it, at the operator's cost, when the credits are exhausted. */
+  fallbackModel: (organisation: Organisation) => string | undefined
+  /** null or absent: answers are not traced. */
+  telemetry?: Telemetry | null
+  now: () => number
+}
+
+export interface AnswerModel {
+  contextTokens: number
+  maxOutputTokens: number
+  /** False for the built-in offline model, which only quotes. */
+  followsInstructions: boolean
+  /** It accepts tools. */
+  tools: boolean
+}
+
+/** An answer that can begin: its model is available, and the question fits into the model's context. */
+export interface PreparedAnswer {
+  model: string
+  whenExhausted: 'refuse' | 'write_off'
+  /** The model is able to rewrite questions. */
+  canRewrite: boolean
+  window: ContextWindow
+  system: string
+  /** The model may call tools: the request asks for the agentic workflow, and the model accepts tools. */
+  hasTools: boolean
+  /** The earlier turns that fit. */
+  earlier: ProviderMessage[]
+}

@@ -1,0 +1,33 @@
+import type { FastifyRequest } from 'fastify'
+import type { MembershipRole } from '../../contract/people.ts'
+import type { AppError } from '../kernel/index.ts'
+
+/** What an organisation's limits count: a completion or a chat, or an upload. */
+export type LimitedKind = 'call' | 'upload'
+
+/** People with at least this role in the organisation to which a request belongs. */
+export interface OrganisationAuthentication {
+  role: MembershipRole
+  /** Reads `params`, `query` or `body`. Undefined if the resource does not exist. */
+  organisation(request: FastifyRequest): string | undefined | Promise<string | undefined>
+  /** The 404 for a resource that does not exist or belongs to another organisation. */
+  missing(request: FastifyRequest): AppError
+  /**
+   * The request acts for the organisation, as with its API key: `request.organisation` is set, and `config.limited` counts it.
+   * `organisation` then runs before the body is read, so it reads `params` or `query` only.
+   */
+  acting?: true
+}
+
+/** Who of the people may call a route. The operator token may call all of these routes. */
+export type RoleAuthentication =
+  /** Operators. */
+  | { role: 'operator' }
+  | OrganisationAuthentication
+  /** Every signed-in person; the route restricts what it returns. */
+  | { role: 'person' }
+  /** Everyone; `request.person` is set for a signed-in person. */
+  | { role: 'visitor' }
+
+/** Who may call a route: an organisation with its API key, people by their role, or everyone. Every route sets it in `config.auth`. */
+export type RouteAuthentication = 'organisation' | RoleAuthentication | 'none'

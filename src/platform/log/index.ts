@@ -1,0 +1,2 @@
+export { logConsole } from './log-console.ts'
+export { createLog } from './process-log.ts'
