@@ -79,6 +79,10 @@ describe('a document', () => {
     ])
   })
 
+  test('may have a link as an example in code', () => {
+    expect(check('docs/a.md', '`[1](#source-1)` and [`a`](limits.md)')).toEqual(['1: limits.md does not exist'])
+  })
+
   test('fails where a path in text or in a command does not exist', () => {
     expect(check('docs/a.md', 'The `router.ts`:\n```\nbin/run scripts/nothing.ts garden.md\n```')).toEqual([
       '3: scripts/nothing.ts does not exist',

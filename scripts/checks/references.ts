@@ -20,6 +20,9 @@ export interface BrokenReference {
 /** A link of Markdown; the target may have a title behind it. */
 const linkPattern = /\]\(([^)\s]+)(?:\s+"[^"]*")?\)/g
 
+/** In inline code it is an example. */
+const hideInlineCode = (text: string) => text.replaceAll(/`[^`\n]+`/g, (code) => ' '.repeat(code.length))
+
 /** A path below one of the repository's folders, wherever it is mentioned; not one with a wildcard or a placeholder. */
 const folderPattern = /(?<![\w./~$}-])(?:src|docs|test|bench|scripts|cli|bin)\/[\w./-]*\w\/?(?![\w./-]*[\w*<{$])/g
 
@@ -47,7 +50,7 @@ function checkFile(file: SourceFile, known: KnownPaths, repository: Repository):
   const comments = readVisible(file, { messages: false })
   if (visible === null || comments === null) return []
   const isDocument = file.path.endsWith('.md')
-  const links = isDocument ? [...visible.matchAll(linkPattern)] : []
+  const links = isDocument ? [...hideInlineCode(visible).matchAll(linkPattern)] : []
   const prose = isDocument ? visible.replaceAll(linkPattern, (match) => ' '.repeat(match.length)) : visible
   const mentions = [
     ...hideAddresses(prose).matchAll(folderPattern),
