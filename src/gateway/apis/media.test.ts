@@ -83,3 +83,12 @@ describe('audio and files', () => {
     expect(() => readFileData(`data:application/pdf;base64,${png}`, path)).toThrow(/content is `image\/png`/)
   })
 })
+
+it.each(['__proto__', 'constructor', 'toString'])(
+  'refuses the type %s, the name of a member of every object',
+  (type) => {
+    const refused = { code: 'invalid_request', param: 'messages[0].content[1].image_url.url' }
+    expect(() => readImageUrl(`data:${type};base64,${png}`, path)).toThrow(expect.objectContaining(refused))
+    expect(() => readAudioData(type, wav, path)).toThrow(expect.objectContaining(refused))
+  },
+)

@@ -43,7 +43,7 @@ export function readImageData(mediaType: string, data: PromptText, path: FieldPa
 
 /** Audio as base64 in a format of the compatible API: `wav` or `mp3`. */
 export function readAudioData(format: string, data: PromptText, path: FieldPath): MediaSource {
-  const type = { wav: 'audio/wav', mp3: 'audio/mpeg' }[format]
+  const type = format === 'wav' ? 'audio/wav' : format === 'mp3' ? 'audio/mpeg' : undefined
   if (type === undefined) throw invalid(path, 'must be of the format "wav" or "mp3"')
   return readBase64(type, data, path)
 }
@@ -86,7 +86,7 @@ export function readBase64(mediaType: string, data: PromptText, path: FieldPath)
 
 function normalise(mediaType: string): string {
   const type = mediaType.toLowerCase()
-  return synonyms[type] ?? type
+  return Object.hasOwn(synonyms, type) ? synonyms[type]! : type
 }
 
 function isDataUrl(url: PromptText): boolean {

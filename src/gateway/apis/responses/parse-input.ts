@@ -128,7 +128,7 @@ function addItem(conversation: Conversation, item: Record<string, unknown>, path
     : isPresent(item.role) || !isPresent(item.id)
       ? 'message'
       : 'item_reference'
-  const reader = readers[type]
+  const reader = Object.hasOwn(readers, type) ? readers[type] : undefined
   if (reader) {
     nameUnknown(item, itemMembers, 'input.', conversation.reading)
     return reader(conversation, item, path)
