@@ -247,6 +247,11 @@ const effects: Record<StepName, () => Promise<void>> = {
   async access() {
     now.access = refusal('gateway_not_enabled')
     expect(await sendBothWays()).toContain('HTTP/1.1 403')
+    expect(await sendBothWays({ headers: ['host: b'] })).toContain('HTTP/1.1 403')
+    expect(await exchange('?', { headers: ['content-encoding: gzip'] })).toContain('HTTP/1.1 403')
+    now.load = refusal('overloaded')
+    now.limit = refusal('rate_limit_exceeded')
+    expect(await sendBothWays()).toContain('HTTP/1.1 403')
   },
   async continue() {
     expect(await sendBothWays({ headers: ['expect: 100-continue'] })).toMatch(
@@ -294,12 +299,12 @@ test('a request passes these steps, in this order', () => {
     'arrival: role of the process',
     'arrival: readiness',
     'arrival: identity',
+    'arrival: access',
     'arrival: load of the process',
     'arrival: limits of the organisation',
     'arrival: route',
     'arrival: readable',
     'arrival: own page',
-    'arrival: access',
     'arrival: continue',
     'body: room for the body',
     'handler: role in the organisation',
