@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -229,3 +230,19 @@ describe('the log', () => {
     expect(lines.join()).toContain('"path":"/*/v1/direct/*/accept"')
   })
 })
+
+test.each(['/v1/direct', '/v1/ordinary'])(
+  'a client that leaves while %s reads its body is no fault of the server',
+  async (path) => {
+    const socket = net.connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+    const arrived = once(app.server, 'request')
+    const head = ['host: a', 'x-api-key: known', 'content-type: application/json', 'content-length: 10']
+    socket.write([`POST ${path} HTTP/1.1`, ...head, '', '{"a"'].join('\r\n'))
+    const [, response] = (await arrived) as [unknown, ServerResponse]
+    const closed = once(response, 'close')
+    socket.destroy()
+    await closed
+    await send(['GET /livez HTTP/1.1', 'host: a', 'connection: close'])
+    expect(lines.join()).not.toMatch(/internal_error|aborted/)
+  },
+)

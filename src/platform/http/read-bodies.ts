@@ -118,10 +118,12 @@ function receive(
       complete()
       resolve(arriving)
     })
-    source.once('error', fail)
-    source.once('close', () => {
-      // Nearly every body has ended. The error alone, with its stack, would take as long as parsing the body.
+    // Nearly every body has ended. The error alone, with its stack, would take as long as parsing the body.
+    const interrupt = () => {
       if (!isComplete) fail(new AppError('client_closed', 'The request was interrupted.'))
-    })
+    }
+    // Node.js reports a lost connection as an error of the request, and closes it after that.
+    source.once('error', interrupt)
+    source.once('close', interrupt)
   })
 }
