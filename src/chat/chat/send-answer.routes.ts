@@ -43,6 +43,7 @@ export async function sendAnswer(
   const body = request.body as ReadChat
   if (body.ignored.length > 0) reply.header('x-ignored-params', headerList(body.ignored))
   const messages = await readConversation(body.messages)
+  assertQuestion(messages.at(-1)!.content, body.messages.length - 1)
   const passageReferences = isOn(request.headers['service-enable-passage-references'])
   const reader: Reader = { isPreview, isAdministrator, passageReferences }
   const call: AnswerCall = {
@@ -76,6 +77,15 @@ export async function sendAnswer(
   if (body.streaming === true) return streamAnswer(dependencies.log, { request, reply, events, reader })
   return foldAnswer(events, `msg_${request.requestId.slice(4)}`, reader).catch((error: unknown) => {
     throw toReaderError(error, reader)
+  })
+}
+
+/** Before anything is searched, recorded or billed. `index`: of the last message in the request. */
+function assertQuestion(question: string, index: number) {
+  if (question.trim() !== '') return
+  const param = `messages.${index}.content`
+  throw new AppError('invalid_request', `\`${param}\` must not be blank: the last message asks the question.`, {
+    param,
   })
 }
 
