@@ -34,6 +34,24 @@ describe('a body of chat completions', () => {
     })
   })
 
+  it('names a hint for one cache, and a second name of the user', () => {
+    const names = { user: 'ann', safety_identifier: 'bob', prompt_cache_key: 'key' }
+    expect(parse(names).ignored).toEqual(['prompt_cache_key', 'safety_identifier'])
+    const { request, ignored } = parse({ safety_identifier: 'bob' })
+    expect({ user: request.user, ignored }).toEqual({ user: 'bob', ignored: [] })
+  })
+
+  it.each(['1h', '5m'])('states whether a mark keeps the prompt for an hour: %s', (ttl) => {
+    const cache_control = { type: 'ephemeral', ttl }
+    const part = { type: 'text', text: 'Long.', cache_control }
+    const bodies = [
+      { messages: [{ role: 'user', content: [part] }] },
+      { messages: [{ ...user, cache_control }] },
+      { tools: [{ ...tool, cache_control }] },
+    ]
+    for (const body of bodies) expect(parse(body).request.writesHourCache).toBe(ttl === '1h' ? true : undefined)
+  })
+
   it('maps the older functions and their messages', () => {
     const { request, isLegacy } = parse({
       functions: [tool.function],

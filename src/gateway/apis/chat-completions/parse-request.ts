@@ -1,6 +1,6 @@
 import { chatSettingsSchema } from '../../../contract/gateway-v2-chat.ts'
 import { AppError, decodeTexts, isObject, JsonText } from '../../../platform/kernel/index.ts'
-import { isBlankContent } from '../../conversation/index.ts'
+import { type CacheMark, isBlankContent, isParts } from '../../conversation/index.ts'
 import type { ProviderMessage, ProviderRequest } from '../../providers/index.ts'
 import { invalid, readSettings, unsupported } from '../limits.ts'
 import { messageFields, parseMessages, partFields } from './parse-messages.ts'
@@ -66,13 +66,19 @@ export function parseChat(body: unknown, unread: string[] = []): ParsedChat {
   const messages = parseMessages(body.messages)
   assertAsks(messages)
   noteUnknown(body, ignored)
+  noteUnused(settings, ignored)
   return {
     model: settings.model,
     stream: settings.stream ?? false,
     includeUsage: settings.stream_options?.include_usage ?? false,
     showsReasoning: settings.reasoning?.exclude !== true,
     isLegacy,
-    request: { messages, ...toOptions(settings), ...tools },
+    request: {
+      messages,
+      ...toOptions(settings),
+      ...tools,
+      ...(marksHour(messages, tools.tools) && { writesHourCache: true }),
+    },
     ignored: [...ignored],
   }
 }
@@ -191,6 +197,20 @@ function assertAsks(messages: ProviderMessage[]) {
   const last = messages.at(-1)!
   if (last.role === 'user' && isBlankContent(last.content))
     throw invalid(['messages', messages.length - 1, 'content'], 'must not be blank: the last message asks the question')
+}
+
+/** A hint for the cache of one provider, and a second name of the user. */
+function noteUnused(
+  { user, safety_identifier: identifier, prompt_cache_key: cacheKey }: Settings,
+  ignored: Set<string>,
+) {
+  if (cacheKey !== undefined) ignored.add('prompt_cache_key')
+  if (identifier !== undefined && user !== undefined && user !== identifier) ignored.add('safety_identifier')
+}
+
+function marksHour(messages: readonly ProviderMessage[], tools: ProviderRequest['tools'] = []): boolean {
+  const isHour = (marked: object) => 'cache' in marked && (marked.cache as CacheMark | undefined)?.ttl === '1h'
+  return tools.some(isHour) || messages.some(({ content }) => isParts(content) && content.some(isHour))
 }
 
 function noteUnknown(body: Body, ignored: Set<string>) {
