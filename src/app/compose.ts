@@ -33,7 +33,7 @@ import { workerParts } from './compose-worker.ts'
 
 /**
  * Every part of the service, in the order in which a start makes them: one list in three files. compose-gateway.ts has the parts of every
- * process, compose-worker.ts goes on with those of documents and Spaces, and this file with those that serve documents, people and operators
+ * process, compose-worker.ts adds those of documents and Spaces, and this file with those that serve documents, people and operators
  * (roles `api` and `all`). Each role is a beginning of the list, and loads no modules of what follows.
  */
 
