@@ -2,15 +2,15 @@ import { Group, Skeleton, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import type { DocumentTextBody } from '@contract/document-viewer.ts'
-import { useEffect, useMemo, useRef } from 'react'
+import { type RefObject, useCallback, useEffect, useMemo, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import { getJson } from '../../../api/client.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import styles from '../viewer.module.css'
-import { type CodePointRange, countCodePoints } from './mark-range.ts'
+import type { CodePointRange } from './mark-range.ts'
 import { MarkedText } from './marked-text.tsx'
 import { TableRows } from './table-rows.tsx'
-import { cutWindow, type TextWindow, windowAt, windowCount, windowQuery } from './text-windows.ts'
+import { cutWindow, windowAt, windowCount, windowQuery } from './text-windows.ts'
 
 export interface TextDocumentProps {
   documentId: string
@@ -39,6 +39,7 @@ export function TextDocument({ documentId, version, format, first, range }: Text
   useEffect(() => {
     if (range) virtualizer.scrollToOffset(virtualizer.getOffsetForIndex(windowAt(range.from), 'start')?.[0] ?? 0)
   }, [range, virtualizer])
+  const { hold, handlers } = useHeldMark(scroller, range)
   return (
     <>
       <Group className={styles['toolbar']}>
@@ -46,7 +47,14 @@ export function TextDocument({ documentId, version, format, first, range }: Text
           {t('text.note', { characters: numbers.number(first.total) })}
         </Text>
       </Group>
-      <div ref={scroller} className={styles['scroller']} tabIndex={0} role="region" aria-label={t('text.label')}>
+      <div
+        ref={scroller}
+        className={styles['scroller']}
+        tabIndex={0}
+        role="region"
+        aria-label={t('text.label')}
+        {...handlers}
+      >
         <div style={{ height: virtualizer.getTotalSize(), position: 'relative', margin: '16px 0' }}>
           {virtualizer.getVirtualItems().map(({ index, start }) => (
             <div
@@ -56,7 +64,7 @@ export function TextDocument({ documentId, version, format, first, range }: Text
               className={styles['line']}
               style={{ transform: `translateY(${start}px)` }}
             >
-              <Window {...{ documentId, version, format, first, range, index }} />
+              <Window {...{ documentId, version, format, first, range, index }} onText={hold} />
             </div>
           ))}
         </div>
@@ -65,7 +73,13 @@ export function TextDocument({ documentId, version, format, first, range }: Text
   )
 }
 
-function Window({ documentId, version, format, first, range, index }: TextDocumentProps & { index: number }) {
+interface WindowProps extends TextDocumentProps {
+  index: number
+  /** Called when the window shows its text. */
+  onText: () => void
+}
+
+function Window({ documentId, version, format, first, range, index, onText }: WindowProps) {
   const { t } = useTranslation('viewer')
   const query = windowQuery(index)
   const isFirst = first.from === Number(new URLSearchParams(query).get('from'))
@@ -77,11 +91,13 @@ function Window({ documentId, version, format, first, range, index }: TextDocume
     ...(isFirst ? { initialData: first } : {}),
   })
   const window = useMemo(() => data && cutWindow(data, index), [data, index])
-  const element = useScrollToMark(window, range)
+  useEffect(() => {
+    if (window) onText()
+  }, [window, onText])
   if (isError) return <Text className={styles['text']}>{t('text.failed')}</Text>
   if (!window) return <Skeleton h={estimatedHeight} className={styles['text']} />
   return (
-    <div ref={element} className={format === 'table' ? undefined : styles['text']}>
+    <div className={format === 'table' ? undefined : styles['text']}>
       {format === 'table' ? (
         <TableRows window={window} range={range} isFirst={index === 0} />
       ) : (
@@ -91,15 +107,22 @@ function Window({ documentId, version, format, first, range, index }: TextDocume
   )
 }
 
-/** Scrolls to the beginning of the range, once the window that shows it has its text and its height. */
-function useScrollToMark(window: TextWindow | undefined, range: CodePointRange | undefined) {
-  const element = useRef<HTMLDivElement>(null)
+/**
+ * Holds the marked range in the middle of the visible part while texts arrive and heights are measured, until the
+ * reader scrolls. `hold` scrolls to it now; `handlers` belong to the scroller.
+ */
+function useHeldMark(scroller: RefObject<HTMLDivElement | null>, range: CodePointRange | undefined) {
+  const isHeld = useRef(true)
   useEffect(() => {
-    if (!window || !range || range.from < window.from) return
-    if (range.from >= window.from + countCodePoints(window.text)) return
-    const scroll = () => element.current?.querySelector('mark')?.scrollIntoView({ block: 'center' })
-    let frame = requestAnimationFrame(() => (frame = requestAnimationFrame(scroll)))
-    return () => cancelAnimationFrame(frame)
-  }, [window, range])
-  return element
+    isHeld.current = true
+  }, [range])
+  const hold = useCallback(() => {
+    if (isHeld.current) scroller.current?.querySelector('mark')?.scrollIntoView({ block: 'center' })
+  }, [scroller])
+  // Each measured height renders the list again and may move the mark.
+  useEffect(hold)
+  const release = () => {
+    isHeld.current = false
+  }
+  return { hold, handlers: { onWheel: release, onTouchMove: release, onPointerDown: release, onKeyDown: release } }
 }
