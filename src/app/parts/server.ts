@@ -16,10 +16,10 @@ import { assertGatewayAccess } from '../../tenants/organisations/index.ts'
 import type { Config } from '../config/index.ts'
 
 /**
- * After the grace period of a stop: longest time for aborted calls to write their cost and then to send their error. Above the 4 s after
- * which a write to the ledger is repeated; a stop waits no longer than the last call takes.
+ * After the grace period of a stop: longest time for aborted calls to write their cost and then to send their error. Above twice the 4 s
+ * after which a write to the ledger is repeated; a stop waits no longer than the last call takes.
  */
-const abortedCallsMs = 5_000
+const abortedCallsMs = 9_000
 /**
  * After the port is closed: longest time in which open connections are still served. Proxies that are refused a new connection stop
  * using the old ones, so that none is closed at the moment when a request arrives on it.

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { compareLedger } from './compare-ledger.ts'
 import type { LedgerTables } from './ledger-tables.ts'
 import type { PlannedProvider } from './planned-provider.ts'
@@ -20,17 +21,24 @@ export interface SpendDependencies {
   records: CallRecord[]
 }
 
+/** A process that has just started may be overloaded, and then asks its client to come again. */
+const mostOverloaded = 20
+
 /** The rest of a budget after the kills can be spent completely: no hold locks it. */
 export async function spendAll(
   { victim, provider, nextNumber, records }: SpendDependencies,
   organisation: Caller,
 ): Promise<string[]> {
   const tiny = { stream: false, words: 50, headersAfterMs: 0, pauseMs: 0, capTokens: 128, hangUpAfterWords: null }
-  for (;;) {
+  for (let overloaded = 0; ;) {
     const call = provider.planned({ ...tiny, number: nextNumber(), promptTokens: 8, sendsUsage: true })
     const record = await sendRecorded(victim.url()!, organisation, call)
     records.push(record)
     if (record.status === 200) continue
+    if (record.status === 503 && ++overloaded < mostOverloaded) {
+      await wait(1_000)
+      continue
+    }
     const { leftUsd, heldUsd } = await victim.budget(organisation.id)
     const faults = Number(leftUsd) > unusableUsd ? [`${organisation.id}: ${leftUsd} is left and cannot be spent`] : []
     if (record.status !== 402) faults.push(`${organisation.id}: refused with ${record.status}`)
