@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { unmarkedUtf16 } from './extractors/encoding/unmarked-utf16.ts'
+import { unmarkedUnicode } from './extractors/encoding/unmarked-unicode.ts'
 import type { DocumentFormat } from './extraction.ts'
 
 /** How much of a file's beginning `detectFormat` wants to see; less is enough where the file is shorter. */
@@ -176,11 +176,11 @@ function isBinary(head: Uint8Array): boolean {
     if (mark === 0xfffe || mark === 0xfeff) return false
     if (head.length >= 4 && mark === 0 && head[2] === 0xfe && head[3] === 0xff) return false
   }
-  if (unmarkedUtf16(head)) return false
+  if (unmarkedUnicode(head)) return false
   let controls = 0
   for (const byte of head) {
-    // Tab to carriage return, and escape (ISO-2022 and terminal logs), occur in text.
-    if ((byte < 0x20 && !(byte >= 0x08 && byte <= 0x0d) && byte !== 0x1b) || byte === 0x7f) controls += 1
+    // Backspace to the shifts of ISO-2022-KR, and escape (ISO-2022 and terminal logs), occur in text.
+    if ((byte < 0x20 && !(byte >= 0x08 && byte <= 0x0f) && byte !== 0x1b) || byte === 0x7f) controls += 1
   }
   return controls > Math.max(1, head.length * 0.02)
 }

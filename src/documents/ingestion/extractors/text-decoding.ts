@@ -1,7 +1,9 @@
 import { open } from 'node:fs/promises'
 import { guessEncoding } from './encoding/guess-encoding.ts'
-import { createLegacyDecoder, type StreamDecoder } from './encoding/legacy-encodings.ts'
-import { unmarkedUtf16 } from './encoding/unmarked-utf16.ts'
+import { createLegacyDecoder } from './encoding/legacy-encodings.ts'
+import { type SevenBitEncoding, sevenBitEncoding } from './encoding/seven-bit.ts'
+import type { StreamDecoder } from './encoding/stream-decoder.ts'
+import { unmarkedUnicode } from './encoding/unmarked-unicode.ts'
 import { ExtractionError } from '../extraction.ts'
 import type { ExtractorInput } from './extractor.ts'
 
@@ -38,10 +40,10 @@ async function detectEncoding({ filePath, report, declaredEncoding }: TextInput)
     report.warn({ code: 'encoding_guessed', message })
     return encoding
   }
-  const sixteenBit = unmarkedUtf16(head)
-  if (sixteenBit) return guessed(sixteenBit)
+  const wide = unmarkedUnicode(head)
+  if (wide) return guessed(wide)
   const scan = await scanUtf8(filePath)
-  if (scan.broken === 0) return scan.valid === 0 && scan.hasEscapes ? guessed('iso-2022-jp') : 'utf-8'
+  if (scan.broken === 0) return scan.valid === 0 && scan.sevenBit ? guessed(scan.sevenBit) : 'utf-8'
   if (scan.valid > 0 && scan.broken / (scan.valid + scan.broken) <= tolerableDamage) {
     report.warn({
       code: 'damaged_characters',
@@ -72,39 +74,17 @@ function byteOrderMark(head: Uint8Array): string | null {
 }
 
 function createDecoder(encoding: string): StreamDecoder {
-  if (encoding === 'utf-32le' || encoding === 'utf-32be') return createUtf32Decoder(encoding === 'utf-32le')
   const decoder = createLegacyDecoder(encoding)
   if (!decoder) throw new ExtractionError('unsupported_content', `The encoding ${encoding} is not supported.`)
   return decoder
 }
 
-/** UTF-32 is not among the Encoding standard's encodings. */
-function createUtf32Decoder(littleEndian: boolean): StreamDecoder {
-  let rest = new Uint8Array()
-  return {
-    decode(bytes = new Uint8Array()) {
-      const joined = Buffer.concat([rest, bytes])
-      const whole = joined.length - (joined.length % 4)
-      let text = ''
-      for (let offset = 0; offset < whole; offset += 4) {
-        const code = littleEndian ? joined.readUInt32LE(offset) : joined.readUInt32BE(offset)
-        text += code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd'
-      }
-      rest = Uint8Array.from(joined.subarray(whole))
-      return text
-    },
-  }
-}
-
-/** ESC $ @, ESC $ B and ESC ( J. */
-const japaneseEscapes = ['\u001b$@', '\u001b$B', '\u001b(J']
-
 interface Utf8Scan {
   /** Multi-byte characters that are sound. */
   valid: number
   broken: number
-  /** True where escape sequences switch to Japanese characters (ISO-2022-JP). */
-  hasEscapes: boolean
+  /** Whose marks its first part with marks has; means nothing unless the file is ASCII. */
+  sevenBit: SevenBitEncoding | null
   /** Windows of bytes around non-ASCII bytes. */
   sample: Uint8Array
 }
@@ -115,7 +95,7 @@ async function scanUtf8(filePath: string): Promise<Utf8Scan> {
   let sampled = 0
   let valid = 0
   let broken = 0
-  let hasEscapes = false
+  let sevenBit: SevenBitEncoding | null = null
   const count = (text: string) => {
     for (const match of text.matchAll(/\P{ASCII}+/gu)) {
       for (const character of match[0]) {
@@ -126,7 +106,7 @@ async function scanUtf8(filePath: string): Promise<Utf8Scan> {
   }
   for await (const bytes of readFileBytes(filePath)) {
     count(decoder.decode(bytes, { stream: true }))
-    hasEscapes ||= japaneseEscapes.some((escape) => Buffer.from(bytes).includes(escape))
+    sevenBit ??= sevenBitEncoding(Buffer.from(bytes).toString('latin1'))
     if (sampled < sampleBytes) {
       const first = bytes.findIndex((byte) => byte >= 0x80)
       if (first !== -1) {
@@ -139,7 +119,7 @@ async function scanUtf8(filePath: string): Promise<Utf8Scan> {
     }
   }
   count(decoder.decode())
-  return { valid, broken, hasEscapes, sample: Buffer.concat(sample) }
+  return { valid, broken, sevenBit, sample: Buffer.concat(sample) }
 }
 
 async function readHead(filePath: string, bytes: number): Promise<Uint8Array> {

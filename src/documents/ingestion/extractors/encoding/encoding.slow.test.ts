@@ -104,6 +104,51 @@ test.each([
   }
 })
 
+test.each([
+  ['Chinese', chinese],
+  ['Korean', korean],
+  ['Russian', russian],
+  ['English', 'Plain words.'],
+])('accepts and reads UTF-32 without a byte order mark: %s', async (_, text) => {
+  for (const encoding of ['utf-32le', 'utf-32be']) {
+    const bytes = iconv.encode(text, encoding, { addBOM: false })
+    expect(detectFormat({ fileName: 'a.txt', head: bytes }).supported).toBe(true)
+    expect((await read(bytes)).text).toBe(text)
+  }
+})
+
+const shifted = (text: string, encoding: string) => iconv.encode(text, encoding).map((byte) => byte & 0x7f)
+const between = (begin: string, bytes: Uint8Array, end: string) =>
+  Buffer.concat([Buffer.from(begin), bytes, Buffer.from(end)])
+/** As the codec of Python encodes it. */
+const johab = Buffer.from(
+  'a1a1976520b7a58865b76520c881b4e19069209881a681c8e120b861b7419da1b681a161208b6120b9a5b4f189c1208aa59fa1b54120b7b6b4e12095b79777d06194612e20f7d3f1ae',
+  'hex',
+)
+
+test.each([
+  ['iso-2022-kr', between('\u001b$)C\n\u000e', shifted('모든인간', 'euc-kr'), '\u000f (1948)\n'), '모든인간 (1948)'],
+  [
+    'hz-gb-2312',
+    between('1 ~~: ~{', shifted('人人生而自由，在尊严和权利上', 'gb2312'), '~} ok'),
+    '1 ~: 人人生而自由，在尊严和权利上 ok',
+  ],
+  ['johab', johab, '모든 인간은 태어날 때부터 자유로우며 그 존엄과 권리에 있어 동등하다. 漢字'],
+])('accepts and reads %s, guessed and declared', async (encoding, bytes, text) => {
+  expect(detectFormat({ fileName: 'a.txt', head: bytes }).supported).toBe(true)
+  const guessed = await read(bytes)
+  expect(guessed.text.trim()).toBe(text)
+  expect(guessed.warnings).toEqual([{ code: 'encoding_guessed', message: expect.stringContaining(encoding) }])
+  expect(await read(bytes, { declaredEncoding: encoding })).toEqual({ ...guessed, warnings: [] })
+})
+
+test.each(['when %w~{a;b}~} or ~{x} then', 'a ~{~} b', 'x =~ /~{2}/'])(
+  'reads source code as it is: %s',
+  async (text) => {
+    expect(await read(Buffer.from(text))).toEqual({ text, warnings: [] })
+  },
+)
+
 test('does not read binary data as UTF-16', () => {
   let seed = 7
   const bytes = Uint8Array.from({ length: 4096 }, () => (seed = (seed * 1103515245 + 12345) % 2147483648) >> 16)

@@ -1,4 +1,7 @@
 import iconv from 'iconv-lite'
+import { createJohabDecoder } from './johab.ts'
+import { createHzDecoder, createIso2022KrDecoder } from './seven-bit.ts'
+import type { StreamDecoder } from './stream-decoder.ts'
 
 /** An encoding that a text file without a mark may have. */
 export interface LegacyEncoding {
@@ -63,6 +66,7 @@ const encodings: [label: string, prior: number, languages: readonly string[]][] 
   ['shift_jis', 0, ['japanese']],
   ['euc-jp', 0, ['japanese']],
   ['euc-kr', 0, ['korean']],
+  ['johab', -4, ['korean']],
 ]
 
 export const legacyEncodings: readonly LegacyEncoding[] = encodings.map(([label, prior, languages]) => ({
@@ -71,12 +75,18 @@ export const legacyEncodings: readonly LegacyEncoding[] = encodings.map(([label,
   languages,
 }))
 
-export interface StreamDecoder {
-  decode(bytes?: Uint8Array, options?: { stream: boolean }): string
-}
+/** Those that neither the platform nor iconv-lite has. */
+const ownDecoders = new Map([
+  ['johab', createJohabDecoder],
+  ['cp1361', createJohabDecoder],
+  ['iso-2022-kr', createIso2022KrDecoder],
+  ['hz-gb-2312', createHzDecoder],
+])
 
-/** A decoder for a label of the Encoding standard or a code page of iconv-lite; null for an unknown label. */
+/** A decoder for a label of the Encoding standard, a code page of iconv-lite, or one of ours; null for an unknown label. */
 export function createLegacyDecoder(label: string): StreamDecoder | null {
+  const create = ownDecoders.get(label.toLowerCase())
+  if (create) return create()
   try {
     return new TextDecoder(label)
   } catch {

@@ -1,11 +1,28 @@
+import { createLegacyDecoder } from './legacy-encodings.ts'
 import samples from './language-samples.json' with { type: 'json' }
 
 type Utf16 = 'utf-16le' | 'utf-16be'
+type Utf32 = 'utf-32le' | 'utf-32be'
 
-/** UTF-16 without a byte order mark, distinguished from bytes that hold controls or NULs in masses, as no 8-bit text does. */
-export function unmarkedUtf16(head: Uint8Array): Utf16 | null {
+/**
+ * UTF-16 or UTF-32 without a byte order mark, distinguished from bytes that hold controls or NULs in masses, as no 8-bit text does.
+ */
+export function unmarkedUnicode(head: Uint8Array): Utf16 | Utf32 | null {
   if (head.length < 4) return null
-  return byNuls(head) ?? byScript(head)
+  return utf32(head) ?? byNuls(head) ?? byScript(head)
+}
+
+/** The high bytes of each group of four are those of a code point. */
+function utf32(head: Uint8Array): Utf32 | null {
+  const bytes = head.subarray(0, head.length & ~3)
+  let little = true
+  let big = true
+  for (let at = 0; at < bytes.length && (little || big); at += 4) {
+    little &&= bytes[at + 3] === 0 && bytes[at + 2]! <= 0x10
+    big &&= bytes[at] === 0 && bytes[at + 1]! <= 0x10
+  }
+  if (little && plausibility(bytes, 'utf-32le') > 0) return 'utf-32le'
+  return big && plausibility(bytes, 'utf-32be') > 0 ? 'utf-32be' : null
 }
 
 /** Mostly Latin text: every other byte is NUL. */
@@ -64,9 +81,9 @@ const common = new Set([
 ])
 
 /** 0 where the bytes are no text in this order of bytes; else higher the more of it is common. */
-function plausibility(head: Uint8Array, label: Utf16): number {
+function plausibility(head: Uint8Array, label: Utf16 | Utf32): number {
   // Neither a cut surrogate pair at the end nor an odd last byte counts.
-  const text = new TextDecoder(label).decode(head.subarray(0, head.length & ~1), { stream: true })
+  const text = createLegacyDecoder(label)!.decode(head.subarray(0, head.length & ~1), { stream: true })
   if (/[\ufffd\p{Co}\p{Cn}]|(?![\t\n\r\f])\p{Cc}/u.test(text)) return 0
   const characters = Array.from(text)
   const letters = characters.filter((character) => /\p{L}/u.test(character))

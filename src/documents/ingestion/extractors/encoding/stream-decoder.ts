@@ -1,0 +1,3 @@
+export interface StreamDecoder {
+  decode(bytes?: Uint8Array, options?: { stream: boolean }): string
+}
