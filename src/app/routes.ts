@@ -13,7 +13,7 @@ import {
   systemView,
   usageViewRoutes,
 } from '../console/index.ts'
-import { conversationRoutes } from '../chat/conversations/index.ts'
+import { conversationRoutes, ratingRoutes } from '../chat/conversations/index.ts'
 import {
   createDocumentAudit,
   documentProgressRoutes,
@@ -188,6 +188,7 @@ function spacePages({
     goldenSettingsRoutes({ settings: goldenSettings, getSpace }),
     goldenRunRoutes({ runs: goldenRuns, getSpace }),
     conversationRoutes({ conversations, getSpace }),
+    ratingRoutes({ conversations, getPublishedSpace: (endpointId) => spaces.getEndpoint(endpointId) }),
   ]
 }
 

@@ -28,10 +28,10 @@ export const conversationsQuerySchema = z
     to,
     user: user.optional(),
     having: z
-      .enum(['failed', 'unanswered'])
+      .enum(['failed', 'unanswered', 'disliked'])
       .optional()
       .describe(
-        'Only conversations with such an answer. `failed`: failed, or left by the client; `unanswered`: without references.',
+        'Only conversations with such an answer. `failed`: failed, or left by the client; `unanswered`: without references; `disliked`: rated as not helpful.',
       ),
     search: z
       .string()
@@ -58,6 +58,7 @@ const conversationSchema = z
     turns: z.int(),
     failed: z.int().describe('Answers that failed or that the client left.'),
     unanswered: z.int().describe('Answers without references.'),
+    disliked: z.int().describe('Answers that visitors rated as not helpful.'),
     billedUsd: z.string().describe('US dollars of the complete answers, an exact decimal.'),
     opening: z.string().describe('The beginning of the first question; at most 200 characters.'),
   })
@@ -120,6 +121,10 @@ const turnSchema = z
       .enum(['complete', 'failed', 'left'])
       .describe('`left`: the client closed its connection before the end.'),
     errorCode: z.string().nullable(),
+    rating: z
+      .object({ rating: z.enum(['up', 'down']), reason: z.string().nullable(), at: z.iso.datetime() })
+      .nullable()
+      .describe('What the visitor thinks of the answer.'),
   })
   .meta({ id: 'ConversationTurn' })
 

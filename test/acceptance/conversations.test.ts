@@ -98,6 +98,30 @@ describe('a published Space', () => {
     expect(turns[0].requestId).toBe(requestId)
   })
 
+  it('takes the rating of a visitor, which administrators find', async () => {
+    const { headers } = await send(question('Is there a ticket for families?'), { 'service-user': 'rater' })
+    const requestId = headers.get('x-request-id')
+    const rating = `/v2/endpoints/${space.endpointId}/answers/${requestId}/rating`
+    const rate = (body: object, client = organisation.client, path = rating) => client('PUT', path, body)
+    expectStatus(await rate({ rating: 'down', reason: 'Not about families' }), 204)
+    const { items } = await list('?user=rater&having=disliked')
+    expect((await view(items[0].id)).turns).toMatchObject([
+      { rating: { rating: 'down', reason: 'Not about families' } },
+    ])
+    expectStatus(await organisation.client('DELETE', rating), 204)
+    expect((await list('?user=rater&having=disliked')).items).toEqual([])
+    for (const [body, param] of [
+      [{ rating: 'bad' }, 'rating'],
+      [{ rating: 'up', reason: 'x'.repeat(1_001) }, 'reason'],
+    ] as const)
+      expect(expectStatus(await rate(body), 400).error.param).toBe(param)
+    expectStatus(await rate({ rating: 'up' }, (await portico.createOrganisation()).client), 404)
+    expectStatus(await rate({ rating: 'up' }, organisation.client, rating.replace(requestId!, 'req_unknown')), 404)
+    await keep(false)
+    expect(expectStatus(await rate({ rating: 'up' }), 409).error.message).toContain('keepConversations')
+    await keep(true)
+  })
+
   it('rejects a user that it cannot keep, whether it keeps conversations or not', async () => {
     for (const user of ['x'.repeat(129), 'a\tb', '\u00e4']) {
       const { status, body } = await send(question('Hello'), { 'service-user': user })

@@ -1,6 +1,13 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectStatus, type TestOrganisation, type TestSpace, uploadForm, waitForDocument } from '../harness/portico.ts'
+import {
+  type ApiAnswer,
+  expectStatus,
+  type TestOrganisation,
+  type TestSpace,
+  uploadForm,
+  waitForDocument,
+} from '../harness/portico.ts'
 import {
   countRequests,
   expectAccessible,
@@ -32,15 +39,20 @@ afterAll(() => stage?.stop())
 
 type Message = { role: 'user' | 'assistant'; content: string }
 
-async function ask(messages: Message[], user: string): Promise<Message[]> {
+async function send(messages: Message[], user: string): Promise<ApiAnswer> {
   const headers = {
     'service-user': user,
     'service-enable-inline-sources': 'true',
     'service-enable-passage-references': 'true',
   }
   const path = `/v1/endpoints/${space.endpointId}/chat`
-  const { content } = expectStatus(await organisation.client('POST', path, { messages }, headers), 200)
-  return [...messages, { role: 'assistant', content }]
+  const answer = await organisation.client('POST', path, { messages }, headers)
+  expectStatus(answer, 200)
+  return answer
+}
+async function ask(messages: Message[], user: string): Promise<Message[]> {
+  const { body } = await send(messages, user)
+  return [...messages, { role: 'assistant', content: body.content }]
 }
 const question = (content: string): Message => ({ role: 'user', content })
 const stored = (count: number) =>
@@ -86,6 +98,26 @@ describe.skipIf(!hasBrowser)(`Conversations${skipReason}`, () => {
     await page.waitForURL(/\/files\//)
     await page.goBack()
     await page.getByRole('article').first().waitFor()
+  })
+
+  it('show what a visitor did not like, which one click makes a golden question', async () => {
+    const first = await ask([question('Is the museum open on Mondays?')], 'visitor-3')
+    const { headers } = await send([...first, question('What about groups?')], 'visitor-3')
+    const rating = `/v2/endpoints/${space.endpointId}/answers/${headers.get('x-request-id')}/rating`
+    const given = { rating: 'down', reason: 'It does not name a price for groups.' }
+    expectStatus(await organisation.client('PUT', rating, given), 204)
+    await page.goto(`${base}/conversations?having=disliked`)
+    await page.getByText('1 not helpful').waitFor()
+    await expectAccessible(page)
+    await page.getByRole('link', { name: 'Is the museum open on Mondays?' }).click()
+    await page.getByText('It does not name a price for groups.').waitFor()
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Add “What about groups?”' }).click()
+    await page.getByText('The question is a golden question now').waitFor()
+    const golden = expectStatus(await stage.portico.operator('GET', `/api/spaces/${space.id}/golden-questions`), 200)
+    expect(golden.items).toMatchObject([{ messages: [...first, question('What about groups?')] }])
+    const erasure = { user: 'visitor-3' }
+    expectStatus(await stage.portico.operator('POST', `/api/spaces/${space.id}/conversations/erase`, erasure), 200)
   })
 
   it('of one user are exported and erased', async () => {

@@ -10,9 +10,7 @@ import { errorResponses } from '../../contract/errors.ts'
 import { jsonOrEvents } from '../../contract/event-stream.ts'
 import { idParamsSchema } from '../../contract/operator.ts'
 import { type App, describeRoutes, isAdministratorOf, type Routes } from '../../platform/http/index.ts'
-import { AppError } from '../../platform/kernel/index.ts'
-import type { Organisation } from '../../tenants/organisations/index.ts'
-import { actingMembersOfSpace, noSpace, type Space } from '../spaces/index.ts'
+import { actingMembersOfSpace, findPublishedSpace, noSpace, type Space } from '../spaces/index.ts'
 import { chatBody } from './chat-body.ts'
 import { type SendDependencies, sendAnswer } from './send-answer.routes.ts'
 
@@ -72,7 +70,7 @@ function addPublishedChat(app: App, dependencies: ChatRoutesDependencies) {
       validatorCompiler: () => (value) => ({ value }),
     },
     (request, reply) => {
-      const space = findPublishedSpace(dependencies, request.params.endpointId, request.organisation)
+      const space = findPublishedSpace(dependencies.getPublishedSpace, request.params.endpointId, request.organisation)
       return sendAnswer(dependencies, request, reply, {
         space,
         isOffered: () => dependencies.getPublishedSpace(request.params.endpointId)?.id === space.id,
@@ -117,21 +115,4 @@ function addPreview(app: App, dependencies: ChatRoutesDependencies) {
       return sendAnswer(dependencies, request, reply, { space, isOffered, isPreview: true, isAdministrator })
     },
   )
-}
-
-/** Throws the same 404 for an endpoint that is unknown, not published, or of another organisation. */
-function findPublishedSpace(
-  { getPublishedSpace }: ChatRoutesDependencies,
-  endpointId: string,
-  organisation: Organisation,
-): Space {
-  const space = getPublishedSpace(endpointId)
-  if (!space || space.organisationId !== organisation.id) {
-    throw new AppError(
-      'endpoint_not_found',
-      'There is no published Space at this endpoint. A team administrator publishes it under Published Spaces.',
-      { param: 'endpointId' },
-    )
-  }
-  return space
 }

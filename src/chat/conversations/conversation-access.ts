@@ -1,3 +1,4 @@
+import type { AnswerRatingBody } from '../../contract/answer-ratings.ts'
 import type { ConversationViewBody } from '../../contract/conversations.ts'
 import type { Database } from '../../platform/database/index.ts'
 import type { Clock, RequestId } from '../../platform/kernel/index.ts'
@@ -11,6 +12,7 @@ import {
 import type { ConversationService } from './conversations.ts'
 import type { Erasure } from './erasure.ts'
 import { erase, logExport } from './erasure.store.ts'
+import { rateTurn } from './rating.store.ts'
 import { renderConversation, renderTurn } from './render-conversations.ts'
 import {
   type ExportFilter,
@@ -68,6 +70,12 @@ export function createConversationAccess(dependencies: ConversationAccessDepende
         ),
         next: found.next,
       }
+    },
+
+    /** Also of an answer that this instance has not written yet. False if none is stored. */
+    async rate(spaceId: string, requestId: string, given: AnswerRatingBody | null): Promise<boolean> {
+      await service.flush()
+      return rateTurn(database, { spaceId, requestId, atMs: clock.now() }, given)
     },
 
     /** Turns that ended before the call, and an entry in the admin log. */

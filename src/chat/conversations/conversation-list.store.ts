@@ -6,7 +6,7 @@ export interface ConversationFilter {
   to: Date | null
   user: string | null
   /** With such a turn; `failed` includes answers that the client left. */
-  having: 'failed' | 'unanswered' | null
+  having: 'failed' | 'unanswered' | 'disliked' | null
   /** A part of a question or an answer, not case-sensitive. */
   search: string | null
 }
@@ -19,6 +19,7 @@ export interface ListedConversation {
   turns: number
   failed: number
   unanswered: number
+  disliked: number
   billedPicoUsd: bigint
   /** The beginning of its first question. */
   opening: string
@@ -94,7 +95,7 @@ export async function findStore(database: Database, spaceId: string) {
 }
 
 export const columns = `v.id, v.user_tag AS "user", v.started_at AS "startedAt", v.last_at AS "lastAt", v.turns, v.failed,
-  v.unanswered, v.billed_pico_usd AS "billedPicoUsd", coalesce(left(opening.question, ${openingCharacters}), '') AS opening`
+  v.unanswered, v.disliked, v.billed_pico_usd AS "billedPicoUsd", coalesce(left(opening.question, ${openingCharacters}), '') AS opening`
 export const firstTurn = `LEFT JOIN LATERAL (SELECT question FROM conversation_turns
   WHERE conversation_id = v.id ORDER BY number LIMIT 1) AS opening ON true`
 

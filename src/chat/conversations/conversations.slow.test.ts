@@ -245,3 +245,43 @@ describe('a Space', () => {
     await stage.expectSums()
   })
 })
+
+describe('a rating of an answer', () => {
+  test('replaces the one before, is shown and exported, and goes with the answer', async () => {
+    const { answer, view, list, rate, erase, exported } = stage.start()
+    answer(['q', 'a'], { user: 'u' })
+    answer(['q', 'a', 'r', 'b'], { user: 'u' })
+    // No flush: the answers wait in memory.
+    const ratingsOf = async () => {
+      const { items } = await list()
+      return (await view(items[0]!.id))!.turns.map(({ rating }) => rating)
+    }
+    const [first, second] = [stage.lastRequest(1), stage.lastRequest()]
+    expect(await rate(second, 'down', 'The price is wrong')).toBe(true)
+    expect(await ratingsOf()).toEqual([
+      null,
+      { rating: 'down', reason: 'The price is wrong', at: new Date(startMs).toISOString() },
+    ])
+    expect((await list({ having: 'disliked' })).items).toMatchObject([{ disliked: 1 }])
+    await rate(second, 'down')
+    await rate(first, 'up')
+    await stage.expectSums()
+    expect(await ratingsOf()).toMatchObject([{ rating: 'up' }, { rating: 'down', reason: null }])
+    expect(await exported('csv')).toMatch(/,up,.*\r\n.*,down,/)
+    await rate(second, null)
+    expect((await list({ having: 'disliked' })).items).toEqual([])
+    await rate(first, 'down')
+    await erase({ scope: 'user', user: 'u' })
+    await stage.expectSums()
+    expect(await rate(first, 'up')).toBe(false)
+  })
+
+  test('is refused for an answer of another Space', async () => {
+    const { answer, rate } = stage.start()
+    answer(['q', 'a'])
+    const request = stage.lastRequest()
+    expect(await rate(request, 'up')).toBe(true)
+    await stage.beginTest()
+    expect(await stage.start().rate(request, 'down')).toBe(false)
+  })
+})

@@ -1,4 +1,5 @@
 export { createConversationAccess } from './conversation-access.ts'
 export { conversationRoutes } from './conversations.routes.ts'
+export { ratingRoutes } from './rating.routes.ts'
 export { createConversations } from './conversations.ts'
 export { createSubjectErasure } from './subject-erasure.store.ts'

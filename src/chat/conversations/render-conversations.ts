@@ -19,7 +19,8 @@ export function renderConversation({
 
 /** `calls`: of this answer, from the ledger; null in exports. */
 export function renderTurn(turn: StoredTurn, calls: readonly BilledCall[] | null): ConversationTurnBody {
-  const { conversationId: _conversation, user: _user, at, billedPicoUsd, receipts, references, ...rest } = turn
+  const { conversationId: _conversation, user: _user, at, billedPicoUsd, receipts, references, ...more } = turn
+  const { rating, ratingReason, ratedAt, ...rest } = more
   const billed = billedPicoUsd ?? (calls?.length ? sumOf(calls) : null)
   return {
     ...rest,
@@ -29,9 +30,11 @@ export function renderTurn(turn: StoredTurn, calls: readonly BilledCall[] | null
       ? calls.map((call) => ({ requestId: call.requestId, billedUsd: formatPicoUsd(call.billedPicoUsd) }))
       : receipts.map((requestId) => ({ requestId, billedUsd: null })),
     billedUsd: billed === null ? null : formatPicoUsd(billed),
+    rating: ratedAt && { rating: nameOf(rating), reason: ratingReason, at: ratedAt.toISOString() },
   }
 }
 
+const nameOf = (rating: StoredTurn['rating']) => (rating === 1 ? 'up' : 'down')
 const sumOf = (calls: readonly BilledCall[]) => calls.reduce((sum, { billedPicoUsd }) => sum + billedPicoUsd, 0n)
 
 const csvColumns = {
@@ -52,6 +55,8 @@ const csvColumns = {
   totalMs: (turn: StoredTurn) => turn.totalMs,
   outcome: (turn: StoredTurn) => turn.outcome,
   errorCode: (turn: StoredTurn) => turn.errorCode,
+  rating: ({ rating }: StoredTurn) => rating && nameOf(rating),
+  ratingReason: (turn: StoredTurn) => turn.ratingReason,
 }
 
 const toLine = ({ role, content }: { role: string; content: string }) => `${role}: ${content}`

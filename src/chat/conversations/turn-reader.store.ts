@@ -24,6 +24,10 @@ export interface StoredTurn {
   totalMs: number
   outcome: Outcome
   errorCode: string | null
+  /** 1: helpful, -1: not helpful. */
+  rating: 1 | -1 | null
+  ratingReason: string | null
+  ratedAt: Date | null
 }
 
 /** Pages end before this many bytes of texts, unless one turn is larger: bounds the memory of views and exports. */
@@ -33,7 +37,8 @@ const turnsOfExport = 500
 
 const turnColumns = `conversation_id AS "conversationId", number, follows, user_tag AS "user", request_id AS "requestId", at, given,
   question, question_cut AS "questionCut", answer, answer_cut AS "answerCut", cited AS "references", sources, receipts, model,
-  billed_pico_usd AS "billedPicoUsd", first_text_ms AS "firstTextMs", total_ms AS "totalMs", outcome, error_code AS "errorCode"`
+  billed_pico_usd AS "billedPicoUsd", first_text_ms AS "firstTextMs", total_ms AS "totalMs", outcome, error_code AS "errorCode",
+  rating, rating_reason AS "ratingReason", rated_at AS "ratedAt"`
 
 /** One conversation with its turns after the number `after`, in their order; `next` is null at the end. */
 export async function loadConversation(

@@ -25,15 +25,17 @@ export async function removeTurns(
        gone AS (
          DELETE FROM conversation_turns t USING chosen c
           WHERE t.conversation_id = c.conversation_id AND t.number = c.number
-         RETURNING t.conversation_id, t.bytes, t.outcome, t.unanswered, t.billed_pico_usd),
+         RETURNING t.conversation_id, t.bytes, t.outcome, t.unanswered, t.rating, t.billed_pico_usd),
        sums AS (
          SELECT conversation_id, count(*)::int4 AS turns, sum(bytes)::int8 AS bytes,
            count(*) FILTER (WHERE outcome <> 'complete')::int4 AS failed,
            count(*) FILTER (WHERE unanswered)::int4 AS unanswered,
+           count(*) FILTER (WHERE rating = -1)::int4 AS disliked,
            coalesce(sum(billed_pico_usd), 0)::int8 AS billed
            FROM gone GROUP BY conversation_id)
      UPDATE conversations v SET turns = v.turns - s.turns, bytes = v.bytes - s.bytes, failed = v.failed - s.failed,
-       unanswered = v.unanswered - s.unanswered, billed_pico_usd = v.billed_pico_usd - s.billed
+       unanswered = v.unanswered - s.unanswered, disliked = v.disliked - s.disliked,
+       billed_pico_usd = v.billed_pico_usd - s.billed
        FROM sums s WHERE v.id = s.conversation_id
      RETURNING v.id, v.turns AS left, s.turns AS removed, s.bytes`,
     parameters,

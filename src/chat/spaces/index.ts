@@ -1,5 +1,6 @@
 export { renderSpace } from './describe-space.ts'
 export { actingMembersOfSpace, noSpace, peopleOfSpace } from './people-of-space.ts'
+export { findPublishedSpace } from './published-space.ts'
 export type { Space } from './space.ts'
 export { makeSpace } from './space-change.ts'
 export { createSpaceRemovals } from './space-removals.ts'

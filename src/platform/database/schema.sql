@@ -138,6 +138,9 @@ create table conversation_turns (
   error_code text,
   unanswered boolean not null,
   bytes integer not null,
+  rating smallint,
+  rating_reason text,
+  rated_at timestamp with time zone,
   constraint conversation_turns_pkey PRIMARY KEY (conversation_id, number),
   constraint conversation_turns_outcome_check CHECK ((outcome = ANY (ARRAY['complete'::text, 'failed'::text, 'left'::text])))
 );
@@ -158,9 +161,11 @@ create table conversations (
   unanswered integer not null,
   bytes bigint not null,
   billed_pico_usd bigint not null,
+  disliked integer default 0 not null,
   constraint conversations_pkey PRIMARY KEY (id),
   constraint conversations_store_id_fkey FOREIGN KEY (store_id) REFERENCES conversation_stores(id)
 );
+CREATE INDEX conversations_disliked ON conversations USING btree (store_id, last_at DESC, id DESC) WHERE (disliked > 0);
 CREATE INDEX conversations_failed ON conversations USING btree (store_id, last_at DESC, id DESC) WHERE (failed > 0);
 CREATE INDEX conversations_newest_first ON conversations USING btree (store_id, last_at DESC, id DESC);
 CREATE INDEX conversations_of_user ON conversations USING btree (store_id, user_tag, last_at DESC, id DESC) WHERE (user_tag IS NOT NULL);

@@ -91,6 +91,8 @@ export async function openConversationStage() {
         })
         return (await Array.fromAsync(renderExport(pages, format))).join('')
       },
+      rate: (requestId: string, rating: 'up' | 'down' | null, reason: string | null = null) =>
+        access.rate(spaceId, requestId, rating && { rating, reason }),
       erase: (erasure: Parameters<typeof access.erase>[2]) => access.erase(spaceId, serviceActor, erasure),
     }
   }
@@ -98,6 +100,8 @@ export async function openConversationStage() {
   return {
     databases,
     spaceId: () => spaceId,
+    /** The id of the newest request, or of one before it. */
+    lastRequest: (before = 0) => `req_${requests - before}`,
     createSpace,
     start,
     countRows: () => countRows(databases.control),
@@ -122,11 +126,11 @@ async function expectSums(control: Database) {
   const wrong = await control.query(
     `SELECT v.id FROM conversations v LEFT JOIN LATERAL (
          SELECT count(*) AS turns, coalesce(sum(bytes), 0) AS bytes, count(*) FILTER (WHERE outcome <> 'complete') AS failed,
-           count(*) FILTER (WHERE unanswered) AS unanswered, coalesce(sum(billed_pico_usd), 0) AS billed,
+           count(*) FILTER (WHERE unanswered) AS unanswered, count(*) FILTER (WHERE rating = -1) AS disliked, coalesce(sum(billed_pico_usd), 0) AS billed,
            min(at) AS first, max(at) AS last, max(number) AS number
            FROM conversation_turns WHERE conversation_id = v.id) t ON true
-      WHERE (v.turns, v.bytes, v.failed, v.unanswered, v.billed_pico_usd, v.started_at, v.last_at)
-        IS DISTINCT FROM (t.turns, t.bytes, t.failed, t.unanswered, t.billed, t.first, t.last) OR v.last_number < t.number
+      WHERE (v.turns, v.bytes, v.failed, v.unanswered, v.disliked, v.billed_pico_usd, v.started_at, v.last_at)
+        IS DISTINCT FROM (t.turns, t.bytes, t.failed, t.unanswered, t.disliked, t.billed, t.first, t.last) OR v.last_number < t.number
      UNION ALL
      SELECT k.id FROM conversation_stores k LEFT JOIN LATERAL (
          SELECT count(*) AS conversations, coalesce(sum(turns), 0) AS turns, coalesce(sum(bytes), 0) AS bytes

@@ -2,7 +2,7 @@ import { Button, Group, Select, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useTranslation } from 'react-i18next'
 import { SearchField } from '../../ui/list-controls.tsx'
-import type { ConversationSearch } from './routes.tsx'
+import { type ConversationSearch, havings } from './routes.tsx'
 
 const typingPauseMs = 400
 
@@ -38,7 +38,7 @@ export function ConversationFilters({ search, onChange, onClear }: ConversationF
       <Select
         label={t('filter.having')}
         placeholder={t('filter.all')}
-        data={(['failed', 'unanswered'] as const).map((value) => ({ value, label: t(`filter.${value}`) }))}
+        data={havings.map((value) => ({ value, label: t(`filter.${value}`) }))}
         value={search.having ?? null}
         onChange={(having) => onChange({ having: having ?? undefined })}
         clearable

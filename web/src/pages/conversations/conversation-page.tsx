@@ -42,7 +42,7 @@ export function ConversationPage() {
           {t('toList')}
         </AnchorLink>
         {turns.map((turn, index) => (
-          <StoredTurn key={turn.number} turn={turn} previous={turns[index - 1]?.number ?? null} />
+          <StoredTurn key={turn.number} spaceId={spaceId} turn={turn} before={turns.slice(0, index)} />
         ))}
         {turns.length === 0 && <Text c="dimmed">{t('noTurns')}</Text>}
         {query.hasNextPage && (

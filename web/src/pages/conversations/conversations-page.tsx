@@ -130,11 +130,12 @@ function ConversationTable({ items, empty }: { items: ConversationBody[]; empty:
           {opening.trim() === '' ? t('blank') : opening}
         </AnchorLink>
       )),
-      unsortedColumn('state', t('column.state'), ({ failed, unanswered }: ConversationBody) => (
+      unsortedColumn('state', t('column.state'), ({ failed, unanswered, disliked }: ConversationBody) => (
         <Group gap={4}>
           {failed > 0 && <OutcomeBadge color="red" text={t('failed', { count: failed })} />}
           {unanswered > 0 && <OutcomeBadge color="yellow" text={t('unanswered', { count: unanswered })} />}
-          {failed + unanswered === 0 && '–'}
+          {disliked > 0 && <OutcomeBadge color="red" text={t('disliked', { count: disliked })} />}
+          {failed + unanswered + disliked === 0 && '–'}
         </Group>
       )),
       unsortedColumn('turns', t('column.turns'), ({ turns }: ConversationBody) => format.number(turns)),

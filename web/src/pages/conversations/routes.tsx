@@ -5,11 +5,15 @@ import { getJson } from '../../api/client.ts'
 import { withTexts } from '../../i18n/translations.ts'
 import { spaceRoute } from '../spaces/space-route.tsx'
 
+/** Answers that a conversation has one of. */
+export const havings = ['failed', 'unanswered', 'disliked'] as const
+type Having = (typeof havings)[number]
+
 /** The filter of the list in its address. */
 export interface ConversationSearch {
   search?: string
   user?: string
-  having?: 'failed' | 'unanswered'
+  having?: Having
   /** Days, `2026-11-21`, both included. */
   from?: string
   to?: string
@@ -65,7 +69,7 @@ export const conversationRoute = createRoute({
   loader: ({ context, params }) =>
     context.queryClient.ensureInfiniteQueryData(conversationQuery(params.spaceId, params.conversationId)),
   component: lazyRouteComponent(
-    () => withTexts('conversations', import('./conversation-page.tsx')),
+    () => withTexts(['conversations', 'golden-questions'], import('./conversation-page.tsx')),
     'ConversationPage',
   ),
 })
@@ -78,11 +82,13 @@ function readSearch(given: Record<string, unknown>): ConversationSearch {
   return {
     ...(typeof search === 'string' && search.trim() !== '' ? { search: search.trim().slice(0, 200) } : {}),
     ...(typeof user === 'string' && user !== '' ? { user: user.slice(0, 128) } : {}),
-    ...(having === 'failed' || having === 'unanswered' ? { having } : {}),
+    ...(isHaving(having) ? { having } : {}),
     ...(isDay(from) ? { from } : {}),
     ...(isDay(to) ? { to } : {}),
   }
 }
+
+const isHaving = (value: unknown): value is Having => (havings as readonly unknown[]).includes(value)
 
 const isDay = (value: unknown): value is string => typeof value === 'string' && startOfDay(value) !== undefined
 

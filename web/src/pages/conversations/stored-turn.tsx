@@ -9,15 +9,24 @@ import styles from '../spaces/chat/chat.module.css'
 import { ReceiptLinks } from '../spaces/chat/receipt-links.tsx'
 import { ReferencesList } from '../spaces/chat/references-list.tsx'
 import { OutcomeBadge } from './outcome-badge.tsx'
+import { Rating } from './rating.tsx'
 
 const AnswerMarkdown = lazyPart(() => import('../spaces/chat/answer-markdown.tsx'), 'AnswerMarkdown')
 
 /** Texts above this height are folded, in pixels. */
 const foldedHeight = 480
 
-/** A question with its answer, as they were stored. `previous` is the number of the turn above. */
-export function StoredTurn({ turn, previous }: { turn: ConversationTurnBody; previous: number | null }) {
+interface StoredTurnProps {
+  spaceId: string
+  turn: ConversationTurnBody
+  /** The turns above. */
+  before: readonly ConversationTurnBody[]
+}
+
+/** A question with its answer, as they were stored. */
+export function StoredTurn({ spaceId, turn, before }: StoredTurnProps) {
   const { t } = useTranslation('conversations')
+  const previous = before.at(-1)?.number ?? null
   const { follows, given, question, questionCut, answer, answerCut, references } = turn
   return (
     <Stack gap="sm" component="article" aria-label={question.slice(0, 100)}>
@@ -43,6 +52,7 @@ export function StoredTurn({ turn, previous }: { turn: ConversationTurnBody; pre
       {answerCut && <CutNote />}
       <Outcome turn={turn} />
       {turn.outcome === 'complete' && <ReferencesList references={references} />}
+      <Rating spaceId={spaceId} turn={turn} before={before} />
       <Searches turn={turn} />
       <TurnFacts turn={turn} />
     </Stack>

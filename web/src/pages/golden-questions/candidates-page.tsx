@@ -1,24 +1,18 @@
-import { Button, Group, Text } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
-import { IconPlus } from '@tabler/icons-react'
+import { Text } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { useCallback, useMemo, useState } from 'react'
+import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { GoldenCandidatePageBody, GoldenMessages } from '@contract/golden-questions.ts'
+import type { GoldenCandidatePageBody } from '@contract/golden-questions.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { type DataColumn, PagedTable, unsortedColumn } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
-import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
 import { AnchorLink } from '../../ui/link.tsx'
-import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Time } from '../../ui/time.tsx'
+import { AcceptCandidate } from './accept-candidate.tsx'
 import { GoldenFrame } from './golden-frame.tsx'
 import styles from './golden.module.css'
 import { candidatesQuery } from './queries.ts'
 import { candidatesRoute } from './routes.tsx'
-import { useSaveQuestion } from './use-questions.ts'
-
-const QuestionDialog = lazyPart(() => import('./question-dialog.tsx'), 'QuestionDialog')
 
 type Candidate = GoldenCandidatePageBody['items'][number]
 
@@ -29,16 +23,7 @@ export function CandidatesPage() {
   const { offset } = candidatesRoute.useSearch()
   const navigate = candidatesRoute.useNavigate()
   const { data: page } = useSuspenseQuery(candidatesQuery(spaceId, offset))
-  const [chosen, setChosen] = useState('')
-  const [isEditing, editing] = useDisclosure(false)
-  const complete = useCallback(
-    (question: string) => {
-      setChosen(question)
-      editing.open()
-    },
-    [editing],
-  )
-  const columns = useColumns(spaceId, complete)
+  const columns = useColumns(spaceId)
   const toSettings = (
     <AnchorLink to="/organisations/$organisationId/spaces/$spaceId/settings" params={{ organisationId, spaceId }}>
       {t('candidates.toSettings')}
@@ -67,20 +52,11 @@ export function CandidatesPage() {
         offset={page.offset}
         onPage={(next) => void navigate({ search: next > 0 ? { offset: next } : {} })}
       />
-      <OnceOpened opened={isEditing}>
-        <QuestionDialog
-          spaceId={spaceId}
-          opened={isEditing}
-          question={undefined}
-          text={chosen}
-          onClose={editing.close}
-        />
-      </OnceOpened>
     </GoldenFrame>
   )
 }
 
-function useColumns(spaceId: string, onComplete: (question: string) => void): DataColumn<Candidate>[] {
+function useColumns(spaceId: string): DataColumn<Candidate>[] {
   const { t } = useTranslation('golden-questions')
   const format = useFormat()
   return useMemo(
@@ -92,48 +68,8 @@ function useColumns(spaceId: string, onComplete: (question: string) => void): Da
       )),
       unsortedColumn('asked', t('candidates.asked'), ({ asked }) => format.number(asked)),
       unsortedColumn('last', t('candidates.last'), ({ lastAskedAt }) => <Time value={lastAskedAt} />),
-      unsortedColumn('actions', '', ({ question }) => (
-        <Accept spaceId={spaceId} question={question} onComplete={onComplete} />
-      )),
+      unsortedColumn('actions', '', ({ question }) => <AcceptCandidate spaceId={spaceId} question={question} />),
     ],
-    [t, format, spaceId, onComplete],
-  )
-}
-
-/** Adds the question as it is: from then on it must be answered. Documents and facts can be added at once or later. */
-function Accept(props: { spaceId: string; question: string; onComplete: (question: string) => void }) {
-  const { spaceId, question, onComplete } = props
-  const { t } = useTranslation('golden-questions')
-  const save = useSaveQuestion(spaceId)
-  const accept = async () => {
-    const messages: GoldenMessages = [{ role: 'user', content: question }]
-    const given = { messages, expectedDocuments: [], expectedFacts: [], mustAbstain: false }
-    try {
-      await save.mutateAsync({ id: undefined, question: given })
-      notifySuccess(t('candidates.added'))
-    } catch (error) {
-      notifyError(error)
-    }
-  }
-  return (
-    <Group gap="xs" justify="flex-end" wrap="nowrap">
-      <Button
-        size="compact-sm"
-        variant="default"
-        onClick={() => onComplete(question)}
-        aria-label={t('candidates.completeQuestion', { question })}
-      >
-        {t('candidates.complete')}
-      </Button>
-      <Button
-        size="compact-sm"
-        leftSection={<IconPlus size={14} aria-hidden />}
-        loading={save.isPending}
-        onClick={() => void accept()}
-        aria-label={t('candidates.addQuestion', { question })}
-      >
-        {t('candidates.add')}
-      </Button>
-    </Group>
+    [t, format, spaceId],
   )
 }

@@ -16,6 +16,8 @@ interface DialogProps {
   question: GoldenQuestionBody | undefined
   /** The text that a new question begins with. */
   text?: string
+  /** The messages before it. */
+  earlier?: GoldenMessages
   onClose: () => void
 }
 
@@ -37,8 +39,8 @@ interface Draft {
   mustAbstain: boolean
 }
 
-function draftOf(question: GoldenQuestionBody | undefined, text: string): Draft {
-  if (!question) return { earlier: [], question: text, documents: [], facts: '', mustAbstain: false }
+function draftOf(question: GoldenQuestionBody | undefined, text: string, earlier: GoldenMessages): Draft {
+  if (!question) return { earlier, question: text, documents: [], facts: '', mustAbstain: false }
   return {
     earlier: question.messages.slice(0, -1),
     question: questionOf(question),
@@ -50,9 +52,9 @@ function draftOf(question: GoldenQuestionBody | undefined, text: string): Draft 
 
 const fields = ['messages', 'expectedDocuments', 'expectedFacts', 'mustAbstain'] as const
 
-function QuestionForm({ spaceId, question, text = '', onClose }: Omit<DialogProps, 'opened'>) {
+function QuestionForm({ spaceId, question, text = '', earlier = [], onClose }: Omit<DialogProps, 'opened'>) {
   const { t } = useTranslation('golden-questions')
-  const [draft, setDraft] = useState(() => draftOf(question, text))
+  const [draft, setDraft] = useState(() => draftOf(question, text, earlier))
   const save = useSaveQuestion(spaceId)
   const { errors, attempt } = useFieldErrors(fields, { other: 'form' })
   const change = (fieldsChanged: Partial<Draft>) => setDraft((current) => ({ ...current, ...fieldsChanged }))
