@@ -1,4 +1,4 @@
-import { JsonText } from '../../platform/kernel/index.ts'
+import { JsonText, lookUp } from '../../platform/kernel/index.ts'
 import type { MediaSource, PromptText } from '../providers/index.ts'
 import { type FieldPath, invalid, requestLimits } from './limits.ts'
 
@@ -86,7 +86,7 @@ export function readBase64(mediaType: string, data: PromptText, path: FieldPath)
 
 function normalise(mediaType: string): string {
   const type = mediaType.toLowerCase()
-  return Object.hasOwn(synonyms, type) ? synonyms[type]! : type
+  return lookUp(synonyms, type) ?? type
 }
 
 function isDataUrl(url: PromptText): boolean {

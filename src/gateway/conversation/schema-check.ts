@@ -1,4 +1,4 @@
-import { isObject } from '../../platform/kernel/index.ts'
+import { isObject, lookUp } from '../../platform/kernel/index.ts'
 import { escapePointer, type JsonSchema, maximumSchemaLevels, resolveReference } from './schema-walk.ts'
 
 /** Where an answer differs from its schema, as JSON pointers. */
@@ -47,7 +47,7 @@ function mismatch(schema: unknown, value: unknown, at: string, check: Check, lev
   // References to themselves end here.
   if (!isObject(schema) || level > 4 * maximumSchemaLevels) return null
   for (const keyword in schema) {
-    const rule = Object.hasOwn(rules, keyword) ? rules[keyword] : undefined
+    const rule = lookUp(rules, keyword)
     const found = rule?.(schema[keyword], value, at, check, level + 1, schema)
     if (found) return found
   }

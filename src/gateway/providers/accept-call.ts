@@ -1,3 +1,4 @@
+import { lookUp } from '../../platform/kernel/index.ts'
 import { createHash } from 'node:crypto'
 import type { ModelTraits } from './model-traits/index.ts'
 import { isBlankContent, joinContents, type MessageContent } from '../conversation/index.ts'
@@ -53,7 +54,7 @@ function withoutNeutral(original: ProviderRequest): ProviderRequest {
 function mapTier(request: ProviderRequest, { serviceTiers = {} }: ModelTraits, adjustments: Adjustments) {
   const wanted = request.serviceTier
   if (wanted === undefined) return
-  const sent = Object.hasOwn(serviceTiers, wanted) ? serviceTiers[wanted] : undefined
+  const sent = lookUp(serviceTiers, wanted)
   if (sent === undefined) {
     adjustments.drop(request, 'serviceTier')
     delete request.serviceTier
@@ -116,7 +117,7 @@ export function mapEffort(call: ProviderCall, traits: ModelTraits, adjustments: 
 /** The client's value is sent if nothing is known about the model. */
 export function effortWord(wanted: string, { efforts }: ModelTraits): string | undefined {
   if (efforts === undefined) return wanted
-  return Object.hasOwn(efforts, wanted) ? efforts[wanted] : undefined
+  return lookUp(efforts, wanted)
 }
 
 /** The turn before a conversation that begins with the assistant, if the user must begin. */

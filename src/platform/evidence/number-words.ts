@@ -1,3 +1,4 @@
+import { lookUp } from '../kernel/index.ts'
 import type { Language } from '../language/index.ts'
 
 /**
@@ -110,7 +111,7 @@ export function numberOfWord(word: string, language: Language): number | undefin
 /** As `numberOfWord`, with ordinals, larger numbers and words such as "both". */
 export function numberSuppliedByWord(word: string, language: Language): number | undefined {
   const further = furtherWords[language]
-  return numberOfWord(word, language) ?? (further && Object.hasOwn(further, word) ? further[word] : undefined)
+  return numberOfWord(word, language) ?? (further && lookUp(further, word))
 }
 
 const englishTens = 'twenty thirty forty fifty sixty seventy eighty ninety'.split(' ')

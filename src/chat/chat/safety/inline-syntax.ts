@@ -1,3 +1,4 @@
+import { lookUp } from '../../../platform/kernel/index.ts'
 /** The parts of Markdown and HTML that can name an address. Pure. */
 
 /** Longest link, image or tag that is recognised, UTF-16 units; it bounds the look-ahead. */
@@ -34,7 +35,8 @@ export function readReference(text: string, atEnd: boolean): { character: string
   }
   const [raw, decimal, hexadecimal, name] = found
   const code = decimal === undefined ? Number.parseInt(hexadecimal ?? 'x', 16) : Number.parseInt(decimal, 10)
-  const character = name === undefined ? (code < 128 ? String.fromCharCode(code) : '') : (namedReferences[name] ?? '')
+  const character =
+    name === undefined ? (code < 128 ? String.fromCharCode(code) : '') : (lookUp(namedReferences, name) ?? '')
   return addressCharacter.test(character) ? { character, length: raw.length } : null
 }
 

@@ -1,3 +1,4 @@
+import { lookUp } from '../../../platform/kernel/index.ts'
 /** Arithmetic with fractions, so that decimals and quotients are exact. Pure. */
 
 interface Fraction {
@@ -127,7 +128,7 @@ function createParser(tokens: readonly string[]) {
 }
 
 function functionNamed(name: string) {
-  const found = Object.hasOwn(functions, name) ? functions[name] : undefined
+  const found = lookUp(functions, name)
   if (found) return found
   throw new ArithmeticError(`Unknown name \`${name.slice(0, 20)}\`. Functions: ${Object.keys(functions).join(', ')}.`)
 }

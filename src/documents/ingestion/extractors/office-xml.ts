@@ -1,3 +1,4 @@
+import { lookUp } from '../../../platform/kernel/index.ts'
 import { SaxesParser } from 'saxes'
 import { ExtractionError } from '../extraction.ts'
 import { corruptFile } from './extractor.ts'
@@ -49,7 +50,7 @@ export async function* readXml(pieces: AsyncIterable<string>, handler: XmlHandle
         'too_complex',
         `The document nests deeper than ${maximumDepth} levels. Copy its text into a new document and upload that.`,
       )
-    handler.open(`${namespacePrefixes[tag.uri] ?? ''}${tag.local}`, (localName) => {
+    handler.open(`${lookUp(namespacePrefixes, tag.uri) ?? ''}${tag.local}`, (localName) => {
       for (const attribute of Object.values(tag.attributes)) if (attribute.local === localName) return attribute.value
       return undefined
     })
@@ -57,7 +58,7 @@ export async function* readXml(pieces: AsyncIterable<string>, handler: XmlHandle
   parser.on('closetag', (tag) => {
     sinceToken = 0
     depth -= 1
-    handler.close(`${namespacePrefixes[tag.uri] ?? ''}${tag.local}`)
+    handler.close(`${lookUp(namespacePrefixes, tag.uri) ?? ''}${tag.local}`)
   })
   parser.on('text', (text) => handler.text(text))
   parser.on('cdata', (text) => handler.text(text))

@@ -1,3 +1,4 @@
+import { lookUp } from '../../../platform/kernel/index.ts'
 /** Numbers as people write them in tables. Pure; linear in the text. */
 
 export interface NumberFormat {
@@ -128,7 +129,7 @@ function readUnit({ before, after, second, isAttached }: Shape): { factor: numbe
   const unit = [before, second].filter((part) => part !== undefined).join(' ')
   if (after === undefined) return { factor: 1, unit }
   const name = after.replace(/\.$/, '').toLowerCase()
-  const factor = Object.hasOwn(magnitudes, name) ? magnitudes[name]! : undefined
+  const factor = lookUp(magnitudes, name)
   // `5m` and `5 M` without a currency may be metres; `5k`, `5M` and `$5m` are amounts.
   const isAmount = name.length > 1 || unit !== '' || (isAttached && after !== 'm')
   if (factor !== undefined && isAmount) return { factor, unit }

@@ -1,4 +1,4 @@
-import { isObject, JsonText } from '../../../platform/kernel/index.ts'
+import { isObject, JsonText, lookUp } from '../../../platform/kernel/index.ts'
 import { isBlankContent, type MessageContent, partsOf } from '../../conversation/index.ts'
 import { type ProviderMessage, type ReasoningReplay, unwrapReplay } from '../../providers/index.ts'
 import {
@@ -128,7 +128,7 @@ function addItem(conversation: Conversation, item: Record<string, unknown>, path
     : isPresent(item.role) || !isPresent(item.id)
       ? 'message'
       : 'item_reference'
-  const reader = Object.hasOwn(readers, type) ? readers[type] : undefined
+  const reader = lookUp(readers, type)
   if (reader) {
     nameUnknown(item, itemMembers, 'input.', conversation.reading)
     return reader(conversation, item, path)

@@ -1,3 +1,4 @@
+import { lookUp } from '../../../platform/kernel/index.ts'
 import { classOfUnknownRefusal, isCapacityShortage, isContextOverflow } from '../error-words.ts'
 import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
@@ -34,7 +35,7 @@ export function mapError(
 }
 
 function classify(status: number, type: string, message: string): ProviderErrorClass {
-  const known = classes[type] ?? (status >= 400 ? errorClassOfStatus(status) : 'server_error')
+  const known = lookUp(classes, type) ?? (status >= 400 ? errorClassOfStatus(status) : 'server_error')
   // All of them are plain invalid requests; only the message distinguishes them.
   if (known === 'invalid_request') {
     if (/usage limits?\b/i.test(message)) return 'quota'

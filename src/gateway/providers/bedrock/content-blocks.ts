@@ -1,5 +1,5 @@
 import { type CacheMark, type ContentPart, isParts, type MessageContent } from '../../conversation/index.ts'
-import { isBlankText } from '../../../platform/kernel/index.ts'
+import { isBlankText, lookUp } from '../../../platform/kernel/index.ts'
 import { refusedPart, subtypeOf } from '../media.ts'
 import type { JsonObject } from '../wire-json.ts'
 
@@ -31,7 +31,13 @@ function toBlocks(part: ContentPart, names: Set<string>): JsonObject[] {
       const block =
         part.type === 'image'
           ? { image: { format: subtype === 'jpg' ? 'jpeg' : subtype, source } }
-          : { document: { format: documentFormats[subtype] ?? subtype, name: documentName(part.name, names), source } }
+          : {
+              document: {
+                format: lookUp(documentFormats, subtype) ?? subtype,
+                name: documentName(part.name, names),
+                source,
+              },
+            }
       return [block, ...toCachePoint(part.cache)]
     }
   }

@@ -1,3 +1,4 @@
+import { lookUp } from '../../../platform/kernel/index.ts'
 import { classOfUnknownRefusal, isCapacityShortage, isContextOverflow } from '../error-words.ts'
 import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
@@ -70,7 +71,7 @@ function plainType(type: string): string {
 }
 
 function classify(type: string, status: number, message: string): ProviderErrorClass {
-  const known = classes[type.toLowerCase()] ?? (status >= 400 ? errorClassOfStatus(status) : 'server_error')
+  const known = lookUp(classes, type.toLowerCase()) ?? (status >= 400 ? errorClassOfStatus(status) : 'server_error')
   if (known === 'invalid_request') {
     if (/model identifier is invalid|model id.*(isn't|is not) supported|on-demand throughput/i.test(message)) {
       return 'model_not_found'

@@ -1,3 +1,4 @@
+import { lookUp } from '../../../platform/kernel/index.ts'
 import type { FinishReason } from '../port.ts'
 
 const reasons: Readonly<Record<string, FinishReason>> = {
@@ -13,5 +14,5 @@ const reasons: Readonly<Record<string, FinishReason>> = {
 
 /** Unknown values become `stop`; the caller logs the wire's value. */
 export function mapFinishReason(stopReason: string | null): FinishReason {
-  return (stopReason !== null && reasons[stopReason]) || 'stop'
+  return lookUp(reasons, stopReason) ?? 'stop'
 }

@@ -1,3 +1,4 @@
+import { lookUp } from '../../../platform/kernel/index.ts'
 import type { FinishReason } from '../port.ts'
 
 const reasons: Readonly<Record<string, FinishReason>> = {
@@ -10,5 +11,5 @@ const reasons: Readonly<Record<string, FinishReason>> = {
 
 /** Unknown values become `stop`; the caller logs the wire's value. */
 export function mapFinishReason(finishReason: string | null): FinishReason {
-  return (finishReason !== null && reasons[finishReason]) || 'stop'
+  return lookUp(reasons, finishReason) ?? 'stop'
 }

@@ -1,3 +1,4 @@
+import { lookUp } from '../../../platform/kernel/index.ts'
 import { classOfUnknownRefusal, isCapacityShortage, isContextOverflow } from '../error-words.ts'
 import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { boundWait, errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
@@ -56,7 +57,7 @@ function classify(status: number, word: string, message: string, details: JsonOb
   if (reason === 'BILLING_DISABLED' || /billing (account|is|has)|prepay|credits? (are|is) depleted/i.test(message)) {
     return 'quota'
   }
-  const known = classes[word] ?? (status >= 400 ? errorClassOfStatus(status) : 'server_error')
+  const known = lookUp(classes, word) ?? (status >= 400 ? errorClassOfStatus(status) : 'server_error')
   if (known === 'rate_limit' && isAccountLimit(details)) return 'quota'
   if (known === 'rate_limit' && isCapacityShortage(message)) return 'overloaded'
   if (known === 'invalid_request') {

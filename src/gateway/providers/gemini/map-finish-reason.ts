@@ -1,3 +1,4 @@
+import { lookUp } from '../../../platform/kernel/index.ts'
 import type { FinishReason } from '../port.ts'
 
 const reasons: Readonly<Record<string, FinishReason>> = {
@@ -31,6 +32,6 @@ export function isFailure(finishReason: string | null): finishReason is string {
 
 /** Gemini sends STOP also for tool calls. Unknown values become `stop`; the caller logs the wire's value. */
 export function mapFinishReason(finishReason: string | null, calledTools: boolean): FinishReason {
-  const mapped = (finishReason !== null && reasons[finishReason]) || 'stop'
+  const mapped = lookUp(reasons, finishReason) ?? 'stop'
   return mapped === 'stop' && calledTools ? 'tool_calls' : mapped
 }

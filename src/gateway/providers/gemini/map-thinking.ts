@@ -1,3 +1,4 @@
+import { lookUp } from '../../../platform/kernel/index.ts'
 import { effortWord } from '../accept-call.ts'
 import type { ModelTraits } from '../model-traits/index.ts'
 import type { ProviderRequest } from '../port.ts'
@@ -25,7 +26,7 @@ export function mapThinking(
 function toLevel(traits: ModelTraits, effort: string, adjustments: Adjustments): JsonObject | undefined {
   const { thinkingBudgets } = traits
   if (thinkingBudgets) {
-    const budget = Object.hasOwn(thinkingBudgets, effort) ? thinkingBudgets[effort] : undefined
+    const budget = lookUp(thinkingBudgets, effort)
     if (budget === undefined) adjustments.note('reasoningEffort')
     return budget === undefined ? undefined : { thinkingBudget: budget }
   }

@@ -1,3 +1,4 @@
+import { lookUp } from '../../../platform/kernel/index.ts'
 import { toFunctionTools } from '../function-tools.ts'
 import { jsonRequest } from '../json-request.ts'
 import { acceptCall } from '../accept-call.ts'
@@ -107,7 +108,7 @@ function mapThinking({ model, request }: ProviderCall, { efforts }: ModelTraits,
     adjustments.note('reasoningEffort')
     return {}
   }
-  const level = efforts && Object.hasOwn(efforts, reasoningEffort) ? efforts[reasoningEffort] : undefined
+  const level = efforts && lookUp(efforts, reasoningEffort)
   if (level !== undefined) {
     if (level !== reasoningEffort) adjustments.note('reasoningEffort')
     return { think: level }

@@ -1,3 +1,4 @@
+import { lookUp } from '../../../platform/kernel/index.ts'
 import {
   classOfUnknownRefusal,
   isCapacityShortage,
@@ -183,5 +184,5 @@ const unitSeconds: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1, ms
 function parseWait(text: string | undefined): number | null {
   const parts = [...(text ?? '').matchAll(/(\d+(?:\.\d+)?)(h|ms|m|s)/g)]
   if (parts.length === 0) return null
-  return boundWait(parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (unitSeconds[unit!] ?? 0), 0))
+  return boundWait(parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (lookUp(unitSeconds, unit!) ?? 0), 0))
 }

@@ -1,3 +1,4 @@
+import { lookUp } from '../../../platform/kernel/index.ts'
 import type { FinishReason } from '../port.ts'
 
 /** Finish reasons of hosts in the family, including OpenAI's four. */
@@ -51,6 +52,6 @@ const kinds: readonly [RegExp, FinishReason][] = [
 /** Other unknown values become `stop`; the transport logs them. */
 export function mapFinishReason(word: string | null): FinishReason {
   if (word === null) return 'stop'
-  const known = Object.hasOwn(reasons, word) ? reasons[word] : undefined
+  const known = lookUp(reasons, word)
   return known ?? kinds.find(([pattern]) => pattern.test(word))?.[1] ?? 'stop'
 }

@@ -1,3 +1,4 @@
+import { lookUp } from '../../../platform/kernel/index.ts'
 import { type ContentPart, isParts, type MessageContent, textOfContent } from '../../conversation/index.ts'
 import { addressOf, isMedia, refusedPart, subtypeOf } from '../media.ts'
 import type { JsonObject } from '../wire-json.ts'
@@ -53,7 +54,7 @@ function toWireAudio(part: ContentPart & { type: 'audio' }, host: FlavourName): 
   if (host === 'mistral') return { type: 'input_audio', input_audio: source.kind === 'url' ? source.url : source.data }
   if (source.kind === 'url') throw refusedPart(part)
   const subtype = subtypeOf(source.mediaType)
-  return { type: 'input_audio', input_audio: { data: source.data, format: audioFormats[subtype] ?? subtype } }
+  return { type: 'input_audio', input_audio: { data: source.data, format: lookUp(audioFormats, subtype) ?? subtype } }
 }
 
 function toCacheControl({ ttl }: { ttl?: string }): JsonObject {

@@ -1,3 +1,4 @@
+import { lookUp } from '../../../../platform/kernel/index.ts'
 import type { ExtractionReport } from '../extractor.ts'
 
 /** Elements, as office-xml.ts names them, that refer to content of another part, which is not read, with the name of the content for the warning. */
@@ -13,7 +14,7 @@ export function createLossReport(report: ExtractionReport) {
   const reported = new Set<string>()
   return {
     open(name: string) {
-      const what = unread[name]
+      const what = lookUp(unread, name)
       if (what === undefined || reported.has(name)) return
       reported.add(name)
       const wayOut =
