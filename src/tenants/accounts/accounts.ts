@@ -49,7 +49,7 @@ export function createAccounts(dependencies: AccountsDependencies) {
   const signInMethods = { passwordSignIn, singleSignOn: singleSignOn ? { name: singleSignOn.name } : null }
 
   async function newPerson({ email, name, password }: NewAccount, isOperator: boolean): Promise<NewPerson> {
-    const passwordHash = await signIn.hashPassword(password)
+    const passwordHash = await signIn.hashPassword(password, { email, name })
     return { id: createUuid(clock.now()), email, name, passwordHash, isOperator }
   }
 

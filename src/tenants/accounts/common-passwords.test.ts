@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { dictionary } from '@zxcvbn-ts/language-common'
 import { createPasswordRule, isCommonPassword } from './common-passwords.ts'
 
@@ -11,7 +11,7 @@ test('refuses each listed password of at least 12 characters, in any capitals, n
   expect(long.length).toBeGreaterThan(300)
   for (const password of long)
     for (const spelling of [password, password.toUpperCase()])
-      await expect(assertUncommon(spelling, 'newPassword')).rejects.toMatchObject({
+      await expect(assertUncommon(spelling, 'newPassword', { email: 'kim@example.org' })).rejects.toMatchObject({
         code: 'invalid_request',
         param: 'newPassword',
         message: expect.not.stringContaining(password),
@@ -86,5 +86,35 @@ test('accepts random passwords', () => {
 
 test('leaves passwords of another length to other rules', async () => {
   const { assertUncommon } = createPasswordRule()
-  for (const password of ['password', 'a'.repeat(201), 'a'.repeat(16_000)]) await assertUncommon(password, 'password')
+  for (const password of ['password', 'a'.repeat(201), 'a'.repeat(16_000)])
+    await assertUncommon(password, 'password', { email: 'kim@example.org' })
+})
+
+describe('of a person', () => {
+  const person = { email: 'Kim.van-Dyke@museum.example', name: 'Kim van Dyke' }
+  const { assertUncommon } = createPasswordRule()
+
+  test.each([
+    'kim.van-dyke@museum.example',
+    'KIM.VAN-DYKE@MUSEUM.EXAMPLE',
+    'kim.van-dyke',
+    'kimvandyke123',
+    'Dykevankim2026!',
+    'museum.example1',
+    'museum123456',
+    'MuseumMuseum',
+    'portico123456',
+    'P0rtico123456',
+    'portico-2026!',
+  ])('refuses %j', async (password) => {
+    await expect(assertUncommon(password, 'password', person)).rejects.toMatchObject({
+      code: 'invalid_request',
+      param: 'password',
+      message: expect.stringContaining('made of your e-mail address or name'),
+    })
+  })
+
+  test.each(['kim likes old harbours', 'museum-otter-lantern', 'van de velde 1650 sea'])('accepts %j', (password) =>
+    assertUncommon(password, 'password', person),
+  )
 })

@@ -9,20 +9,46 @@ export function createPasswordRule() {
     return new Set(dictionary['passwords-common'])
   }
   return {
-    /** Throws AppError naming the field if the password is one that everybody tries first. */
-    async assertUncommon(password: string, param: string): Promise<void> {
+    /** Throws AppError naming the field if the password is one that everybody tries first, or that those who know the person do. */
+    async assertUncommon(password: string, param: string, person: PasswordOwner | undefined): Promise<void> {
       // Other rules refuse these.
       if (password.length < passwordLength.minimum || password.length > passwordLength.maximum) return
-      if (isCommonPassword(password, await (list ??= load())))
+      if (isCommonPassword(password, await (list ??= load()), ownWords(person)))
         throw new AppError(
           'invalid_request',
-          `${param} is a common password. Choose another one, such as four random words.`,
-          {
-            param,
-          },
+          `${param} is easy to guess: a common password, or made of your e-mail address or name. Choose another one, such as four random words.`,
+          { param },
         )
     },
   }
+}
+
+export interface PasswordOwner {
+  email: string
+  /** Unknown where only the e-mail address is at hand. */
+  name?: string | undefined
+}
+
+/** What others know of a person and of this service. */
+function ownWords({ email, name = '' }: PasswordOwner = { email: '' }): ReadonlySet<string> {
+  const [local = '', domain = ''] = email.toLowerCase().split('@')
+  const parts = (text: string) =>
+    text
+      .normalize('NFKC')
+      .toLowerCase()
+      .split(/[^\p{L}\p{N}]+/u)
+  const joined = [parts(local), parts(name), parts(name).toReversed()].map((words) => words.join(''))
+  const words = [
+    email.toLowerCase(),
+    local,
+    domain,
+    ...joined,
+    ...parts(local),
+    ...parts(domain),
+    ...parts(name),
+    'portico',
+  ]
+  return new Set(words.filter((word) => word.length >= shortestOwnWord))
 }
 
 /** Rows of keyboards and the alphabet; a part of one, in either direction, is as easy to guess as a listed password. */
@@ -39,18 +65,24 @@ const letters: Record<string, string> = { '@': 'a', '4': 'a', '3': 'e', '0': 'o'
 
 /** Digits or symbols that people add to a word to satisfy a rule, at one end of it. */
 const usualAddition = 4
+/** Initials and domains such as `de` are in many good passwords. */
+const shortestOwnWord = 3
 /** Of a repeated part that is not listed. */
 const shortestRepetition = 3
 
 /**
  * Listed, or a listed one in the forms that programs try next, since few listed passwords have 12 characters: in capitals, with symbols for
- * letters, repeated, or with digits and symbols around it.
+ * letters, repeated, or with digits and symbols around it. `own` are words of the person, in lower case.
  */
-export function isCommonPassword(password: string, list: ReadonlySet<string>): boolean {
+export function isCommonPassword(
+  password: string,
+  list: ReadonlySet<string>,
+  own: ReadonlySet<string> = new Set(),
+): boolean {
   const text = password.normalize('NFKC').toLowerCase()
   const isKnown = (part: string): boolean => {
-    if (list.has(part) || rows.some((row) => row.includes(part))) return true
-    if (['i', 'l'].some((one) => list.has(toLetters(part, one)))) return true
+    if (own.has(part) || list.has(part) || rows.some((row) => row.includes(part))) return true
+    if (['i', 'l'].map((one) => toLetters(part, one)).some((word) => own.has(word) || list.has(word))) return true
     const unit = repeatedUnit(part)
     const isShort = unit.length <= usualAddition && part.length >= shortestRepetition * unit.length
     return isShort || (unit !== part && isKnown(unit))

@@ -11,7 +11,7 @@ const tokenBytes = 32
 
 interface PasswordResetDependencies {
   resets: ReturnType<typeof createPasswordResetStore>
-  hashPassword: (password: string) => Promise<string>
+  hashPassword: (password: string, person: { email: string }) => Promise<string>
   /** Counts a use of a link. */
   countLink: (kind: 'password reset', clientAddress: string) => Promise<void>
   /** Ends the lock after wrong passwords. */
@@ -52,7 +52,7 @@ export function createPasswordResets({ resets, hashPassword, countLink, unlock, 
       { requestId, clientAddress }: { requestId: string; clientAddress: string },
     ): Promise<void> {
       const { email } = await findPasswordReset(token, clientAddress)
-      const passwordHash = await hashPassword(password)
+      const passwordHash = await hashPassword(password, { email })
       const actor = { name: email, requestId }
       if (!(await resets.use(lookupHash(token), passwordHash, { actor, atMs: clock.now() }))) throw noReset()
       await unlock(email, clientAddress)

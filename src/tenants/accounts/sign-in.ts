@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { AppError, describeError, type Log, lookupHash } from '../../platform/kernel/index.ts'
 import type { AttemptStore } from './attempts.store.ts'
 import type { AuthRows, RecordedWrite } from './auth-rows.store.ts'
-import { createPasswordRule } from './common-passwords.ts'
+import { createPasswordRule, type PasswordOwner } from './common-passwords.ts'
 import { createKnownDevices } from './known-devices.ts'
 import type { PeopleStore } from './people.store.ts'
 import type { Person } from './person.ts'
@@ -84,8 +84,9 @@ export function createSignIn(dependencies: SignInDependencies) {
       if (!endpoint || (isSingleSignOn && !singleSignOn))
         throw new AppError('not_found', 'There is no such sign-in endpoint. docs/operate/sign-in.md lists all.')
       if (endpoint.secret === 'password' && !passwordSignIn) throw noPasswords()
-      if (path === '/change-password') await assertUncommon(String(fieldOf(request, 'newPassword')), 'newPassword')
       if (path === '/get-session') return answer(request, endpoint)
+      if (path === '/change-password')
+        await assertUncommon(String(fieldOf(request, 'newPassword')), 'newPassword', await findPerson(request.headers))
       return guard(request, endpoint, (person) =>
         path === callbackPath ? toPage(run(request, endpoint, person), log) : answer(request, endpoint, person),
       )
@@ -95,9 +96,9 @@ export function createSignIn(dependencies: SignInDependencies) {
     unlock: limits.unlock,
 
     /** Throws `conflict` if people cannot sign in with a password, and `invalid_request` for a common one. */
-    async hashPassword(password: string): Promise<string> {
+    async hashPassword(password: string, person: PasswordOwner): Promise<string> {
       if (!passwordSignIn) throw noPasswords()
-      await assertUncommon(password, 'password')
+      await assertUncommon(password, 'password', person)
       const { hashPassword } = await useLibrary()
       return passwords.run(() => hashPassword(password))
     },
