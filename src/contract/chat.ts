@@ -57,12 +57,19 @@ export type PassageReference = z.infer<typeof passageReferenceSchema>
 
 export type Reference = z.infer<typeof referenceSchema>
 
+const finishReason = z
+  .enum(['stop', 'length', 'content_filter'])
+  .describe(
+    'Why the text ended. `length`: the model had no room for more; `content_filter`: the provider withheld the rest.',
+  )
+
 export const chatAnswerSchema = z
   .object({
     id: z.string(),
     role: z.literal('assistant'),
     content: z.string(),
     references: z.array(referenceSchema),
+    finishReason: finishReason.optional().describe('With `service-enable-finish-reason: true`.'),
   })
   .meta({ id: 'SpaceChatAnswer' })
 
@@ -74,6 +81,9 @@ const errorEventSchema = z
   .describe('`error`: the answer failed; the stream ends without `done`.')
 const otherEvents = [
   z.object({ delta: z.string() }).describe('`assistant_write`: a piece of the answer.'),
+  z
+    .object({ finishReason })
+    .describe('`assistant_finish`: the text has ended; only with `service-enable-finish-reason: true`.'),
   z.object({ references: z.array(referenceSchema) }).describe('`references`: the cited sources.'),
   z.object({ done: z.literal(true) }).describe('`done`: the stream is complete.'),
 ] as const

@@ -1,7 +1,7 @@
 import type { Receipt } from '../../gateway/billing/index.ts'
 import { isNoAnswer } from '../../platform/evidence/index.ts'
 import { anySignal, AppError, followStep, isAppError } from '../../platform/kernel/index.ts'
-import type { ProviderMessage, ProviderRequest } from '../../gateway/providers/index.ts'
+import type { FinishReason, ProviderMessage, ProviderRequest } from '../../gateway/providers/index.ts'
 import { type AnswerRoom, createAnswerRoom } from './answer-room.ts'
 import { roundCallId } from './call-ids.ts'
 import { type AnswerCitations, createAnswerCitations } from './citations/answer-citations.ts'
@@ -22,11 +22,14 @@ import { searchTool } from './tools/search-tool.ts'
 import { describeTablesTool } from './tools/table-tools.ts'
 import { createToolBudget, type ToolBudget } from './tools/tool-budget.ts'
 import type { ToolCall } from './tools/tool-call.ts'
+import { createTurnHold, heldOfStream } from './tools/turn-hold.ts'
 
 /** The parts of an answer, in order. The stream sends them one by one; the JSON answer is folded from them. */
 export type AnswerEvent =
   | { type: 'message_source'; source: string; status: ToolOutcome['status']; count: number; search: SearchReport }
   | { type: 'assistant_write'; delta: string }
+  /** Why the text ended. */
+  | { type: 'finish'; reason: FinishReason }
   | { type: 'references'; references: DocumentReference[] }
   /** What became of the markers; only with inline sources. */
   | { type: 'citations'; counts: CitationCounts }
@@ -73,6 +76,7 @@ async function* answerWhileOffered(
     receipts,
     text: '',
     isBlank: true,
+    finishReason: 'stop',
   })
   try {
     for await (const event of events) {
@@ -103,6 +107,8 @@ interface Run {
   text: string
   /** The last turn of the model has no text so far. */
   isBlank: boolean
+  /** Of the last turn. */
+  finishReason: FinishReason
 }
 
 async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
@@ -131,6 +137,7 @@ async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
       internal: `${prepared.model} ended without text`,
     })
   }
+  yield { type: 'finish', reason: run.finishReason }
   const references = await referencesOf(run, found)
   call.noteReferences?.(references)
   yield { type: 'references', references }
@@ -179,22 +186,32 @@ async function* takeTurns(run: Run, filter: AnswerFilter): AsyncGenerator<Answer
   }
 }
 
-/** One turn of the model, whose text is passed on. */
+/** One turn of the model, whose text is passed on. What is written before tool calls is no part of the answer. */
 async function* relayTurn(
   run: Run,
   { turn, filter, round, mayCall }: { turn: ModelTurn; filter: AnswerFilter; round: number; mayCall: boolean },
 ): AsyncGenerator<AnswerEvent, void, void> {
-  const { call, citations } = run
-  citations.startReading(call.signal)
+  const { call } = run
+  run.citations.startReading(call.signal)
   const streamed = await complete(run, { round, mayCall })
+  const hold = createTurnHold(mayCall ? (call.isStreamed ? heldOfStream : Infinity) : 0)
   for await (const events of streamed.events) {
-    for (const event of events) if (event.type === 'finish') run.receipts.push(event.receipt)
-    for await (const checked of citations.push(turn.take(events), call.signal)) {
-      const delta = filter.push(checked)
-      if (delta === '') continue
-      run.isBlank &&= delta.trim() === ''
-      yield write(run, delta)
+    for (const event of events) {
+      if (event.type !== 'finish') continue
+      run.receipts.push(event.receipt)
+      run.finishReason = event.finishReason
     }
+    yield* relayText(run, filter, hold.push(turn.take(events), { callsTools: mayCall && turn.callsTools() }))
+  }
+  yield* relayText(run, filter, hold.push(turn.end(), { callsTools: mayCall && turn.callsTools() }) + hold.end())
+}
+
+async function* relayText(run: Run, filter: AnswerFilter, text: string): AsyncGenerator<AnswerEvent, void, void> {
+  for await (const checked of run.citations.push(text, run.call.signal)) {
+    const delta = filter.push(checked)
+    if (delta === '') continue
+    run.isBlank &&= delta.trim() === ''
+    yield write(run, delta)
   }
 }
 

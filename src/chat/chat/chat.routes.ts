@@ -36,6 +36,9 @@ const headers = z.looseObject({
   'service-enable-agentic-workflow': switchHeader(
     '`true` lets the model use tools: search, read documents, query tables, calculate. A model without tools answers without them; the response then has the header `x-agentic-workflow: unavailable`.',
   ),
+  'service-enable-finish-reason': switchHeader(
+    '`true` adds why the text ended: `finishReason` of the JSON answer, and the event `assistant_finish` before `references`.',
+  ),
   'service-user': z
     .string()
     .optional()

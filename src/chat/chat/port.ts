@@ -25,6 +25,8 @@ export interface AnswerCall {
   /** References name the passages of their documents. */
   passageReferences: boolean
   agentic: boolean
+  /** A reader sees the text while it is written. Absent: the answer is sent as a whole. */
+  isStreamed?: boolean
   /** Receives the references of a complete answer; must not throw. */
   noteReferences?: (references: readonly { documentId: string }[]) => void
   /** Receives what became of the markers of a complete answer; must not throw. */

@@ -10,6 +10,8 @@ export interface Reader {
   isAdministrator: boolean
   /** Streamed references have passages and `documentId`. */
   passageReferences: boolean
+  /** The reason why the text ended. */
+  finishReason: boolean
 }
 
 /** One event as server-sent event; empty where the reader does not receive it. */
@@ -21,6 +23,8 @@ export function renderEvent(event: AnswerEvent, reader: Reader): string {
     }
     case 'assistant_write':
       return sse('assistant_write', { delta: event.delta })
+    case 'finish':
+      return reader.finishReason ? sse('assistant_finish', { finishReason: publicReason(event) }) : ''
     case 'references': {
       // By the contract, only the JSON answer has documentId.
       const references = reader.passageReferences
@@ -34,6 +38,10 @@ export function renderEvent(event: AnswerEvent, reader: Reader): string {
       return reader.isPreview && reader.isAdministrator ? sse('cost', renderCost(event)) : ''
   }
 }
+
+/** Where no more tools are allowed, a call of one ends the answer like any other end. */
+const publicReason = ({ reason }: Extract<AnswerEvent, { type: 'finish' }>) =>
+  reason === 'tool_calls' ? 'stop' : reason
 
 export function renderDone(): string {
   return sse('done', { done: true })
@@ -76,11 +84,13 @@ export async function foldAnswer(
   for await (const event of events) {
     if (event.type === 'message_source') sources.push(renderSource(event))
     else if (event.type === 'assistant_write') folded.content += event.delta
+    else if (event.type === 'finish') folded.finishReason = publicReason(event)
     else if (event.type === 'references') folded.references = event.references
     else if (event.type === 'citations') folded.citations = event.counts
     else folded.cost = renderCost(event)
   }
-  const { cost, citations, ...answer } = folded
+  const { cost, citations, finishReason, ...always } = folded
+  const answer = { ...always, ...(reader.finishReason && finishReason && { finishReason }) }
   if (!reader.isPreview) return answer
   const forAdministrators = { ...(citations && { citations }), ...(cost && { cost }) }
   return { ...answer, sources, ...(reader.isAdministrator && forAdministrators) }

@@ -5,7 +5,7 @@ import { toReaderError } from './send-answer.routes.ts'
 
 // As PgBouncer reports a server that is away.
 const away = new DatabaseError('08P01', 'server login has been failing, try again later (server_login_retry)')
-const visitor = { isPreview: false, isAdministrator: false, passageReferences: false }
+const visitor = { isPreview: false, isAdministrator: false, passageReferences: false, finishReason: false }
 
 describe('the error of a failed answer', () => {
   it('is 503 with retry-after and a text for visitors while the database is away', () => {

@@ -45,7 +45,8 @@ export async function sendAnswer(
   const messages = await readConversation(body.messages)
   assertQuestion(messages.at(-1)!.content, body.messages.length - 1)
   const passageReferences = isOn(request.headers['service-enable-passage-references'])
-  const reader: Reader = { isPreview, isAdministrator, passageReferences }
+  const finishReason = isOn(request.headers['service-enable-finish-reason'])
+  const reader: Reader = { isPreview, isAdministrator, passageReferences, finishReason }
   const call: AnswerCall = {
     requestId: request.requestId,
     organisation: request.organisation,
@@ -55,6 +56,7 @@ export async function sendAnswer(
     inlineSources: isOn(request.headers['service-enable-inline-sources']),
     agentic: isOn(request.headers['service-enable-agentic-workflow']),
     passageReferences,
+    isStreamed: body.streaming === true,
     isOffered,
     // People who try a Space are not its visitors.
     ...(!isPreview && { noteReferences: noteReferencesOf(dependencies, request.organisation, space, messages) }),

@@ -1,5 +1,6 @@
 import type { CompletionEvent } from '../../../gateway/gateway/index.ts'
 import type { ProviderMessage, ReasoningReplay } from '../../../gateway/providers/index.ts'
+import { createReasoningRemoval } from './reasoning-blocks.ts'
 import { maximumArgumentsLength, type ToolCall, toSentCall } from './tool-call.ts'
 
 /** Most calls of one turn that are read; later ones are dropped. */
@@ -10,9 +11,10 @@ const maximumIdLength = 32_000
 
 export type ModelTurn = ReturnType<typeof createModelTurn>
 
-/** Collects the events of one completion: its text, and the tool calls, which arrive in pieces. */
+/** Collects the events of one completion: its text without reasoning, and the tool calls, which arrive in pieces. */
 export function createModelTurn() {
   const calls = new Map<number, ToolCall>()
+  const reasoning = createReasoningRemoval()
   let text = ''
   let replay: ReasoningReplay | undefined
 
@@ -30,17 +32,25 @@ export function createModelTurn() {
 
   return {
     toolCalls,
+    callsTools: () => calls.size > 0,
     hasText: () => text !== '',
     /** Returns the text of these events. */
     take(events: readonly CompletionEvent[]): string {
       let added = ''
       for (const event of events) {
-        if (event.type === 'text' || event.type === 'refusal') added += event.text
+        if (event.type === 'text') added += reasoning.push(event.text)
+        else if (event.type === 'refusal') added += event.text
         else if (event.type === 'tool_call') takeCall(calls, event)
         else if (event.type === 'replay') replay = event.replay
       }
       text += added
       return added
+    },
+    /** The rest of its text, after the last events. */
+    end(): string {
+      const rest = reasoning.end()
+      text += rest
+      return rest
     },
     /** The turn as it is sent back to the model, and the texts in it that take room in the context window. */
     toMessage(): { message: ProviderMessage; countedText: string } {

@@ -11,6 +11,7 @@ export function createReasoningRemoval() {
   /** Text that is not decided yet; inside a block, its last characters. */
   let held = ''
   let closing: string | null = null
+  let hasRemoved = false
   let hasBegun = false
 
   function decide(): string {
@@ -21,9 +22,11 @@ export function createReasoningRemoval() {
           held = held.slice(-(closing.length - 1))
           return ''
         }
-        held = held.slice(end + closing.length).trimStart()
+        held = held.slice(end + closing.length)
         closing = null
+        hasRemoved = true
       }
+      if (hasRemoved) held = held.trimStart()
       const found = opening.exec(held)
       if (!found) break
       closing = `</${found[1]!.toLowerCase()}>`

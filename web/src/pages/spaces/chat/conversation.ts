@@ -1,6 +1,6 @@
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import type { PreviewCitations, PreviewCost, PreviewSource, Reference } from '@contract/chat.ts'
+import type { ChatAnswer, PreviewCitations, PreviewCost, PreviewSource, Reference } from '@contract/chat.ts'
 import { ApiError } from '../../../api/client.ts'
 import { collectText } from '../../../api/collect-text.ts'
 import { errorText } from '../../../api/error-text.ts'
@@ -21,6 +21,8 @@ export interface Turn {
   status: 'waiting' | 'writing' | 'done' | 'stopped' | 'failed'
   text: string
   sources: PreviewSource[]
+  /** Why the text ended. */
+  finishReason: ChatAnswer['finishReason']
   /** Undefined until the answer is complete. */
   references: Reference[] | undefined
   /** What the check of the citations did; for administrators. */
@@ -93,6 +95,7 @@ function startTurn(question: string, options: ChatOptions): Turn {
     status: 'waiting',
     text: '',
     sources: [],
+    finishReason: undefined,
     references: undefined,
     citations: undefined,
     cost: undefined,
@@ -123,6 +126,7 @@ async function readAnswer({ spaceId, earlier, turn, signal, update }: Answering)
         'service-enable-inline-sources': String(turn.options.inlineSources),
         'service-enable-agentic-workflow': String(turn.options.agentic),
         'service-enable-passage-references': 'true',
+        'service-enable-finish-reason': 'true',
       },
     },
   )
@@ -137,6 +141,7 @@ async function readAnswer({ spaceId, earlier, turn, signal, update }: Answering)
       const value = JSON.parse(data)
       if (event === 'assistant_write') collected.add(value.delta)
       else if (event === 'message_source') update({ sources: (sources = [...sources, value]) })
+      else if (event === 'assistant_finish') update({ finishReason: value.finishReason })
       else if (event === 'references') update({ references: value.references })
       else if (event === 'citations') update({ citations: value })
       else if (event === 'cost') update({ cost: value })

@@ -19,7 +19,7 @@ const AnswerMarkdown = lazyPart(() => import('./answer-markdown.tsx'), 'AnswerMa
 /** A question, what was searched for it, the answer, and what the answer rests on. */
 export function TurnView({ turn, onRepeat }: { turn: Turn; onRepeat: (() => void) | undefined }) {
   const { t } = useTranslation('spaces')
-  const { question, options, status, text, references, citations, hasTools, error } = turn
+  const { question, options, status, text, finishReason, references, citations, hasTools, error } = turn
   return (
     <Stack gap="sm" component="article" aria-label={question.slice(0, 100)} aria-busy={isRunning(turn)}>
       <div className={styles['question']}>{question}</div>
@@ -37,6 +37,11 @@ export function TurnView({ turn, onRepeat }: { turn: Turn; onRepeat: (() => void
             references={options.inlineSources ? references : []}
           />
         </Suspense>
+      )}
+      {(finishReason === 'length' || finishReason === 'content_filter') && (
+        <Text size="sm" c="dimmed">
+          {t(`chat.cutOff.${finishReason}`)}
+        </Text>
       )}
       {status === 'stopped' && (
         <Text size="sm" c="dimmed">
