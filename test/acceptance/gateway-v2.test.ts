@@ -140,6 +140,22 @@ describe('GET /v2/gateway/models', () => {
     expectStatus(await organisation.client('GET', '/v2/gateway/models/none'), 404)
   })
 
+  it.each<[string, object?]>([
+    ['/models/none'],
+    ['/anthropic/v1/models/none'],
+    ['/chat/completions', { messages }],
+    ['/responses', { input: 'x' }],
+    ['/embeddings', { input: 'x' }],
+    ['/rerank', { query: 'x', documents: ['y'] }],
+    ['/anthropic/v1/messages', { max_tokens: 10, messages }],
+    ['/anthropic/v1/messages/count_tokens', { messages }],
+  ])('is the list that %s names for a model that does not exist', async (path, body) => {
+    const answer = body
+      ? await post(path, { model: 'none', ...body })
+      : await organisation.client('GET', `/v2/gateway${path}`)
+    expect(expectStatus(answer, 404).error.message).toContain('GET /v2/gateway/models lists the models')
+  })
+
   it('is closed to organisations without the gateway', async () => {
     organisation = await portico.createOrganisation({ gatewayEnabled: false })
     expectStatus(await organisation.client('GET', '/v2/gateway/models'), 403)

@@ -100,6 +100,7 @@ function toCompletionCall<Parsed extends ParsedCall>(api: ClientApi<Parsed>, cal
     surface: 'gateway',
     spaceId: null,
     model,
+    version: 2,
     request,
     promptEstimate,
     stream,

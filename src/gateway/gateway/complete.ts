@@ -169,7 +169,7 @@ async function open(
   const now = clock.now()
   const openedMs = clock.monotonicMs()
   const found = catalogue.resolve(call.organisation, call.model, now)
-  if (!found || found.model.kind !== 'chat') throw modelNotFound(call.model)
+  if (!found || found.model.kind !== 'chat') throw modelNotFound(call.model, call.version)
   const resolved = { ...found, deployments: deploymentsFor(dependencies, call, found) }
   assertSubscription(call.organisation, now)
   const choices = call.request.choices ?? 1
@@ -284,7 +284,7 @@ const roomOutputTokens = 1_024
 
 async function keepRoom({ catalogue, ledger, clock }: CompletionsDependencies, call: LaterCall) {
   const resolved = catalogue.resolve(call.organisation, call.model, clock.now())
-  if (!resolved || resolved.model.kind !== 'chat') throw modelNotFound(call.model)
+  if (!resolved || resolved.model.kind !== 'chat') throw modelNotFound(call.model, call.version)
   const prompt = await estimatePrompt(call.request)
   const { furtherPromptTokens } = call
   try {

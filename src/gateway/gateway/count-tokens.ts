@@ -39,7 +39,7 @@ export function createTokenCounts({ catalogue, router, tokens, clock }: TokenCou
     async count(call) {
       const now = clock.now()
       const resolved = catalogue.resolve(call.organisation, call.model, now)
-      if (!resolved || resolved.model.kind !== 'chat') throw modelNotFound(call.model)
+      if (!resolved || resolved.model.kind !== 'chat') throw modelNotFound(call.model, 2)
       assertSubscription(call.organisation, now)
       const candidates = deploymentsFor({ catalogue, clock }, call, resolved).filter(
         (deployment) => catalogue.provider(deployment).countTokens !== undefined,

@@ -4,6 +4,7 @@ import { estimateEach } from './estimate-prompt.ts'
 import { callMetered, type MeteredDependencies } from './metered-call.ts'
 import { noUsage } from './opened-call.ts'
 import type { EmbeddingCall, EmbeddingResult, Embeddings } from './port.ts'
+import { modelNotFound } from './model-not-found.ts'
 
 /** What a provider has embedded so far. */
 interface EmbeddedPart {
@@ -68,11 +69,8 @@ const countOf = ({ length }: number[]) => ({ estimate: length, bound: length })
 function resolveFor({ catalogue, clock }: MeteredDependencies, call: EmbeddingCall): ResolvedModel {
   const { organisation, model, tokens } = call
   const resolved = catalogue.resolve(organisation, model, clock.now())
-  if (!resolved || resolved.model.kind !== 'embedding' || resolved.model.dimensions === null) {
-    throw new AppError('model_not_found', `The embedding model \`${model}\` does not exist or is not available.`, {
-      param: 'model',
-    })
-  }
+  if (!resolved || resolved.model.kind !== 'embedding' || resolved.model.dimensions === null)
+    throw modelNotFound(model, 2)
   if (!tokens) return resolved
   const deployments = resolved.deployments.filter((deployment) => catalogue.provider(deployment).embedsTokens === true)
   if (deployments.length > 0) return { ...resolved, deployments }

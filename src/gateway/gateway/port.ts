@@ -20,6 +20,8 @@ export interface CompletionCall {
   spaceId: SpaceId | null
   /** As the client sent it: canonical id or alias, with or without `eu/`. */
   model: string
+  /** Of the API that the client uses. Absent: 1. */
+  version?: 1 | 2
   request: ProviderRequest
   /** Of the messages and tools of `request`, where the caller has it. */
   promptEstimate?: TokenEstimate

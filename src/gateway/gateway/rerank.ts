@@ -4,6 +4,7 @@ import { estimateEach } from './estimate-prompt.ts'
 import { callMetered, type MeteredDependencies } from './metered-call.ts'
 import { noUsage } from './opened-call.ts'
 import type { RerankCall, Reranking, RerankResult } from './port.ts'
+import { modelNotFound } from './model-not-found.ts'
 
 /** What a provider has scored so far. */
 interface RankedPart {
@@ -31,11 +32,7 @@ async function rerank(dependencies: MeteredDependencies, call: RerankCall): Prom
   const { catalogue, clock, tokens } = dependencies
   const { organisation, model, query, documents } = call
   const resolved = catalogue.resolve(organisation, model, clock.now())
-  if (resolved?.model.kind !== 'rerank') {
-    throw new AppError('model_not_found', `The rerank model \`${model}\` does not exist or is not available.`, {
-      param: 'model',
-    })
-  }
+  if (resolved?.model.kind !== 'rerank') throw modelNotFound(model, 2)
   const { answer, receipt, rate } = await callMetered(dependencies, {
     ...call,
     resolved,

@@ -34,7 +34,7 @@ export function messagesModelRoutes({ catalogue, clock }: ModelsDependencies): R
   }
   const find = (request: FastifyRequest, id: string) => {
     const model = catalogue.find(request.organisation, id, clock.now())
-    if (!model) throw modelNotFound(id)
+    if (!model) throw modelNotFound(id, 2)
     return render(request.organisation, model)
   }
   return (app) => {

@@ -38,7 +38,7 @@ export function modelRoutes({ catalogue, clock }: { catalogue: Catalogue; clock:
   const find = (request: FastifyRequest, id: string) => {
     const resolved = catalogue.resolve(request.organisation, id, clock.now())
     if (resolved) return render(request, resolved)
-    throw modelNotFound(id)
+    throw modelNotFound(id, 2)
   }
   return (app) => {
     app.get(
