@@ -25,6 +25,20 @@ describe.each(Object.entries(refusals))('an unknown refusal of %s', (format, ref
     ['Please check your plan and billing details.', 'quota'],
     ["Your team doesn't have any credits yet.", 'quota'],
     ['Your API key was disabled.', 'authentication'],
+    ['用户额度不足, 剩余额度: 0.00', 'quota'],
+    ['您的帳戶餘額不足', 'quota'],
+    ['无效的令牌', 'authentication'],
+    ['アカウント acme は停止されています。', 'quota'],
+    ['계정 acme 의 결제가 실패했습니다', 'quota'],
+    ['Недостаточно средств на балансе acme', 'quota'],
+    ['Неверный API-ключ', 'authentication'],
+    ['Das Guthaben von acme reicht nicht aus.', 'quota'],
+    ['Ungültiger API-Schlüssel', 'authentication'],
+    ['Le solde de acme est épuisé.', 'quota'],
+    ['Clé API invalide', 'authentication'],
+    ['La suscripción de acme ha caducado.', 'quota'],
+    ['A sua conta acme foi bloqueada.', 'quota'],
+    ['Chiave API non valida', 'authentication'],
   ])('that speaks of the account or its key is the operator’s: %s', (message, errorClass) => {
     expect(classOf(message)).toBe(errorClass)
     expect(classOf(message, 412)).toBe(errorClass)
@@ -32,6 +46,8 @@ describe.each(Object.entries(refusals))('an unknown refusal of %s', (format, ref
 
   test('that speaks of the request is the client’s', () => {
     expect(classOf('Field "credits" of tool "account" is not supported.')).toBe('invalid_request')
+    for (const message of ['參數錯誤：請求不合法', '参数错误', 'Ungültiger Wert für temperature', 'Неверный параметр'])
+      expect(classOf(message)).toBe('invalid_request')
     expect(classOf('The input is too long for this model: shorter input needed.')).toBe('context_length')
   })
 })

@@ -83,18 +83,33 @@ const exhaustedAccount = new RegExp(
     // Fireworks (412): "Account acme is suspended, possibly due to reaching the monthly spending limit or failure to pay past invoices."
     // OpenAI: "Your account is not active". Moonshot: "is not active, current state: suspended". Anthropic: "This organization has been disabled."
     // DashScope: "make sure your account is in good standing".
+    '(?:余额|餘額|额度|額度|配额|配額|残高|クレジット|잔액|크레딧|할당량)[^。.]{0,12}(?:不足|用尽|用盡|耗尽|耗盡|用完|부족|소진)|欠费|欠費',
     String.raw`\b(?:account|team|organi[sz]ation|workspace|project|subscription|billing)\b[^.]{0,80}\b(?:suspended|deactivated|disabled|terminated|frozen|locked|banned|delinquent|closed|expired|inactive|not active|good standing)`,
   ].join('|'),
   'i',
 )
 
 /** Anything about the operator's account. */
-const account =
-  /\b(?:account|accounts(?!\/)|billing|billed|invoices?|payments?|credits?|balance|suspen(?:ded|sion)|subscriptions?|subscribe|top[ -]?up|recharge|quota|spending|funds|wallet|prepaid|organi[sz]ation|org-\w{8,}|workspace)\b|账户|账号|余额|欠费|充值/i
+const account = new RegExp(
+  [
+    String.raw`\b(?:account|accounts(?!\/)|billing|billed|invoices?|payments?|credits?|balance|suspen(?:ded|sion)|subscriptions?|subscribe|top[ -]?up|recharge|quota|spending|funds|wallet|prepaid|organi[sz]ation|org-\w{8,}|workspace)\b`,
+    // Chinese; one-api and new-api: "用户额度不足", "该令牌额度已用尽".
+    '账户|账号|帐户|帐号|帳戶|帳號|余额|餘額|欠费|欠費|充值|儲值|额度|額度|配额|配額|套餐|计费|計費|账单|帳單|订阅|訂閱|实名|封禁|冻结',
+    // Japanese, Korean, Russian.
+    'アカウント|残高|請求(?:書|先)|ご請求|支払|課金|クレジット|利用枠',
+    '계정|잔액|결제|요금|청구|크레딧|구독|할당량',
+    String.raw`аккаунт|уч[её]тн\S{1,4} запис|баланс|сч[её]та? |оплат|плат[её]ж|подписк|квот|недостаточно средств|тариф`,
+    // German, French, Spanish, Portuguese, Italian. Words that also mean something else need their neighbour.
+    String.raw`\b(?:\w*kont(?:o|os|en)|guthaben\w*|abrechnung\w*|rechnung(?:en)?|\w*kontingent\w*|zahlung\w*|abonnement\w*)\b`,
+    String.raw`\b(?:votre|ce|le) compte\b|\b(?:solde|facturation|factures?|paiements?)\b|crédit`,
+    String.raw`\b(?:su|tu|la|esta) cuenta\b|\b(?:sua|esta) conta\b|\bsald[oi]\b|\bfactura|\bfatura|\bfattur|\bpagos?\b|\bpagament|suscripci|\bassinatura|\babbonament|cr[ée]dito`,
+  ].join('|'),
+  'i',
+)
 
 /** Anything about the operator's key. Validators name the keys of objects, so only keys of an API count. */
 const accountKey =
-  /\b(?:api|access|secret|provider|auth\w*)[ _-]?(?:keys?|tokens?)\b|\b(?:credentials?|unauthori[sz]ed|not authori[sz]ed|permissions?)\b|\b(?:your|this|provided|supplied) (?:\w+ )?key\b|\bkey (?:has |is |was )?(?:been )?(?:expired|revoked|disabled|blocked|suspended|invalid|not (?:valid|active|allowed|authori[sz]ed))/i
+  /\b(?:api|access|secret|provider|auth\w*)[ _-]?(?:keys?|tokens?)\b|\b(?:credentials?|unauthori[sz]ed|not authori[sz]ed|permissions?)\b|\b(?:your|this|provided|supplied) (?:\w+ )?key\b|\bkey (?:has |is |was )?(?:been )?(?:expired|revoked|disabled|blocked|suspended|invalid|not (?:valid|active|allowed|authori[sz]ed))|密钥|金鑰|(?:无效的|無效的|过期的)令牌|令牌(?:已|不|无|無|状态|验证)|鉴权|无权|权限|權限|認証|権限|(?:API|秘密) ?キー|API[- ]?키|인증|권한|API[- ]?ключ|ключ\S{0,2} (?:API|доступа)|API[- ]?schlüssel|\bclé (?:d['’])?API|\b(?:clave|chave|chiave) (?:de |da |do )?(?:la )?API/i
 
 /** Names of fields and values of the request. Longer quotations remain: gateways quote the error of the host behind them. */
 const quotedName = /`[\w.[\]-]{1,100}`|"[\w.[\]-]{1,100}"|'[\w.[\]-]{1,100}'/g
