@@ -13,6 +13,7 @@ const wings: Wings = {
     imports: ['contract'],
     rooms: {
       kernel: [],
+      bodies: [],
       language: [],
       evidence: ['language'],
       database: [],
@@ -20,7 +21,7 @@ const wings: Wings = {
       archive: [],
       telemetry: [],
       log: [],
-      http: [],
+      http: ['bodies'],
     },
   },
   tenants: {

@@ -9,7 +9,7 @@ const root = path.join(import.meta.dirname, '..')
 /** Each text, and the name of the constant with its module in base64. */
 const modules = [
   ['src/documents/retrieval/engines/memory/dot-products', 'dotProductsModule'],
-  ['src/platform/kernel/literal-scan', 'literalScanModule'],
+  ['src/platform/bodies/literal-scan', 'literalScanModule'],
 ] as const
 
 const { parseWat } = await wabt()

@@ -22,7 +22,8 @@ import {
   type WireFormat,
 } from '../../src/gateway/providers/index.ts'
 import { isMedia } from '../../src/gateway/providers/media.ts'
-import { isAppError, readBody } from '../../src/platform/kernel/index.ts'
+import { readBody } from '../../src/platform/bodies/index.ts'
+import { isAppError } from '../../src/platform/kernel/index.ts'
 import { providerCall } from '../harness/provider-call.ts'
 import { readJsonLines, sharedDataFolder } from '../harness/shared-data.ts'
 import { type BodyFact, createWireIndex, factsOf, parsed } from './client-body-facts.ts'

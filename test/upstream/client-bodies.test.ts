@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { chatBody } from '../../src/gateway/apis/chat-completions/chat-body.ts'
 import { embeddingBody } from '../../src/gateway/apis/embeddings/embedding-body.ts'
 import { partsOf } from '../../src/gateway/conversation/index.ts'
-import { readBody, readLongBody } from '../../src/platform/kernel/index.ts'
+import { readBody, readLongBody } from '../../src/platform/bodies/index.ts'
 import type { ProviderRequest } from '../../src/gateway/providers/index.ts'
 import { readJsonLines, sharedDataFolder } from '../harness/shared-data.ts'
 

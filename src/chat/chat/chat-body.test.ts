@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type JsonText, readJson, readLongBody } from '../../platform/kernel/index.ts'
+import { type JsonText, readJson, readLongBody } from '../../platform/bodies/index.ts'
 import { chatBody, type ReadChat } from './chat-body.ts'
 import { readConversation } from './read-conversation.ts'
 

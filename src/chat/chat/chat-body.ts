@@ -1,15 +1,8 @@
 import { type ChatRequest, chatRequestSchema } from '../../contract/chat.ts'
 import { maximumCharactersPerMessage, maximumMessages } from '../../contract/gateway.ts'
 import { readValue } from '../../contract/validation.ts'
-import {
-  AppError,
-  type BodyReader,
-  decodeTexts,
-  isObject,
-  JsonText,
-  LongTexts,
-  toMovable,
-} from '../../platform/kernel/index.ts'
+import { type BodyReader, decodeTexts, JsonText, LongTexts, toMovable } from '../../platform/bodies/index.ts'
+import { AppError, isObject } from '../../platform/kernel/index.ts'
 
 const message = {
   members: new Map([

@@ -1,4 +1,5 @@
-import { createTimeSlices, textOf } from '../../platform/kernel/index.ts'
+import { textOf } from '../../platform/bodies/index.ts'
+import { createTimeSlices } from '../../platform/kernel/index.ts'
 import type { AnswerCall } from './port.ts'
 import type { ReadChat } from './chat-body.ts'
 

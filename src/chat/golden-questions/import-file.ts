@@ -1,6 +1,7 @@
 import { createGoldenQuestionSchema, goldenLimits, type NewGoldenQuestion } from '../../contract/golden-questions.ts'
 import { type FieldProblem, readFields, sentence } from '../../contract/validation.ts'
-import { AppError, assertStorableTexts, type BodyReader, isAppError, isObject } from '../../platform/kernel/index.ts'
+import type { BodyReader } from '../../platform/bodies/index.ts'
+import { AppError, assertStorableTexts, isAppError, isObject } from '../../platform/kernel/index.ts'
 import { columnNames, readCsvQuestions } from './read-csv-questions.ts'
 
 /** A question of an import, or why it breaks a rule that needs no database. */

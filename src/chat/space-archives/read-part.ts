@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { spaceArchiveLimits } from '../../contract/space-archives.ts'
-import { AppError, assertStorableTexts, createTimeSlices, isAppError, readJson } from '../../platform/kernel/index.ts'
+import { readJson } from '../../platform/bodies/index.ts'
+import { AppError, assertStorableTexts, createTimeSlices, isAppError } from '../../platform/kernel/index.ts'
 import { badArchive } from './layout.ts'
 
 /** Most values in one line; `readJson` also bounds the depth. */

@@ -1,5 +1,6 @@
 import { maximumMetadataBytes } from '../../contract/documents.ts'
-import { AppError, readJson, toWebUrl } from '../../platform/kernel/index.ts'
+import { readJson } from '../../platform/bodies/index.ts'
+import { AppError, toWebUrl } from '../../platform/kernel/index.ts'
 
 /**
  * Metadata is stored as the client's JSON text. JavaScript values would lose digits of large numbers, the order of integer-like keys,

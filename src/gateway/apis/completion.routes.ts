@@ -1,6 +1,7 @@
 import { assertGatewayAccess } from '../../tenants/organisations/index.ts'
 import { answerCall, type Call, headerList } from '../../platform/http/index.ts'
-import type { BodyReader, Clock, Log } from '../../platform/kernel/index.ts'
+import type { BodyReader } from '../../platform/bodies/index.ts'
+import type { Clock, Log } from '../../platform/kernel/index.ts'
 import { findSchemaMismatch } from '../conversation/index.ts'
 import {
   type AnswerIdentity,

@@ -1,7 +1,8 @@
 import type { z } from 'zod'
 import { readFields, sentence } from '../../contract/validation.ts'
 import { maximumCharactersPerMessage } from '../../contract/gateway.ts'
-import { AppError, isObject, type JsonText } from '../../platform/kernel/index.ts'
+import type { JsonText } from '../../platform/bodies/index.ts'
+import { AppError, isObject } from '../../platform/kernel/index.ts'
 
 /** Bounds that the client APIs of version 2 share. They limit memory and time of one request, and no known client reaches them. */
 export const requestLimits = {

@@ -1,4 +1,4 @@
-import { toMovable } from '../../platform/kernel/index.ts'
+import { toMovable } from '../../platform/bodies/index.ts'
 import { type ContentPart, isParts } from '../conversation/index.ts'
 import type { ProviderMessage } from '../providers/index.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type JsonText, LongTexts } from '../../platform/kernel/index.ts'
+import { type JsonText, LongTexts } from '../../platform/bodies/index.ts'
 import { requestLimits } from './limits.ts'
 import { readAudioData, readFileData, readImageUrl } from './media.ts'
 

@@ -1,4 +1,5 @@
-import { JsonText, lookUp } from '../../platform/kernel/index.ts'
+import { JsonText } from '../../platform/bodies/index.ts'
+import { lookUp } from '../../platform/kernel/index.ts'
 import type { MediaSource, PromptText } from '../providers/index.ts'
 import { type FieldPath, invalid, requestLimits } from './limits.ts'
 

@@ -1,5 +1,6 @@
 import { answerCall, type Call, headerList, rateLimitHeaders } from '../../platform/http/index.ts'
-import type { BodyReader, RateLimitState } from '../../platform/kernel/index.ts'
+import type { BodyReader } from '../../platform/bodies/index.ts'
+import type { RateLimitState } from '../../platform/kernel/index.ts'
 import type { Receipt } from '../billing/index.ts'
 import { assertGatewayAccess } from '../../tenants/organisations/index.ts'
 import type { ClientCall, EmbeddingCall } from '../gateway/index.ts'

@@ -1,4 +1,4 @@
-import { isBlankText, joinTexts, type JsonText } from '../../platform/kernel/index.ts'
+import { isBlankText, joinTexts, type JsonText } from '../../platform/bodies/index.ts'
 
 /** A long text of a request's body is not decoded. Adapters put either form into the body that they build. */
 export type PromptText = string | JsonText

@@ -1,4 +1,4 @@
-import { type JsonText, textOf } from '../../platform/kernel/index.ts'
+import { type JsonText, textOf } from '../../platform/bodies/index.ts'
 import type { MediaSource } from './content.ts'
 
 export interface PixelSize {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../../test/harness/fake-clock.ts'
 import type { Hold, Ledger, Outcome, Receipt } from '../billing/index.ts'
+import { JsonText } from '../../platform/bodies/index.ts'
 import {
   AppError,
   type Clock,
   createPseudonyms,
   createRequestId,
-  JsonText,
   silentLog,
   systemClock,
 } from '../../platform/kernel/index.ts'

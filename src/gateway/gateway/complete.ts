@@ -1,9 +1,9 @@
 import type { HoldRequest, Ledger, Outcome } from '../billing/index.ts'
+import { JsonText } from '../../platform/bodies/index.ts'
 import {
   type AppError,
   type Clock,
   isAppError,
-  JsonText,
   type Log,
   type OperationStart,
   type Pseudonyms,

@@ -1,5 +1,5 @@
 import { maximumMessages, maximumMetadataPairs, maximumPartsPerMessage } from '../../contract/gateway.ts'
-import { type BodyReader, type BodyShape, LongTexts, toMovable } from '../../platform/kernel/index.ts'
+import { type BodyReader, type BodyShape, LongTexts, toMovable } from '../../platform/bodies/index.ts'
 import { textOfContent } from '../conversation/index.ts'
 import type { TokenEstimate } from '../tokens/index.ts'
 import { estimatePromptAtOnce } from './estimate-prompt.ts'

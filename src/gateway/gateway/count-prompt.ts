@@ -1,4 +1,4 @@
-import { JsonText, textOf } from '../../platform/kernel/index.ts'
+import { JsonText, textOf } from '../../platform/bodies/index.ts'
 import { textOfContent } from '../conversation/index.ts'
 import type { ProviderRequest } from '../providers/index.ts'
 import type { TokenCounting } from '../tokens/index.ts'

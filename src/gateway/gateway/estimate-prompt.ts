@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { textOf } from '../../platform/kernel/index.ts'
+import { textOf } from '../../platform/bodies/index.ts'
 import { textOfContent } from '../conversation/index.ts'
 import type { ProviderMessage, ProviderRequest } from '../providers/index.ts'
 import { estimateLongText, estimateTokens, type TokenEstimate } from '../tokens/index.ts'

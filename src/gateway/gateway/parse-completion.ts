@@ -1,6 +1,7 @@
 import { completionRequestSchema, maximumCharactersPerMessage } from '../../contract/gateway.ts'
 import { readValue } from '../../contract/validation.ts'
-import { AppError, decodeTexts, isObject, joinTexts, JsonText, textOf } from '../../platform/kernel/index.ts'
+import { decodeTexts, joinTexts, JsonText, textOf } from '../../platform/bodies/index.ts'
+import { AppError, isObject } from '../../platform/kernel/index.ts'
 import { isBlankContent } from '../conversation/index.ts'
 import type { ProviderMessage, ProviderRequest } from '../providers/index.ts'
 import { type Fields, hasOnlyUsualFields, isText, readUsualRequest } from './usual-request.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { completionRequestSchema } from '../../contract/gateway.ts'
-import { readJson, readLongBody } from '../../platform/kernel/index.ts'
+import { readJson, readLongBody } from '../../platform/bodies/index.ts'
 import { completionBody, type ReadCompletion } from './completion-body.ts'
 import { readUsualRequest } from './usual-request.ts'
 

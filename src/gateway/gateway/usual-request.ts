@@ -7,7 +7,7 @@ import {
   maximumPartsPerMessage,
   maximumUserLength,
 } from '../../contract/gateway.ts'
-import { JsonText } from '../../platform/kernel/index.ts'
+import { JsonText } from '../../platform/bodies/index.ts'
 
 type SchemaFields = z.output<typeof completionRequestSchema>
 type SchemaMessage = SchemaFields['messages'][number]

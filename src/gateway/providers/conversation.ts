@@ -1,4 +1,4 @@
-import { isBlankText, JsonText, textOf } from '../../platform/kernel/index.ts'
+import { isBlankText, JsonText, textOf } from '../../platform/bodies/index.ts'
 import { isParts, type MessageContent, type PromptText, type TextPart, textOfContent } from '../conversation/index.ts'
 import type { ProviderMessage } from './port.ts'
 import { type JsonObject, parseJsonObject } from './wire-json.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import { JsonText } from '../../platform/kernel/index.ts'
+import { JsonText } from '../../platform/bodies/index.ts'
 
 /** A JSON body to send: text, or the UTF-8 pieces of a long one, at least one. */
 export type EncodedBody = string | readonly Buffer[]

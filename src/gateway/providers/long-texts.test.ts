@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { providerFormats } from '../../contract/provider-formats.ts'
-import { LongTexts } from '../../platform/kernel/index.ts'
+import { LongTexts } from '../../platform/bodies/index.ts'
 import { shapeMessages } from './accept-call.ts'
 import { createAdapter } from './create-provider.ts'
 import { bodyBytes, encodeBody, hashBody } from './encode-body.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { JsonText } from '../../platform/kernel/index.ts'
+import { JsonText } from '../../platform/bodies/index.ts'
 import { pixelSizeOf } from '../conversation/index.ts'
 import type { MediaPart } from './port.ts'
 import { estimateMedia } from './index.ts'

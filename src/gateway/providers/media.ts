@@ -1,5 +1,5 @@
 import { isParts, type ContentPart, type MediaPart, type MediaSource, type PromptText } from '../conversation/index.ts'
-import { joinTexts } from '../../platform/kernel/index.ts'
+import { joinTexts } from '../../platform/bodies/index.ts'
 import type { ProviderError, ProviderMessage } from './port.ts'
 import type { Adjustments } from './sampling.ts'
 import { failure } from './wire-failure.ts'

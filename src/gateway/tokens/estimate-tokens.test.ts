@@ -3,7 +3,7 @@ import { countTokens as countO200k } from 'gpt-tokenizer/encoding/o200k_base'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { expectLinear } from '../../../test/harness/timing.ts'
-import { JsonText } from '../../platform/kernel/index.ts'
+import { JsonText } from '../../platform/bodies/index.ts'
 import { estimateLongText, estimateTokens } from './estimate-tokens.ts'
 
 const prose = [

@@ -1,4 +1,4 @@
-import type { JsonText } from '../../platform/kernel/index.ts'
+import type { JsonText } from '../../platform/bodies/index.ts'
 
 /**
  * Token counts without a tokenizer run. Two figures come out: an estimate (what a crash bills) and a bound (what a hold covers). A

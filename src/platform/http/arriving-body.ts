@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Readable } from 'node:stream'
-import { type BodyReader, type LongBody, loopTurn, usualBytes } from '../kernel/index.ts'
+import { type BodyReader, type LongBody, usualBytes } from '../bodies/index.ts'
+import { loopTurn } from '../kernel/index.ts'
 
 /** Bytes that are copied in one turn of the event loop: 1 to 2 ms, most of it new memory. */
 const joinedBytesPerTurn = 2 * 1024 * 1024

@@ -1,4 +1,5 @@
-import { type BodyFormat, type ErrorCode, JsonText, type LiteralCounts } from '../kernel/index.ts'
+import { type BodyFormat, JsonText, type LiteralCounts } from '../bodies/index.ts'
+import type { ErrorCode } from '../kernel/index.ts'
 
 /** Messages between body-thread.ts and body-worker.ts. */
 export interface BodyTask {

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import { AppError, type BodyFormat, type BodyReader, Turns } from '../kernel/index.ts'
+import type { BodyFormat, BodyReader } from '../bodies/index.ts'
+import { AppError, Turns } from '../kernel/index.ts'
 import { type BodyResult, type BodyTask, unpackTexts } from './body-messages.ts'
 
 /** Parses bodies in a separate thread, one at a time, alternating between organisations. The body budget bounds the queue. */

@@ -1,5 +1,6 @@
 import { parentPort } from 'node:worker_threads'
-import { type BodyReader, describeError, isAppError, readLongBody } from '../kernel/index.ts'
+import { type BodyReader, readLongBody } from '../bodies/index.ts'
+import { describeError, isAppError } from '../kernel/index.ts'
 import { type BodyResult, type BodyTask, packTexts } from './body-messages.ts'
 
 /** The thread that parses large bodies, one after another; see body-thread.ts. */

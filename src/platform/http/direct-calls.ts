@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type BodyReader, createRequestId, type Log } from '../kernel/index.ts'
+import type { BodyReader } from '../bodies/index.ts'
+import { createRequestId, type Log } from '../kernel/index.ts'
 import type { Admit } from './admit.ts'
 import { type CallHandler, jsonType, toCall } from './call.ts'
 import { type EventStream, startEventStreamOn } from './event-stream.ts'

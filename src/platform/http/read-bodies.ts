@@ -1,13 +1,6 @@
 import type { Readable } from 'node:stream'
-import {
-  AppError,
-  assertStorableTexts,
-  type BodyFormat,
-  type BodyReader,
-  loopTurn,
-  readBody,
-  readJson,
-} from '../kernel/index.ts'
+import { type BodyFormat, type BodyReader, readBody, readJson } from '../bodies/index.ts'
+import { AppError, assertStorableTexts, loopTurn } from '../kernel/index.ts'
 import { type Admit, bodyTooLarge } from './admit.ts'
 import { ArrivingBody, shareReading } from './arriving-body.ts'
 import type { BodyThread } from './body-thread.ts'

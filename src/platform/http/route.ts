@@ -7,7 +7,8 @@ import type {
   RawServerDefault,
 } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import type { BodyReader, RateLimitState, RequestId } from '../kernel/index.ts'
+import type { BodyReader } from '../bodies/index.ts'
+import type { RateLimitState, RequestId } from '../kernel/index.ts'
 import type { CallHandler } from './call.ts'
 import type { Caller, Person } from './caller.ts'
 import type { LimitedKind, RouteAuthentication } from './route-access.ts'

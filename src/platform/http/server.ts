@@ -4,15 +4,8 @@ import type { Readable } from 'node:stream'
 import fastify, { type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify'
 import type { z } from 'zod'
 import { readValue } from '../../contract/validation.ts'
-import {
-  AppError,
-  assertReadsCsv,
-  createRequestId,
-  type Log,
-  loopTurn,
-  type Role,
-  type Telemetry,
-} from '../kernel/index.ts'
+import { assertReadsCsv } from '../bodies/index.ts'
+import { AppError, createRequestId, type Log, loopTurn, type Role, type Telemetry } from '../kernel/index.ts'
 import { type Admit, createAdmit, type House } from './admit.ts'
 import type { Admission } from './admission.ts'
 import { type Authenticators, findOrganisation } from './authentication.ts'

@@ -11,10 +11,8 @@ export { assertWritable, describeFileFault, describeLackOfRoom } from './file-fa
 export * from './ids.ts'
 export { isObject } from './is-object.ts'
 export { connectionArrived, loopTurn } from './loop-turns.ts'
-export { decodeTexts, isBlankText, joinTexts, JsonText, type LiteralCounts, textOf, toMovable } from './json-text.ts'
 export * from './log.ts'
 export { lookUp } from './look-up.ts'
-export { LongTexts } from './long-texts.ts'
 export { type NetworkRule, notMetadata, publicNetworks } from './network-rule.ts'
 export { currentOrganisation, runForAll, runForOrganisation } from './organisation-context.ts'
 export { percentile } from './percentile.ts'
@@ -30,17 +28,6 @@ export * from './time-slices.ts'
 export type { StatedUsage, TokenCounts } from './usage.ts'
 export * from './telemetry.ts'
 export { userAgent, version } from './version.ts'
-export {
-  assertReadsCsv,
-  type BodyFormat,
-  type BodyReader,
-  type LongBody,
-  readBody,
-  readJson,
-  readLongBody,
-  usualBytes,
-} from './body-reader.ts'
-export type { BodyShape } from './json-scan.ts'
 export { assertStorableTexts, toStorable } from './storable-text.ts'
 export { toWebUrl } from './web-url.ts'
 export { Turns } from './turns.ts'

@@ -1,4 +1,5 @@
-import { AppError, createTimeSlices, textOf } from '../../../platform/kernel/index.ts'
+import { textOf } from '../../../platform/bodies/index.ts'
+import { AppError, createTimeSlices } from '../../../platform/kernel/index.ts'
 import type { Passage } from '../../../documents/retrieval/index.ts'
 import { textOfContent } from '../../../gateway/conversation/index.ts'
 import type { ProviderMessage } from '../../../gateway/providers/index.ts'

@@ -1,5 +1,6 @@
 import { maximumMetadataPairs } from '../../../contract/gateway.ts'
-import { type BodyReader, type BodyShape, isAppError, LongTexts } from '../../../platform/kernel/index.ts'
+import { type BodyReader, type BodyShape, LongTexts } from '../../../platform/bodies/index.ts'
+import { isAppError } from '../../../platform/kernel/index.ts'
 import { estimateRequestAtOnce } from '../../gateway/index.ts'
 import type { ParsedCall } from '../completion.routes.ts'
 import { moveLongTexts } from '../long-texts.ts'

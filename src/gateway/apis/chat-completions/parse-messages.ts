@@ -1,4 +1,5 @@
-import { isObject, joinTexts, JsonText } from '../../../platform/kernel/index.ts'
+import { joinTexts, JsonText } from '../../../platform/bodies/index.ts'
+import { isObject } from '../../../platform/kernel/index.ts'
 import type { CacheMark, ContentPart, MessageContent, PromptText } from '../../conversation/index.ts'
 import { type ProviderMessage, type ReasoningReplay, type ToolCall, unwrapReplay } from '../../providers/index.ts'
 import {

@@ -1,5 +1,6 @@
 import { chatSettingsSchema } from '../../../contract/gateway-v2-chat.ts'
-import { AppError, decodeTexts, isObject, JsonText } from '../../../platform/kernel/index.ts'
+import { decodeTexts, JsonText } from '../../../platform/bodies/index.ts'
+import { AppError, isObject } from '../../../platform/kernel/index.ts'
 import { type CacheMark, isBlankContent, isParts } from '../../conversation/index.ts'
 import type { ProviderMessage, ProviderRequest } from '../../providers/index.ts'
 import { invalid, readSettings, unsupported } from '../limits.ts'

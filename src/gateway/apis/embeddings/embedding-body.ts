@@ -3,7 +3,8 @@ import {
   maximumEmbeddingInputs,
   maximumTokensPerInput,
 } from '../../../contract/gateway-v2-embeddings.ts'
-import { type BodyReader, isObject } from '../../../platform/kernel/index.ts'
+import type { BodyReader } from '../../../platform/bodies/index.ts'
+import { isObject } from '../../../platform/kernel/index.ts'
 import { invalid, nameOfType, readList, readObject, readSettings } from '../limits.ts'
 
 const { input: _input, ...settings } = embeddingRequestSchema.shape

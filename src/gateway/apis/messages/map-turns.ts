@@ -1,5 +1,5 @@
 import type { BlockOf, ContentBlockBody, MessageBody } from '../../../contract/gateway-v2-messages.ts'
-import { isBlankText } from '../../../platform/kernel/index.ts'
+import { isBlankText } from '../../../platform/bodies/index.ts'
 import {
   type ContentPart,
   type MessageContent,

@@ -1,5 +1,5 @@
 import { countTokensRequestSchema, messagesRequestSchema } from '../../../contract/gateway-v2-messages.ts'
-import type { BodyReader, BodyShape } from '../../../platform/kernel/index.ts'
+import type { BodyReader, BodyShape } from '../../../platform/bodies/index.ts'
 import { estimateRequestAtOnce } from '../../gateway/index.ts'
 import type { ParsedCall } from '../completion.routes.ts'
 import { maximumBodyDepth, requestLimits } from '../limits.ts'

@@ -1,5 +1,5 @@
 import type { ContentBlockBody, PromptBody } from '../../../contract/gateway-v2-messages.ts'
-import { toMovable } from '../../../platform/kernel/index.ts'
+import { toMovable } from '../../../platform/bodies/index.ts'
 
 /**
  * Turns the long texts and media of a body into bytes, in place: they move from the thread that has read them without a copy, and both

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { AppError, readJson } from '../../../platform/kernel/index.ts'
+import { readJson } from '../../../platform/bodies/index.ts'
+import { AppError } from '../../../platform/kernel/index.ts'
 import { wrapReplay } from '../../providers/index.ts'
 import { parseBetas } from './betas.ts'
 import { messagesBody } from './messages-body.ts'

@@ -1,5 +1,6 @@
 import { maximumRerankDocuments, rerankRequestSchema } from '../../../contract/gateway-v2-embeddings.ts'
-import { type BodyReader, isObject } from '../../../platform/kernel/index.ts'
+import type { BodyReader } from '../../../platform/bodies/index.ts'
+import { isObject } from '../../../platform/kernel/index.ts'
 import { invalid, readList, readObject, readSettings, readText } from '../limits.ts'
 
 const { documents: _documents, ...settings } = rerankRequestSchema.shape

@@ -1,4 +1,4 @@
-import { JsonText } from '../../../platform/kernel/index.ts'
+import { JsonText } from '../../../platform/bodies/index.ts'
 import type { ContentPart, ImagePart, MessageContent, PromptText } from '../../conversation/index.ts'
 import {
   type FieldPath,

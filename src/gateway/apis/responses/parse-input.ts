@@ -1,4 +1,5 @@
-import { isObject, JsonText, lookUp } from '../../../platform/kernel/index.ts'
+import { JsonText } from '../../../platform/bodies/index.ts'
+import { isObject, lookUp } from '../../../platform/kernel/index.ts'
 import { isBlankContent, type MessageContent, partsOf } from '../../conversation/index.ts'
 import { type ProviderMessage, type ReasoningReplay, unwrapReplay } from '../../providers/index.ts'
 import {

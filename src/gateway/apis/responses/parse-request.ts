@@ -1,6 +1,7 @@
 import { responsesSettingsSchema, type ResponsesSettings } from '../../../contract/gateway-v2-responses.ts'
 import { readValue } from '../../../contract/validation.ts'
-import { AppError, decodeTexts, isObject, JsonText } from '../../../platform/kernel/index.ts'
+import { decodeTexts, JsonText } from '../../../platform/bodies/index.ts'
+import { AppError, isObject } from '../../../platform/kernel/index.ts'
 import type { ProviderRequest, ResponseFormat } from '../../providers/index.ts'
 import { invalid, readSchema, unsupported } from '../limits.ts'
 import { longFields } from './parse-content.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { AppError, readBody, readJson, readLongBody } from '../../../platform/kernel/index.ts'
+import { readBody, readJson, readLongBody } from '../../../platform/bodies/index.ts'
+import { AppError } from '../../../platform/kernel/index.ts'
 import { responsesBody, tokenCountBody } from './responses-body.ts'
 
 const long = (letter: string) => `${letter}"\\ü`.repeat(10_000)

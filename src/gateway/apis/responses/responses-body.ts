@@ -1,12 +1,6 @@
 import { maximumMetadataPairs } from '../../../contract/gateway.ts'
-import {
-  type BodyReader,
-  type BodyShape,
-  isAppError,
-  isObject,
-  JsonText,
-  LongTexts,
-} from '../../../platform/kernel/index.ts'
+import { type BodyReader, type BodyShape, JsonText, LongTexts } from '../../../platform/bodies/index.ts'
+import { isAppError, isObject } from '../../../platform/kernel/index.ts'
 import { estimateRequestAtOnce } from '../../gateway/index.ts'
 import type { ParsedCall } from '../completion.routes.ts'
 import { maximumBodyDepth, nestingOf, requestLimits } from '../limits.ts'

@@ -1,5 +1,5 @@
 import type { CacheMark, ContentPart, FilePart } from '../../conversation/index.ts'
-import { isBlankText, textOf } from '../../../platform/kernel/index.ts'
+import { isBlankText, textOf } from '../../../platform/bodies/index.ts'
 import { refusedPart, subtypeOf } from '../media.ts'
 import type { JsonObject } from '../wire-json.ts'
 

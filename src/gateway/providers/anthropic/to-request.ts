@@ -1,6 +1,6 @@
 import { jsonRequest } from '../json-request.ts'
 import { acceptCall, mapEffort, openingText } from '../accept-call.ts'
-import { isBlankText, joinTexts } from '../../../platform/kernel/index.ts'
+import { isBlankText, joinTexts } from '../../../platform/bodies/index.ts'
 import { isParts, type PromptText, type TextPart, toClaudeSchema } from '../../conversation/index.ts'
 import { shapeConversation, toolArguments, trimFinalTurn } from '../conversation.ts'
 import { resolveTraits } from '../model-traits/index.ts'

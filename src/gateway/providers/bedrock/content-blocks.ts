@@ -1,5 +1,6 @@
 import { type CacheMark, type ContentPart, isParts, type MessageContent } from '../../conversation/index.ts'
-import { isBlankText, lookUp } from '../../../platform/kernel/index.ts'
+import { isBlankText } from '../../../platform/bodies/index.ts'
+import { lookUp } from '../../../platform/kernel/index.ts'
 import { refusedPart, subtypeOf } from '../media.ts'
 import type { JsonObject } from '../wire-json.ts'
 

@@ -1,6 +1,6 @@
 import { jsonRequest } from '../json-request.ts'
 import { acceptCall, mapEffort, openingText } from '../accept-call.ts'
-import { isBlankText } from '../../../platform/kernel/index.ts'
+import { isBlankText } from '../../../platform/bodies/index.ts'
 import { type TextPart, toClaudeSchema } from '../../conversation/index.ts'
 import { shapeConversation, toolArguments, trimFinalTurn } from '../conversation.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'

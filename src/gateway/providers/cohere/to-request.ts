@@ -1,7 +1,7 @@
 import { toFunctionTools } from '../function-tools.ts'
 import { jsonRequest } from '../json-request.ts'
 import { acceptCall } from '../accept-call.ts'
-import { isBlankText } from '../../../platform/kernel/index.ts'
+import { isBlankText } from '../../../platform/bodies/index.ts'
 import { isParts, type MessageContent, textOfContent, toPlainSchema } from '../../conversation/index.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'

@@ -1,6 +1,6 @@
 import { jsonRequest } from '../json-request.ts'
 import { acceptCall, openingText } from '../accept-call.ts'
-import { isBlankText, joinTexts, textOf } from '../../../platform/kernel/index.ts'
+import { isBlankText, joinTexts, textOf } from '../../../platform/bodies/index.ts'
 import { type ContentPart, isBlankContent, isParts, textOfContent, toGeminiSchema } from '../../conversation/index.ts'
 import { nameOfAnsweredTool, orderResults, shapeConversation, toolArguments } from '../conversation.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'

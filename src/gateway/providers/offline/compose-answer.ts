@@ -6,7 +6,8 @@ import {
   scoreAnswerability,
   withoutMarkup,
 } from '../../../platform/evidence/index.ts'
-import { createTimeSlices, textOf } from '../../../platform/kernel/index.ts'
+import { textOf } from '../../../platform/bodies/index.ts'
+import { createTimeSlices } from '../../../platform/kernel/index.ts'
 import { textOfContent } from '../../conversation/index.ts'
 import type { ProviderMessage } from '../port.ts'
 

@@ -1,4 +1,5 @@
-import { type Clock, createTimeSlices, systemClock, textOf } from '../../../platform/kernel/index.ts'
+import { textOf } from '../../../platform/bodies/index.ts'
+import { type Clock, createTimeSlices, systemClock } from '../../../platform/kernel/index.ts'
 import { textOfContent } from '../../conversation/index.ts'
 import type { TokenCounting } from '../../tokens/index.ts'
 import {

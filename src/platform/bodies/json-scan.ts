@@ -1,4 +1,4 @@
-import { AppError } from './errors.ts'
+import { AppError } from '../kernel/index.ts'
 
 /**
  * Checks a JSON text against limits before anything of it is built. One pass over the bytes, linear, without allocation for what is

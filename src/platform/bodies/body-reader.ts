@@ -1,4 +1,4 @@
-import { AppError } from './errors.ts'
+import { AppError } from '../kernel/index.ts'
 import { type BodyLimits, scanJson } from './json-scan.ts'
 import { type LongTextLimits, LongTexts } from './long-texts.ts'
 

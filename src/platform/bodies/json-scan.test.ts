@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isAppError } from './errors.ts'
+import { isAppError } from '../kernel/index.ts'
 import { type BodyLimits, type BodyShape, scanJson } from './json-scan.ts'
 
 const anything: BodyLimits = { shape: {}, maximumValues: 1_000_000 }
