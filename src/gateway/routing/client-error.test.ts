@@ -55,6 +55,14 @@ test('the client gets the provider’s message, shortened, only if the request w
   expect(ours.internal).toContain('acme')
 })
 
+test('a sentence that a host sends as the name of a field is not shown', () => {
+  for (const param of ['Account acme is suspended', 'accounts/acme/models/m', 'messages: acme'])
+    expect(toClientError(new ProviderError('invalid_request', 'bad', { retryable: false, param })).param).toBeNull()
+  const path = 'messages[0].content.image-url'
+  const error = new ProviderError('invalid_request', 'bad', { retryable: false, param: path })
+  expect(toClientError(error).param).toBe(path)
+})
+
 test.each([
   ['invalid_request', 'Your account acme is suspended.', 'the provider gave no reason that can be shown.'],
   ['invalid_request', 'Too hot for accounts/acme/models/x. Billing: acme.', 'Too hot for models/x.'],

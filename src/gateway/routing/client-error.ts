@@ -24,7 +24,7 @@ export function toClientError(thrown: unknown): AppError {
         `The model’s provider rejected the request: ${forClients(error.message)}`,
         {
           ...options,
-          ...(error.param === null ? {} : { param: error.param }),
+          ...(isFieldPath(error.param) && { param: error.param }),
         },
       )
     case 'context_length':
@@ -86,6 +86,11 @@ export function toClientError(thrown: unknown): AppError {
 }
 
 const defaultRetryAfterSeconds = 1
+
+/** A path of the request's fields, such as `messages[0].content`. Hosts also put sentences there, which may name the operator's account. */
+function isFieldPath(param: string | null): param is string {
+  return param !== null && /^[\w.[\]-]+$/.test(param)
+}
 
 /** A provider's message without the sentences that speak of the operator's account, and without its name in a model's path (Fireworks). */
 function forClients(message: string): string {
