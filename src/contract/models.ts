@@ -51,10 +51,16 @@ export const statedPricesSchema = z.strictObject({
     .describe('The step with the largest `abovePromptTokens` below the prompt’s tokens applies to the whole request.'),
 })
 
-const headerName = z.string().regex(/^[A-Za-z0-9-]{1,100}$/)
-const withoutCredentials = (url: string) => {
-  const { username, password, protocol } = new URL(url)
-  return username === '' && password === '' && /^https?:$/.test(protocol)
+/** Without those that the HTTP client sets for the connection and the body: a call with another value fails, or reaches another host. */
+const headerName = z
+  .string()
+  .regex(
+    /^(?!(?:host|connection|content-length|transfer-encoding|expect|upgrade|keep-alive|te|trailer)$)[a-z0-9-]{1,100}$/i,
+  )
+/** Also runs where the text is no address. */
+const withoutCredentials = (text: string) => {
+  const url = URL.parse(text)
+  return !url || (url.username === '' && url.password === '' && /^https?:$/.test(url.protocol))
 }
 
 /** The part of a provider that is stored unencrypted. */
