@@ -16,7 +16,7 @@ export function readSourceFiles(places: readonly string[], pattern: RegExp): Sou
     .map((file) => ({ path: file, text: readFileSync(path.join(repositoryRoot, file), 'utf8') }))
 }
 
-/** The paths of all files below `places`, sorted. */
+/** The paths of all files below `places` without installed packages, sorted. */
 export function listPaths(places: readonly string[]): string[] {
   const entries = readdirSync(repositoryRoot, { withFileTypes: true }).filter(({ name }) => places.includes(name))
   return entries.flatMap((entry) => (entry.isFile() ? [entry.name] : listFolder(entry.name))).toSorted()
@@ -26,6 +26,7 @@ function listFolder(folder: string): string[] {
   return readdirSync(path.join(repositoryRoot, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => path.relative(repositoryRoot, path.join(entry.parentPath, entry.name)))
+    .filter((file) => !file.includes('/node_modules/'))
 }
 
 /** The line of a position in a text, counted from 1. */
