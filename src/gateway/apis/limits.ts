@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { readFields, sentence } from '../../contract/validation.ts'
 import { maximumCharactersPerMessage } from '../../contract/gateway.ts'
-import type { JsonText } from '../../platform/bodies/index.ts'
+import { JsonText } from '../../platform/bodies/index.ts'
 import { AppError, isObject } from '../../platform/kernel/index.ts'
 
 /** Bounds that the client APIs of version 2 share. They limit memory and time of one request, and no known client reaches them. */
@@ -129,7 +129,7 @@ export function readOpaque(value: unknown, path: FieldPath): Record<string, unkn
   return opaque
 }
 
-/** Levels of arrays and objects, without recursion; stops above `most`. */
+/** Levels of arrays and objects, without recursion; stops above `most`. A text kept as bytes is a text: its bytes are not visited. */
 export function nestingOf(value: unknown, most: number): number {
   let level = 0
   let current: unknown[] = [value]
@@ -138,7 +138,7 @@ export function nestingOf(value: unknown, most: number): number {
     for (const entry of current) {
       if (typeof entry !== 'object' || entry === null) continue
       for (const member of Array.isArray(entry) ? entry : Object.values(entry))
-        if (typeof member === 'object' && member !== null) next.push(member)
+        if (typeof member === 'object' && member !== null && !(member instanceof JsonText)) next.push(member)
     }
     level++
     if (next.length === 0) return level

@@ -1,10 +1,8 @@
 import { maximumMetadataPairs } from '../../../contract/gateway.ts'
-import { type BodyReader, type BodyShape, LongTexts } from '../../../platform/bodies/index.ts'
-import { isAppError } from '../../../platform/kernel/index.ts'
-import { estimateRequestAtOnce } from '../../gateway/index.ts'
+import type { BodyReader, BodyShape } from '../../../platform/bodies/index.ts'
+import { readsWith, shapes } from '../completion-body.ts'
 import type { ParsedCall } from '../completion.routes.ts'
-import { moveLongTexts } from '../long-texts.ts'
-import { maximumBodyDepth, requestLimits } from '../limits.ts'
+import { requestLimits } from '../limits.ts'
 import { messageFields, partFields } from './parse-messages.ts'
 import { chatFields, parseChat, type ParsedChat } from './parse-request.ts'
 
@@ -30,36 +28,5 @@ export const chatBody: BodyReader<ReadChat> = {
       ['functions', { maximumItems: requestLimits.tools }],
     ]),
   },
-  maximumDepth: maximumBodyDepth,
-  // Each part is an object with two values; the rest is for the messages themselves, for tools and for the other fields.
-  maximumValues: 3 * requestLimits.messages * requestLimits.partsPerMessage + 500_000,
-  readUsual,
-  startLong() {
-    const texts = new LongTexts()
-    return { push: (bytes) => texts.push(bytes), finish: () => readUsual(texts.finish()) }
-  },
-  read(value, ignored) {
-    const parsed = read(value, ignored)
-    moveLongTexts(parsed.request.messages)
-    return parsed
-  },
-}
-
-function read(value: unknown, ignored: string[]): ReadChat {
-  const parsed = parseChat(value, ignored)
-  return { ...parsed, promptEstimate: estimateRequestAtOnce(parsed.request) }
-}
-
-/** What is not valid is scanned, whose errors come first. */
-function readUsual(value: unknown): ReadChat | undefined {
-  try {
-    return value === undefined ? undefined : read(value, [])
-  } catch (error) {
-    if (isAppError(error)) return undefined
-    throw error
-  }
-}
-
-function shapes(names: Iterable<string>): Map<string, BodyShape> {
-  return new Map([...names].map((name) => [name, {}]))
+  ...readsWith(parseChat),
 }

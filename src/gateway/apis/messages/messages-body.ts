@@ -1,14 +1,13 @@
 import { countTokensRequestSchema, messagesRequestSchema } from '../../../contract/gateway-v2-messages.ts'
 import type { BodyReader, BodyShape } from '../../../platform/bodies/index.ts'
 import { estimateRequestAtOnce } from '../../gateway/index.ts'
+import { shapes } from '../completion-body.ts'
 import type { ParsedCall } from '../completion.routes.ts'
 import { maximumBodyDepth, requestLimits } from '../limits.ts'
 import { parseCountTokens, parseMessages, type ParsedMessages, refusedFields } from './parse-request.ts'
 
 export type ReadMessages = ParsedMessages & ParsedCall
 export type ReadCount = Omit<ReadMessages, 'stream'>
-
-const shapes = (names: Iterable<string>): Map<string, BodyShape> => new Map([...names].map((name) => [name, {}]))
 
 /** The fields of all kinds of blocks. */
 const block: BodyShape = {

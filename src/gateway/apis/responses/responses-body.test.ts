@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { readBody, readJson, readLongBody } from '../../../platform/bodies/index.ts'
+import { JsonText, readBody, readJson, readLongBody } from '../../../platform/bodies/index.ts'
 import { AppError } from '../../../platform/kernel/index.ts'
+import { nestingOf } from '../limits.ts'
 import { responsesBody, tokenCountBody } from './responses-body.ts'
 
 const long = (letter: string) => `${letter}"\\ü`.repeat(10_000)
@@ -76,6 +77,10 @@ describe('a body of the Responses API', () => {
     const tools = Array.from({ length: 1_001 }, (_, at) => ({ type: 'function', name: `f${at}` }))
     expect(refusalOf({ model: 'm', input: 'x', tools })).toMatchObject({ param: 'tools' })
     expect(refusalOf('['.repeat(8_000))).toMatchObject({ message: expect.stringContaining('nested') })
+  })
+
+  test('counts the levels of a body without visiting the bytes of its long texts', () => {
+    expect(nestingOf({ input: [{ content: JsonText.of('x') }] }, 80)).toBe(3)
   })
 
   test('may lack the model if only its tokens are counted', () => {
