@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { expectStatus, type TestOrganisation, type TestSpace } from '../harness/portico.ts'
 import { agentic, inline, question, type ScriptedStage, startScriptedStage } from '../harness/scripted-space.ts'
+import { scriptedTurn } from '../upstream/scripted-model.ts'
 import type { UpstreamReply } from '../upstream/upstream.ts'
 
 /** What of a model's turns is an answer, and what clients learn about its end. */
@@ -104,4 +105,27 @@ it.each([
   ])
   expect(events.map(({ event }) => event).filter((event) => event !== 'assistant_finish')).toEqual(names)
   expect(events.findIndex(({ event }) => event === 'assistant_finish')).toBe(names.indexOf('references'))
+})
+
+it('a search that is repeated finds what the model does not have yet, and states when there is nothing more', async () => {
+  const settings = { queryRewriting: 'off', maximumPassages: 1 }
+  const own = await stage.portico.createSpace(organisation, { model: 'm', settings })
+  await stage.upload(organisation, own, 'Tickets for adults cost twelve euros at the museum.', 'adults.txt')
+  await stage.upload(organisation, own, 'Tickets for groups of ten cost ninety euros at the museum.', 'groups.txt')
+  // Too much to give all of it.
+  const lamps = Array.from({ length: 2_000 }, (_, n) => `Lamp ${n} stands in room ${n % 7} of the archive.`)
+  await stage.upload(organisation, own, lamps.join('\n\n'), 'lamps.txt')
+  stage.play(({ round }) =>
+    round < 2
+      ? scriptedTurn([{ name: 'search_uploaded_files', args: { query: 'museum tickets cost' } }])
+      : turn(['Done.']),
+  )
+  const path = `/v1/endpoints/${own.endpointId}/chat`
+  expectStatus(await organisation.client('POST', path, { messages: question }, agentic), 200)
+  const { prompt, results } = stage.calls().at(-1)!
+  const namesIn = (text: string) => text.match(/\b(?:adults|groups)\.txt/g) ?? []
+  const [first, second] = results
+  expect([...namesIn(prompt), ...namesIn(first!)].toSorted()).toEqual(['adults.txt', 'groups.txt'])
+  expect(first).toContain('Also found; already given to you: 1.')
+  expect(second).toMatch(/^Nothing new was found; already given to you: [12]\.$/)
 })

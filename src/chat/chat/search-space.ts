@@ -5,6 +5,8 @@ import type { SearchQuery } from './queries/conversation-query.ts'
 interface SearchOptions {
   explain?: ExplainSearch
   documentIds?: readonly string[]
+  /** Passages beyond those of the Space's setting. */
+  more?: number
   /** As many as the reranker compares, in the order of the search: they are reranked together with those of other searches. */
   forReranking?: boolean
 }
@@ -14,7 +16,7 @@ export function searchSpace(
   retrieval: Retrieval,
   { organisation, space, signal }: Pick<AnswerCall, 'organisation' | 'space' | 'signal'>,
   { text, context, standalone = text }: SearchQuery,
-  { explain, documentIds, forReranking = false }: SearchOptions = {},
+  { explain, documentIds, more = 0, forReranking = false }: SearchOptions = {},
 ): Promise<Passage[]> {
   const { maximumPassages } = space.settings
   return retrieval.search({
@@ -24,7 +26,7 @@ export function searchSpace(
     context,
     ...(forReranking
       ? { limit: Math.max(maximumPassages, retrieval.rerankSize), rerankText: null }
-      : { limit: maximumPassages, rerankText: standalone }),
+      : { limit: maximumPassages + more, rerankText: standalone }),
     ...(documentIds && { documentIds }),
     ...(explain && { explain }),
     signal,

@@ -48,6 +48,8 @@ export interface ToolRound {
   call: AnswerCall
   window: ContextWindow
   boundary: string
+  /** What the model has received; grows with the results. */
+  passages: readonly GivenPassage[]
   /** Number of the first new passage. */
   firstNumber: number
   budget: ToolBudget
@@ -107,7 +109,7 @@ export const scopeOf = ({ organisation, space }: Pick<AnswerCall, 'organisation'
 /** Runs one use within the limits of a call, of its round and of its answer. */
 async function runWithin(
   use: ToolUse,
-  { dependencies, call, budget }: ToolRound,
+  { dependencies, call, passages, budget }: ToolRound,
   index: number,
 ): Promise<ToolResult | ToolProblem> {
   if (index >= toolLimits.callsPerRound) {
@@ -117,7 +119,10 @@ async function runWithin(
   const deadline = budget.deadlineOfCall()
   try {
     const signal = AbortSignal.any([call.signal, deadline])
-    return await use.run({ dependencies, call, scope: scopeOf(call), signal })
+    const givenChunks = new Map(
+      passages.flatMap(({ parts }, index) => parts.map(({ chunk }) => [chunk.chunkId, index + 1] as const)),
+    )
+    return await use.run({ dependencies, call, scope: scopeOf(call), givenChunks, signal })
   } catch (error) {
     call.signal.throwIfAborted()
     if (deadline.aborted) return { problem: 'The call took too long and was stopped. Try something simpler.' }

@@ -8,6 +8,8 @@ import type { AnswerCall, AnswerDependencies } from '../port.ts'
 export interface ToolContext extends DocumentContext {
   dependencies: Pick<AnswerDependencies, 'retrieval' | 'documents' | 'tables' | 'now'>
   call: Pick<AnswerCall, 'organisation' | 'space'>
+  /** The chunks that the model has received, with the numbers of their passages. */
+  givenChunks: ReadonlyMap<string, number>
 }
 
 /** What tools need that read documents. */
