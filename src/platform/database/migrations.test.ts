@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { firstRelease } from '../../../test/harness/first-release.ts'
 import { migrationsFolder, readMigrations } from './migration-scripts.ts'
@@ -73,6 +74,22 @@ describe.skipIf(!hasSquawk).each(['control', 'corpus'] as const)(
         })
       }
     }, 120_000)
+  },
+)
+
+const upgrades = path.join(import.meta.dirname, '../../../test/upgrades')
+
+/** Databases that earlier versions made have the hash of each script: an edited comment would keep them from opening. */
+test.each(fs.readdirSync(upgrades).filter((name) => name.endsWith('.sql.gz')))(
+  'the scripts of %s have the text that they had then',
+  (file) => {
+    const dump = gunzipSync(fs.readFileSync(path.join(upgrades, file))).toString()
+    const applied = [...dump.matchAll(/^INSERT INTO portico_migrations VALUES \('([^']+)', '([0-9a-f]{64})'/gm)]
+    const now = new Map(
+      readMigrations(file.includes('.corpus.') ? 'corpus' : 'control').map(({ name, checksum }) => [name, checksum]),
+    )
+    expect(applied.length).toBeGreaterThan(5)
+    expect(applied.filter(([, name, checksum]) => now.has(name!) && now.get(name!) !== checksum)).toEqual([])
   },
 )
 

@@ -1,6 +1,6 @@
 -- The ledger. Money is int8 in picoUsd (1e-12 US dollar), prices int8 in attoUsd (1e-18) per token.
 --
--- Invariants, proved by the audit (src/gateway/billing/audit.ts):
+-- Invariants, proved by the audit (src/billing/audit.ts):
 --   committed = settled + sum(leases.granted)            per organisation and period
 --   committed <= ceiling                                 the highest budget that was in force in the period
 --   settled + sum(open holds) <= granted                 per lease

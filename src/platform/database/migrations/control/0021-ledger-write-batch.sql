@@ -1,4 +1,4 @@
--- The one statement of the ledger's hot path (src/gateway/billing/ledger.store.ts, writeBatch): holds, growth, progress and settlements of many
+-- The one statement of the ledger's hot path (src/billing/ledger.store.ts, writeBatch): holds, growth, progress and settlements of many
 -- requests in one round trip and one commit. It touches rows of one instance only, so instances never wait for each other here.
 -- Repeating it after a lost connection is harmless: what is there already is left out.
 --

@@ -1,4 +1,4 @@
--- Limits of one organisation, on each instance. Defaults: src/tenants/organisations/organisation.ts.
+-- Limits of one organisation, on each instance. Defaults: src/organisations/organisation.ts.
 ALTER TABLE organisations
   ADD COLUMN max_concurrent_calls integer NOT NULL DEFAULT 256 CHECK (max_concurrent_calls BETWEEN 1 AND 100000),
   -- null: no limit

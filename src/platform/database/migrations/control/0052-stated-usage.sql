@@ -1,4 +1,4 @@
--- What a provider says about its bill: where the base cost comes from, and its own numbers (src/gateway/billing/port.ts, StatedUsage).
+-- What a provider says about its bill: where the base cost comes from, and its own numbers (src/billing/port.ts, StatedUsage).
 alter table ledger_entries
   add column cost_basis text not null default 'tokens' check (cost_basis in ('tokens', 'stated', 'billed_units')),
   add column raw_usage jsonb;

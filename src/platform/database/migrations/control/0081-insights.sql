@@ -1,4 +1,4 @@
--- What published chats cited and could not answer (src/chat/insights). Days are those of the organisation's time zone.
+-- What published chats cited and could not answer (src/insights). Days are those of the organisation's time zone.
 
 CREATE TABLE insight_citations (
   organisation_id uuid NOT NULL,

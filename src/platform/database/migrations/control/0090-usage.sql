@@ -1,4 +1,4 @@
--- Usage reports read rows that are summed up in advance (src/gateway/billing/usage-counting.store.ts).
+-- Usage reports read rows that are summed up in advance (src/billing/usage-counting.store.ts).
 --
 -- Every statement that inserts ledger entries puts their ids into usage_queue, in the same transaction. A job takes ids from the queue
 -- and adds their entries to the tables below in one transaction, so that each entry counts exactly once. The hot path never waits for a

@@ -1,5 +1,5 @@
 -- Sums of 14 days, so that a report of many days reads few rows. Some days after its end a span is closed: a job adds the rows of its days,
--- for some organisations at a time (src/gateway/billing/usage-spans.store.ts). Entries that are counted later are added by triggers, in the same
+-- for some organisations at a time (src/billing/usage-spans.store.ts). Entries that are counted later are added by triggers, in the same
 -- transaction, whatever version of the service counts them. Days that are not closed are read from the tables of days. Only the holder of
 -- the counting lock changes these tables and their sources. The audit compares them.
 

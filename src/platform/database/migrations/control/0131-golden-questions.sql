@@ -1,4 +1,4 @@
--- Questions with the documents and facts that an answer must have (src/chat/golden-questions).
+-- Questions with the documents and facts that an answer must have (src/golden-questions).
 
 CREATE TABLE golden_questions (
   id uuid PRIMARY KEY,

@@ -1,4 +1,4 @@
--- Runs of golden questions and their results (src/chat/golden-questions). A job in the corpus database works on a run.
+-- Runs of golden questions and their results (src/golden-questions). A job in the corpus database works on a run.
 
 CREATE TABLE golden_runs (
   id uuid PRIMARY KEY,

@@ -1,4 +1,4 @@
--- Conversations of published chats (src/chat/conversations): only of Spaces whose setting keepConversations is on.
+-- Conversations of published chats (src/conversations): only of Spaces whose setting keepConversations is on.
 
 -- Everything that a Space keeps. Whoever adds or removes turns locks this row first.
 CREATE TABLE conversation_stores (

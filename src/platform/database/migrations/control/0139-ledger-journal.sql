@@ -1,4 +1,4 @@
--- The journal of the ledger (src/gateway/billing/journal/): this database is its projection.
+-- The journal of the ledger (src/billing/journal/): this database is its projection.
 
 -- One row. Records up to the sequence are in the tables of the ledger.
 create table ledger_journals (

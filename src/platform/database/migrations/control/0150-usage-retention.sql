@@ -1,4 +1,4 @@
--- Entries can be removed some time after their call (src/gateway/billing/retention.store.ts). What is removed is added up here in the same
+-- Entries can be removed some time after their call (src/billing/retention.store.ts). What is removed is added up here in the same
 -- transaction, so that the audit still compares every counter and every sum of usage reports with what was billed.
 create table ledger_removed_sums (
   organisation_id uuid not null,

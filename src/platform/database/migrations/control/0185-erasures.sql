@@ -1,4 +1,4 @@
--- Erasures (src/chat/erasures): requests, and the certificates of completed ones. Rows stay: a late write of erased data is compared with them.
+-- Erasures (src/erasures): requests, and the certificates of completed ones. Rows stay: a late write of erased data is compared with them.
 CREATE TABLE erasures (
   id uuid PRIMARY KEY,
   organisation_id uuid NOT NULL,

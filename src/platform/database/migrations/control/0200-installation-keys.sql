@@ -1,4 +1,4 @@
--- Keys that outlive the secret key, under which they are encrypted (src/tenants/operators/installation-keys.store.ts).
+-- Keys that outlive the secret key, under which they are encrypted (src/operators/installation-keys.store.ts).
 CREATE TABLE installation_keys (
   name text PRIMARY KEY,
   sealed text NOT NULL,

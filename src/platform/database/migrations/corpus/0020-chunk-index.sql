@@ -1,5 +1,5 @@
 -- The index of documents: chunks, their terms, their vectors. Visibility hangs on one row per document (indexed_documents),
--- so that a document of any size becomes searchable, or vanishes, by one small write; see docs/understand/retrieval.md.
+-- so that a document of any size becomes searchable, or vanishes, by one small write; see docs/retrieval.md.
 
 -- One row per document that is being indexed or is searchable. Everything below refers to it and goes with it.
 create table indexed_documents (
@@ -57,7 +57,7 @@ alter table chunk_terms alter column terms set storage external;
 create index chunk_terms_by_term on chunk_terms using gin (terms) with (fastupdate = off);
 create index chunk_terms_by_document on chunk_terms (document_id);
 
--- What a BM25 index (pg_textsearch, one per large Space, made by src/documents/retrieval/index-maintenance.store.ts) reads.
+-- What a BM25 index (pg_textsearch, one per large Space, made by src/retrieval/index-maintenance.store.ts) reads.
 create function chunk_terms_text (terms integer[]) returns text
   language sql immutable strict parallel safe
   as $$ select pg_catalog.array_to_string(terms, ' ') $$;
