@@ -21,40 +21,29 @@ const maximumClauses = 400
 export function readClauses(text: string, language: TextLanguage): Clause[] {
   const latin = latinOf(language, defaultLanguage)
   const clauses: Clause[] = []
-  let waiting = ''
+  /** Of the parts before that had few words. */
+  let words: string[] = []
+  let isCondition = false
+  const add = (isNegated: boolean) => {
+    clauses.push({ words: words.map((word) => wordKeys(word, latin)), isNegated, isCondition })
+    words = []
+    isCondition = false
+  }
   for (const part of text.split(clauseEnd)) {
     if (clauses.length === maximumClauses) break
     if (exceptionStart.test(part)) {
-      waiting = ''
+      words = []
+      isCondition = false
       continue
     }
-    const whole = `${waiting} ${part}`
-    const negations = countNegations(whole, language)
+    const negations = countNegations(part, language)
     if (negations === null) return []
-    const words = [...new Set(tokenize(whole, { singleCharacters: false }))].filter((word) =>
-      isContentWord(word, latin),
-    )
-    if (words.length < fewWords && negations === 0) {
-      waiting = whole
-      continue
-    }
-    waiting = ''
-    clauses.push({
-      words: words.map((word) => wordKeys(word, latin)),
-      isNegated: negations % 2 === 1,
-      isCondition: condition.test(whole),
-    })
+    const added = tokenize(part, { singleCharacters: false }).filter((word) => isContentWord(word, latin))
+    words = [...new Set([...words, ...added])]
+    isCondition ||= condition.test(part)
+    if (words.length >= fewWords || negations > 0) add(negations % 2 === 1)
   }
-  const rest = waiting.trim()
-  if (rest !== '' && clauses.length < maximumClauses) {
-    const words = tokenize(rest, { singleCharacters: false }).filter((word) => isContentWord(word, latin))
-    if (words.length > 0)
-      clauses.push({
-        words: words.map((word) => wordKeys(word, latin)),
-        isNegated: false,
-        isCondition: condition.test(rest),
-      })
-  }
+  if (words.length > 0 && clauses.length < maximumClauses) add(false)
   return clauses
 }
 
