@@ -78,6 +78,10 @@ function addPrices(price: CliCommand) {
     .option('--output <usd>', 'output tokens')
     .option('--cache-read <usd>', 'cached input tokens; default: as input')
     .option('--cache-write <usd>', 'input tokens written to the cache; default: as input')
+    .option(
+      '--cache-write-hour <usd>',
+      'written and kept for an hour; default: twice the input, if writes have a price',
+    )
     .option('--reasoning <usd>', 'reasoning tokens; default: as output')
     .option('--valid-from <time>', 'ISO 8601; default: now')
     .examples('portico price set house-1 --input 0.15 --output 0.60')

@@ -21,6 +21,7 @@ const rules = [
   'Prices that a table announces for a later day are kept in `later`, where that table agrees on today’s price.',
   'A price of zero in a community table is left out: it means unknown as often as free. An operator can state zero.',
   'A cache-write price below the input price is a slip in the table and is left out (the input price counts then); so is a cache-read price above the input price.',
+  'A price of cache writes that are kept for an hour is left out if it is below the price of a write or above its double (twice the input counts then).',
   'A regional list that lacks the long-prompt prices of the plain list gets them in proportion to its input price, rounded up.',
   'OpenAI’s EU list is the plain list times the published regional uplift, for the models that have one, and the plain price for the rest.',
   'Models that answer only through other endpoints, charge per search, or speak, draw or film are left out. So is what had been switched off by the date of the snapshot.',
@@ -172,7 +173,7 @@ function choosePrices(
 
 function sanePrices(prices: TablePrices): { prices: TablePrices; notes: string[] } {
   const notes: string[] = []
-  let { cacheRead, cacheWrite } = prices
+  let { cacheRead, cacheWrite, cacheWriteHour } = prices
   if (cacheWrite !== null && cacheWrite > 0n && cacheWrite < prices.input) {
     notes.push(`cache-write price ${formatAttoUsd(cacheWrite)} below the input price left out`)
     cacheWrite = null
@@ -181,11 +182,22 @@ function sanePrices(prices: TablePrices): { prices: TablePrices; notes: string[]
     notes.push(`cache-read price ${formatAttoUsd(cacheRead)} above the input price left out`)
     cacheRead = null
   }
+  if (cacheWriteHour !== null && !isHourPrice(cacheWriteHour, cacheWrite)) {
+    notes.push(`one-hour cache-write price ${formatAttoUsd(cacheWriteHour)} left out`)
+    cacheWriteHour = null
+  }
   const steps = prices.steps.map((step) => ({
     ...step,
     cacheWrite: step.cacheWrite !== null && step.cacheWrite < step.input ? null : step.cacheWrite,
+    cacheWriteHour:
+      step.cacheWriteHour !== null && isHourPrice(step.cacheWriteHour, step.cacheWrite) ? step.cacheWriteHour : null,
   }))
-  return { prices: { ...prices, cacheRead, cacheWrite, steps }, notes }
+  return { prices: { ...prices, cacheRead, cacheWrite, cacheWriteHour, steps }, notes }
+}
+
+/** Keeping a prefix longer costs more than five minutes, in all published lists less than twice as much. */
+function isHourPrice(hour: bigint, write: bigint | null): boolean {
+  return write !== null && hour >= write && hour <= 2n * write
 }
 
 function toDecimals(prices: TablePrices): SnapshotPrices {
@@ -196,6 +208,7 @@ function toDecimals(prices: TablePrices): SnapshotPrices {
     // In LiteLLM a cache-write price of zero means "none": OpenAI and Gemini charge writes as input.
     ...cell('cacheRead', prices.cacheRead === 0n ? null : prices.cacheRead),
     ...cell('cacheWrite', prices.cacheWrite === 0n ? null : prices.cacheWrite),
+    ...cell('cacheWriteHour', prices.cacheWriteHour),
     ...cell('reasoning', prices.reasoning === prices.output || prices.reasoning === 0n ? null : prices.reasoning),
     ...(prices.steps.length > 0
       ? {
@@ -205,6 +218,7 @@ function toDecimals(prices: TablePrices): SnapshotPrices {
             output: formatAttoUsd(step.output),
             ...cell('cacheRead', step.cacheRead),
             ...cell('cacheWrite', step.cacheWrite),
+            ...cell('cacheWriteHour', step.cacheWriteHour),
           })),
         }
       : {}),
@@ -260,6 +274,7 @@ function inheritSteps(regional: SnapshotModel[], plain: SnapshotModel[]): void {
       output: scale(step.output),
       ...(step.cacheRead ? { cacheRead: scale(step.cacheRead) } : {}),
       ...(step.cacheWrite ? { cacheWrite: scale(step.cacheWrite) } : {}),
+      ...(step.cacheWriteHour ? { cacheWriteHour: scale(step.cacheWriteHour) } : {}),
     }))
     model.note = [model.note, 'long-prompt prices in proportion to the plain list'].filter(Boolean).join('; ')
   }
@@ -275,6 +290,7 @@ function regionalOpenai(tables: SourceTables, plain: SnapshotModel[]): SnapshotM
       output: scale(from.output),
       ...(from.cacheRead ? { cacheRead: scale(from.cacheRead) } : {}),
       ...(from.cacheWrite ? { cacheWrite: scale(from.cacheWrite) } : {}),
+      ...(from.cacheWriteHour ? { cacheWriteHour: scale(from.cacheWriteHour) } : {}),
       ...(from.reasoning ? { reasoning: scale(from.reasoning) } : {}),
       ...(from.steps ? { steps: from.steps.map((step) => ({ above: step.above, ...prices(step) })) } : {}),
     })

@@ -9,8 +9,10 @@ export interface TablePrices {
   output: bigint
   cacheRead: bigint | null
   cacheWrite: bigint | null
+  /** Of a write that is kept for an hour. */
+  cacheWriteHour: bigint | null
   reasoning: bigint | null
-  steps: { above: number; input: bigint; output: bigint; cacheRead: bigint | null; cacheWrite: bigint | null }[]
+  steps: (Omit<TablePrices, 'reasoning' | 'steps'> & { above: number })[]
 }
 
 export interface TableRow {
@@ -117,6 +119,7 @@ export function litellmRow(entry: LitellmEntry): TableRow | null {
         output: at('output_cost_per_token') ?? output,
         cacheRead: at('cache_read_input_token_cost'),
         cacheWrite: at('cache_creation_input_token_cost'),
+        cacheWriteHour: at('cache_creation_input_token_cost_above_1hr'),
       }
     })
     .sort((left, right) => left.above - right.above)
@@ -125,6 +128,7 @@ export function litellmRow(entry: LitellmEntry): TableRow | null {
     output,
     cacheRead: perToken(entry.cache_read_input_token_cost),
     cacheWrite: perToken(entry.cache_creation_input_token_cost),
+    cacheWriteHour: perToken(entry.cache_creation_input_token_cost_above_1hr),
     reasoning: perToken(entry.output_cost_per_reasoning_token),
     steps,
   }
@@ -143,6 +147,7 @@ export function modelsDevRow(entry: ModelsDevEntry | undefined): TableRow | null
       output: perMillion(tier.output) ?? output,
       cacheRead: perMillion(tier.cache_read),
       cacheWrite: perMillion(tier.cache_write),
+      cacheWriteHour: null,
     }))
     .sort((left, right) => left.above - right.above)
   const prices = {
@@ -150,6 +155,7 @@ export function modelsDevRow(entry: ModelsDevEntry | undefined): TableRow | null
     output,
     cacheRead: perMillion(cost.cache_read),
     cacheWrite: perMillion(cost.cache_write),
+    cacheWriteHour: null,
     reasoning: perMillion(cost.reasoning),
     steps,
   }
@@ -198,6 +204,7 @@ function genaiPrices(prices: GenaiPrices): TablePrices | null {
     output,
     cacheRead: base(prices.cache_read_mtok),
     cacheWrite: base(prices.cache_write_mtok),
+    cacheWriteHour: null,
     reasoning: null,
     steps: [...starts]
       .sort((left, right) => left - right)
@@ -207,6 +214,7 @@ function genaiPrices(prices: GenaiPrices): TablePrices | null {
         output: above(prices.output_mtok, start) ?? output,
         cacheRead: above(prices.cache_read_mtok, start),
         cacheWrite: above(prices.cache_write_mtok, start),
+        cacheWriteHour: null,
       })),
   }
 }

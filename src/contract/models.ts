@@ -40,6 +40,11 @@ const tokenPrices = {
   output: usdPerMillionTokens.optional().describe('Default 0, for embedding models.'),
   cacheRead: usdPerMillionTokens.optional(),
   cacheWrite: usdPerMillionTokens.optional(),
+  cacheWriteHour: usdPerMillionTokens
+    .optional()
+    .describe(
+      'Writes that the cache keeps for an hour. Default: twice `input` if `cacheWrite` is set, otherwise `input`.',
+    ),
   reasoning: usdPerMillionTokens.optional().describe('If reasoning tokens have another price than output.'),
 }
 export const statedPricesSchema = z.strictObject({

@@ -154,6 +154,7 @@ const tokenPrices = {
   output: price.default('0'),
   cacheRead: price.optional(),
   cacheWrite: price.optional(),
+  cacheWriteHour: price.optional(),
   reasoning: price.optional(),
 }
 const prices = z.strictObject({

@@ -52,6 +52,14 @@ describe('writes to a cache that are kept for an hour', () => {
     expect((await ledger.audit()).findings).toEqual([])
   })
 
+  test('cost what the list states for an hour, held and billed', async () => {
+    const stated = { ...schedule, base: { ...schedule.base, cacheWriteHour: (schedule.base.input * 7n) / 4n } }
+    const receipt = await bill(stated)
+    // As above, but 200 of an hour at 7 millionths of a dollar
+    expect(formatPicoUsd(receipt.billedPicoUsd)).toBe('0.005')
+    expect(holdCost(pricingOf(callAt(stated), 1), 1_000, 0)).toBe(7_000_000_000n)
+  })
+
   test('cost the input where the deployment has no price of writes', async () => {
     const receipt = await bill(plain)
     expect(formatPicoUsd(receipt.billedPicoUsd)).toBe('0.004')

@@ -7,6 +7,8 @@ export interface TokenPrices {
   output: bigint
   cacheRead?: bigint
   cacheWrite?: bigint
+  /** Of a write that the cache keeps for an hour, where the list states it; see `hourWritePrice`. */
+  cacheWriteHour?: bigint
   /** Where reasoning tokens cost something else than output. */
   reasoning?: bigint
 }
@@ -72,13 +74,14 @@ function pricesAt(schedule: PriceSchedule, promptTokens: number): TokenPrices {
 }
 
 /**
- * Keeping a prefix for an hour costs this many times the input, instead of the price of a write. Anthropic's rule for every model that
- * has a price of writes: platform.claude.com/docs/en/build-with-claude/prompt-caching, read 2026-11.
+ * Keeping a prefix for an hour costs this many times the input where a list has a price of writes but none of an hour. Anthropic's rule
+ * for all its models: platform.claude.com/docs/en/build-with-claude/prompt-caching, read 2026-11.
  */
 const hourWriteFactor = 2n
 
-/** The price of a write that is kept for an hour. A missing price of writes is the input price, however long they are kept. */
-export function hourWritePrice({ input, cacheWrite }: TokenPrices): bigint {
+/** The price of a write that is kept for an hour. Without any price of writes they cost the input, however long they are kept. */
+export function hourWritePrice({ input, cacheWrite, cacheWriteHour }: TokenPrices): bigint {
+  if (cacheWriteHour !== undefined) return cacheWriteHour
   return cacheWrite === undefined ? input : hourWriteFactor * input
 }
 

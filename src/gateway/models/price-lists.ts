@@ -10,6 +10,7 @@ export interface StatedPrices {
   readonly output?: string | number | undefined
   readonly cacheRead?: string | number | undefined
   readonly cacheWrite?: string | number | undefined
+  readonly cacheWriteHour?: string | number | undefined
   readonly reasoning?: string | number | undefined
   readonly contextSteps?: readonly (Omit<StatedPrices, 'contextSteps'> & { readonly abovePromptTokens: number })[]
 }
@@ -49,13 +50,14 @@ function tokenPrices(
   prices: Omit<StatedPrices, 'contextSteps'> & { output: string | number },
   parse: (decimal: string | number) => bigint,
 ): TokenPrices {
-  const optional = (name: 'cacheRead' | 'cacheWrite' | 'reasoning') =>
+  const optional = (name: 'cacheRead' | 'cacheWrite' | 'cacheWriteHour' | 'reasoning') =>
     prices[name] === undefined ? {} : { [name]: parse(prices[name]) }
   return {
     input: parse(prices.input),
     output: parse(prices.output),
     ...optional('cacheRead'),
     ...optional('cacheWrite'),
+    ...optional('cacheWriteHour'),
     ...optional('reasoning'),
   }
 }

@@ -102,6 +102,7 @@ describe('the shipped snapshot', () => {
     expect(find('anthropic', 'claude-sonnet-5').later).toMatchObject([{ date: '2026-09-01', input: '0.000003' }])
     expect(find('anthropic', 'claude-opus-4-7').temperature).toBe(false)
     expect(find('openai', 'o3')).toMatchObject({ temperature: false, reasoningModel: true })
+    expect(find('anthropic', 'claude-sonnet-4-5')).toMatchObject({ cacheWriteHour: '0.000006' })
     expect(find('openai', 'text-embedding-3-small')).toMatchObject({ kind: 'embedding', dimensions: 1536, output: '0' })
   })
 })

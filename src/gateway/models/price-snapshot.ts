@@ -10,9 +10,11 @@ export interface SnapshotPrices {
   output: string
   cacheRead?: string
   cacheWrite?: string
+  /** Of a write that the cache keeps for an hour. */
+  cacheWriteHour?: string
   reasoning?: string
   /** Ascending; above `above` prompt tokens these prices apply to the whole request. */
-  steps?: { above: number; input: string; output: string; cacheRead?: string; cacheWrite?: string }[]
+  steps?: { above: number; input: string; output: string; cacheRead?: string; cacheWrite?: string; cacheWriteHour?: string }[]
 }
 
 export interface SnapshotModel extends SnapshotPrices {

@@ -148,13 +148,14 @@ export function renderPrices(
 
 /** attoUsd per token, formatted as picoUsd, are dollars per million tokens. */
 export function perMillion(prices: TokenPrices) {
-  const optional = (name: 'cacheRead' | 'cacheWrite' | 'reasoning') =>
+  const optional = (name: 'cacheRead' | 'cacheWrite' | 'cacheWriteHour' | 'reasoning') =>
     prices[name] === undefined ? {} : { [name]: formatPicoUsd(prices[name]) }
   return {
     input: formatPicoUsd(prices.input),
     output: formatPicoUsd(prices.output),
     ...optional('cacheRead'),
     ...optional('cacheWrite'),
+    ...optional('cacheWriteHour'),
     ...optional('reasoning'),
   }
 }

@@ -50,6 +50,21 @@ describe('a stream of Bedrock', () => {
     }
   })
 
+  test('counts the writes that the cache keeps for an hour, and keeps the usage for the receipt', () => {
+    const wire = {
+      ...{ inputTokens: 5, outputTokens: 3, cacheWriteInputTokens: 11 },
+      cacheDetails: [
+        { ttl: '1h', inputTokens: 8 },
+        { ttl: '5m', inputTokens: 3 },
+      ],
+    }
+    const body = Buffer.concat([start, text('Hi'), stop(), event('metadata', { usage: wire })])
+    expect(foldStream(adapter.createStreamReader(), [body]).usage).toMatchObject({
+      ...{ promptTokens: 16, cacheWriteTokens: 11, cacheWriteHourTokens: 8 },
+      stated: { raw: wire, costAttoUsd: null },
+    })
+  })
+
   test('emits the text before an exception in the same bytes, then fails permanently', () => {
     const reader = adapter.createStreamReader()
     const bytes = Buffer.concat([start, text('Half'), exception('throttlingException', 'Too many requests')])

@@ -22,7 +22,7 @@ import type { PricedDeployment } from './model-deployment.tsx'
 import { isPrice, PriceInput } from './price-input.tsx'
 import { useChange } from './use-change.ts'
 
-const fields = ['input', 'output', 'cacheRead', 'cacheWrite', 'reasoning'] as const
+const fields = ['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWriteHour', 'reasoning'] as const
 type Field = (typeof fields)[number]
 type Values = Record<Field, string>
 
@@ -109,6 +109,7 @@ function usePriceForm(deployment: PricedDeployment, onClose: () => void) {
     output: price?.output ?? '',
     cacheRead: price?.cacheRead ?? '',
     cacheWrite: price?.cacheWrite ?? '',
+    cacheWriteHour: price?.cacheWriteHour ?? '',
     reasoning: price?.reasoning ?? '',
   })
   const [isLater, setLater] = useState(false)
