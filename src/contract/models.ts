@@ -269,6 +269,7 @@ export const shownPrices = z.object({
   output: z.string(),
   cacheRead: z.string().optional(),
   cacheWrite: z.string().optional(),
+  cacheWriteHour: z.string().optional(),
   reasoning: z.string().optional(),
 })
 export const priceSchema = shownPrices

@@ -221,6 +221,7 @@ async function open(
     working: null,
     request,
     promptTokensEstimate: prompt.estimate,
+    mediaTokensEstimate: media?.estimate ?? 0,
     outputTokensBound:
       hold.outputCapTokens ?? choices * Math.min(call.request.maxOutputTokens ?? Infinity, maximumTokens),
     readOn,

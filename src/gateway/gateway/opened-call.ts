@@ -40,6 +40,8 @@ export interface OpenedCall {
   openedMs: number
   request: ProviderRequest
   promptTokensEstimate: number
+  /** The part of it that images, files and audio take. */
+  mediaTokensEstimate: number
   /** Most output tokens that the provider was allowed. */
   outputTokensBound: number
   readOn: ReadOn
@@ -207,6 +209,8 @@ export async function estimateUsage(opened: OpenedCall, meter: OutputMeter): Pro
   return { ...(await countPromptUsage(opened)), completionTokens: meter.tokensEstimate() }
 }
 
-async function countPromptUsage({ call, tokens, promptTokensEstimate }: OpenedCall): Promise<TokenUsage> {
-  return { ...noUsage, promptTokens: (await countPrompt(call.request, tokens)) ?? promptTokensEstimate }
+async function countPromptUsage(opened: OpenedCall): Promise<TokenUsage> {
+  const { call, tokens, promptTokensEstimate, mediaTokensEstimate } = opened
+  const counted = await countPrompt(call.request, tokens)
+  return { ...noUsage, promptTokens: counted === null ? promptTokensEstimate : counted + mediaTokensEstimate }
 }
