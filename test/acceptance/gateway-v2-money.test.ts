@@ -84,10 +84,17 @@ beforeAll(async () => {
     settings: {
       ollama: { detect: false },
       providers: models.map(({ format }) => ({
-        ...{ id: format, format, baseUrl: upstream.url, apiKey: 'key', hosting: 'us', models: 'declared' },
+        id: format,
+        format,
+        baseUrl: upstream.url,
+        apiKey: 'key',
+        hosting: 'us',
+        models: 'declared',
       })),
       models: models.map(({ format, wireId }) => ({
-        ...{ id: `house-${format}`, contextTokens: 100_000, maxOutputTokens: 4_000 },
+        id: `house-${format}`,
+        contextTokens: 100_000,
+        maxOutputTokens: 4_000,
         deployments: [{ provider: format, wireId, prices: stagePrices }],
       })),
     },

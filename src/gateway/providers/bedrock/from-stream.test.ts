@@ -52,7 +52,9 @@ describe('a stream of Bedrock', () => {
 
   test('counts the writes that the cache keeps for an hour, and keeps the usage for the receipt', () => {
     const wire = {
-      ...{ inputTokens: 5, outputTokens: 3, cacheWriteInputTokens: 11 },
+      inputTokens: 5,
+      outputTokens: 3,
+      cacheWriteInputTokens: 11,
       cacheDetails: [
         { ttl: '1h', inputTokens: 8 },
         { ttl: '5m', inputTokens: 3 },
@@ -60,7 +62,9 @@ describe('a stream of Bedrock', () => {
     }
     const body = Buffer.concat([start, text('Hi'), stop(), event('metadata', { usage: wire })])
     expect(foldStream(adapter.createStreamReader(), [body]).usage).toMatchObject({
-      ...{ promptTokens: 16, cacheWriteTokens: 11, cacheWriteHourTokens: 8 },
+      promptTokens: 16,
+      cacheWriteTokens: 11,
+      cacheWriteHourTokens: 8,
       stated: { raw: wire, costAttoUsd: null },
     })
   })
