@@ -14,7 +14,14 @@ export interface SnapshotPrices {
   cacheWriteHour?: string
   reasoning?: string
   /** Ascending; above `above` prompt tokens these prices apply to the whole request. */
-  steps?: { above: number; input: string; output: string; cacheRead?: string; cacheWrite?: string; cacheWriteHour?: string }[]
+  steps?: {
+    above: number
+    input: string
+    output: string
+    cacheRead?: string
+    cacheWrite?: string
+    cacheWriteHour?: string
+  }[]
 }
 
 export interface SnapshotModel extends SnapshotPrices {
