@@ -212,6 +212,8 @@ describe('a denial', () => {
     ['Dogs are not allowed in the garden. Guide dogs are welcome.', 'Dogs are allowed in the garden.'],
     ['Dogs are forbidden in the garden.', 'Dogs are allowed in the garden.'],
     ['Refunds are possible until the day before.', 'Refunds are not possible until the day before.'],
+    ['The cabin lacks running water in winter.', 'The cabin has running water in winter.'],
+    ['The pump failed to start after the flood.', 'The pump started after the flood.'],
     ['Hunde sind im Garten nicht erlaubt, Katzen schon.', 'Hunde sind im Garten erlaubt.'],
     ['Im Lesesaal ist das Essen verboten.', 'Das Essen ist im Lesesaal erlaubt.'],
     ['Les chiens ne sont pas admis dans le jardin.', 'Les chiens sont admis dans le jardin.'],
@@ -243,6 +245,8 @@ describe('a denial', () => {
     expect(verdictOf('Bicycles are not allowed in the yard.', rules).verdict).toBe('supported')
     expect(verdictOf('Bicycles are allowed in the yard.', rules)).toMatchObject({ missing: 'negation' })
     expect(verdictOf('Dogs are not only allowed in the garden.', rules).verdict).toBe('supported')
+    const cancelling = { title: 'Rules', text: 'You can cancel the order without a fee within 14 days.' }
+    expect(verdictOf('You can cancel the order within 14 days.', cancelling).verdict).toBe('supported')
   })
 })
 
