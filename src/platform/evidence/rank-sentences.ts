@@ -11,7 +11,7 @@ export interface RankedSentence {
 }
 
 /** Quotes in one answer: enough for a fact and its context. */
-const maximumQuotes = 3
+const maximumQuotes = 4
 /** A sentence with a lower share of the best score is omitted. */
 const worthwhileShare = 0.6
 /** Longest quote with a neighbour, UTF-16 units. */
@@ -26,7 +26,7 @@ const lengthDamping = 8
 /** Weight of the question's words in the whole passage. */
 const passageWeight = 0.3
 /** Added where the sentence has words of the expected kind (a date, a name), subtracted where it lacks them; share of the question. */
-const candidateWeight = 0.05
+const candidateWeight = 0.1
 /** Subtracted for each rank of the passage in the search, for the first ranks; share of the question. */
 const rankWeight = 0.03
 const countedRanks = 10
@@ -34,7 +34,7 @@ const countedRanks = 10
 /** A sentence with this share of what all passages have of the question needs no neighbour that only follows it. */
 const completeShare = 0.8
 /** Weight of the question's words in the heading above a sentence, and how much of it the next sentence keeps. */
-const headingWeight = 1
+const headingWeight = 0.8
 const headingFade = 0.9
 
 interface Scored {

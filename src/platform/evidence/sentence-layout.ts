@@ -18,9 +18,9 @@ const maximumHeadings = 3
 
 const terminal = /[.!:;,…。！？｡।؟۔][”"'’)\]*_]{0,4}$/u
 const question = /[?？؟][”"'’)\]*_]{0,4}$/u
-/** Tags, imports, directives, fields of a head such as `description:`, and lines of JSON. */
+/** Tags and their attributes, imports, directives, fields of a head such as `description:`, and lines of JSON. */
 const markup =
-  /^\s*(?:<[/!\p{L}]|import\s.{1,200}\sfrom\s|export\s(?:default|const)|:::|```|---+$|\{[/%]|"[^"]{1,80}":|[\]}]+[,;]?$|(?:description|sidebar_label|slug|keywords|tags|image|date|author|id|layout|weight): )/u
+  /^\s*(?:<[/!\p{L}]|import\s.{1,200}\sfrom\s|export\s(?:default|const)|:::|```|---+$|\{[/%]|"[^"]{1,80}":|[a-z]{1,40}="[^"]*"(?:\s|$)|[\]}]+[,;]?$|(?:description|sidebar_label|slug|keywords|tags|image|date|author|id|layout|weight): )/u
 const titleField = /^(?:title|name): /
 /** Share of signs of programs from which a line is no text. */
 const maximumSigns = 0.15

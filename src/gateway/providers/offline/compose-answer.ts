@@ -35,7 +35,7 @@ const answeredFrom = 0.2
  * Below it no passage is near. In between a question may use other words than the files, so the closest passages are quoted and called that.
  * Chosen on the questions of `handbooks`, of which at most 8 % may be left without a quote.
  */
-const quotedFrom = 0.05
+const quotedFrom = 0.03
 
 /**
  * The answer to the last question: sentences quoted from the passages with their `[id]`; the closest ones, called that, where the

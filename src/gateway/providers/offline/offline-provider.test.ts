@@ -47,6 +47,14 @@ describe('the offline model', () => {
     expect(await answerTo(messages)).toContain('[2]')
   })
 
+  test('quotes no line that only has attributes of a tag', async () => {
+    const files = sources.replace(
+      'Laptops are',
+      '\nheadline="Nobody insures the laptop of an employee, and the laptop of a guest is insured by nobody else at all" link="https://a.example"\nLaptops are',
+    )
+    expect(await answerTo(ask('Who insures the laptop?', files))).not.toContain('headline')
+  })
+
   test('quotes nothing if no word is shared', async () => {
     expect(await answerTo(ask('Zebra xylophone?', sources))).not.toMatch(/\[\d\]/)
   })
