@@ -30,6 +30,10 @@ describe('decisions', () => {
     expect(numbers).toEqual([...new Set(numbers)])
   })
 
+  test('are at most 60', () => {
+    expect(files.length).toBeLessThanOrEqual(60)
+  })
+
   test.each(files)('%s has its number, a date, context, choice and consequence, and is in the index', (file) => {
     const text = read(`decisions/${file}`)
     const number = file.slice(0, 4)
