@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { documentWarningCodes, maximumMetadataBytes } from './documents.ts'
+import { documentFormats, documentWarningCodes, maximumMetadataBytes } from './documents.ts'
 import { createGoldenQuestionSchema, goldenLimits } from './golden-questions.ts'
 import { spaceSettingsSchema } from './operator.ts'
 
@@ -57,7 +57,7 @@ export type SpaceHeader = z.output<typeof spaceHeaderSchema>
 
 export const archivedDocumentSchema = z.strictObject({
   name: z.string().max(1_000),
-  format: z.enum(['pdf', 'docx', 'txt', 'csv', 'md']),
+  format: z.enum(documentFormats),
   charset: z
     .string()
     .regex(/^[\w.:+-]{1,40}$/)

@@ -1,3 +1,4 @@
+import type { DocumentFormat } from '../../contract/documents.ts'
 import type { DocumentWarning } from '../../contract/documents.ts'
 import { spaceArchiveLimits } from '../../contract/space-archives.ts'
 import { type Database, decodeVector } from '../../platform/database/index.ts'
@@ -15,7 +16,7 @@ export interface ExportedDocument {
   documentId: string
   name: string
   metadataJson: string | null
-  format: 'pdf' | 'docx' | 'txt' | 'csv' | 'md'
+  format: DocumentFormat
   mimeType: string
   sizeBytes: number
   sha256: string

@@ -1,3 +1,4 @@
+import type { DocumentFormat } from '../../../contract/documents.ts'
 import type { Database } from '../../../platform/database/index.ts'
 import type { DocumentId } from '../../../platform/kernel/index.ts'
 import type { SpaceScope } from '../engine.ts'
@@ -9,7 +10,7 @@ import { isStretch, loadPassages, passageColumns, type StoredPassage } from './p
 export interface SpaceDocument {
   id: DocumentId
   name: string
-  format: 'pdf' | 'docx' | 'txt' | 'csv' | 'md'
+  format: DocumentFormat
   pages: number | null
   chunks: number
   sizeBytes: number
