@@ -195,8 +195,14 @@ async function expectCancelled(queue: JobQueue, wait: () => Promise<void>) {
     await other.cancel(transaction, 'waiting')
     await other.cancel(transaction, 'running')
   })
-  await wait()
-  await stopped.promise
+  let isStopped = false
+  void stopped.promise.then(() => (isStopped = true))
+  // A poll that runs already may have read before the change; the next one finds it.
+  const next = async () => {
+    await wait()
+    return isStopped
+  }
+  await expect.poll(next).toBe(true)
   await stage.untilEmpty()
   expect(work.keys()).toEqual(['running'])
 }
