@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 /** What a visitor thinks of an answer of a published Space. */
 
-export const maximumReasonCharacters = 1_000
+const maximumReasonCharacters = 1_000
 
 export const answerRatingParamsSchema = z.object({
   endpointId: z.string(),

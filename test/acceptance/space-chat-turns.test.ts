@@ -113,7 +113,7 @@ it('a search that is repeated finds what the model does not have yet, and states
   await stage.upload(organisation, own, 'Tickets for adults cost twelve euros at the museum.', 'adults.txt')
   await stage.upload(organisation, own, 'Tickets for groups of ten cost ninety euros at the museum.', 'groups.txt')
   // Too much to give all of it.
-  const lamps = Array.from({ length: 2_000 }, (_, n) => `Lamp ${n} stands in room ${n % 7} of the archive.`)
+  const lamps = Array.from({ length: 2_000 }, (_, n) => `Lamp ${n} is in room ${n % 7} of the archive.`)
   await stage.upload(organisation, own, lamps.join('\n\n'), 'lamps.txt')
   stage.play(({ round }) =>
     round < 2

@@ -1,4 +1,3 @@
-import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { chatBody } from '../../src/gateway/apis/chat-completions/chat-body.ts'
 import { messagesBody } from '../../src/gateway/apis/messages/messages-body.ts'
@@ -24,25 +23,12 @@ import {
 import { isMedia } from '../../src/gateway/providers/media.ts'
 import { readBody } from '../../src/platform/bodies/index.ts'
 import { isAppError } from '../../src/platform/kernel/index.ts'
+import { type ClientBody, hasClientBodies, readClientBodies } from '../harness/client-bodies.ts'
 import { providerCall } from '../harness/provider-call.ts'
-import { readJsonLines, sharedDataFolder } from '../harness/shared-data.ts'
 import { type BodyFact, createWireIndex, factsOf, parsed } from './client-body-facts.ts'
 
-/** Requests that test suites of public projects have sent to providers, and that were answered. */
-interface ClientBody {
-  id: string
-  family: string
-  repo: string
-  served: boolean
-  left_out: string | null
-  body: Record<string, unknown>
-}
-
-const folder = sharedDataFolder('clients')
 const readers = { chat: chatBody, responses: responsesBody, messages: messagesBody }
-const bodies = (folder === undefined ? [] : readJsonLines<ClientBody>(path.join(folder, 'bodies.jsonl'))).filter(
-  ({ family, served, left_out: leftOut }) => family in readers && served && leftOut === null,
-)
+const bodies = readClientBodies(Object.keys(readers))
 /** Shares of the bodies that must arrive whole: of all, and as the mean over projects. */
 const least = { ofAll: 0.97, ofProjects: 0.95 }
 
@@ -163,38 +149,41 @@ function sharesOf(outcomes: readonly Outcome[], isWhole: (outcome: Outcome) => b
   return { ofAll, ofProjects: mean }
 }
 
-describe.skipIf(folder === undefined)(`recorded client bodies${folder ? '' : ' (skipped: no shared data)'}`, () => {
-  const outcomes = bodies.map((body) => ({ ...outcomeOf(body), id: body.id, family: body.family }))
+describe.skipIf(!hasClientBodies)(
+  `recorded client bodies${hasClientBodies ? '' : ' (skipped: no shared data)'}`,
+  () => {
+    const outcomes = bodies.map((body) => ({ ...outcomeOf(body), id: body.id, family: body.family }))
 
-  it.each(Object.keys(readers))('of %s arrive whole at a host, and no host drops a part in silence', (family) => {
-    const ofFamily = outcomes.filter((outcome) => outcome.family === family)
-    for (const { id, refused, lost } of ofFamily) {
-      if (refused !== null) console.log(`${id}: ${refused}`)
-      for (const [format, what] of lost) if (what !== null) console.log(`${id} at ${format}: ${what}`)
-    }
-    const isWhole = ({ lost }: Outcome) => {
-      const whats = [...lost.values()]
-      return whats.includes(null) && whats.every((what) => what === null || what.startsWith(refusal))
-    }
-    expect(ofFamily.length).toBeGreaterThan(0)
-    const shares = sharesOf(ofFamily, isWhole, family)
-    expect(shares.ofAll).toBeGreaterThanOrEqual(least.ofAll)
-    expect(shares.ofProjects).toBeGreaterThanOrEqual(least.ofProjects)
-  })
+    it.each(Object.keys(readers))('of %s arrive whole at a host, and no host drops a part in silence', (family) => {
+      const ofFamily = outcomes.filter((outcome) => outcome.family === family)
+      for (const { id, refused, lost } of ofFamily) {
+        if (refused !== null) console.log(`${id}: ${refused}`)
+        for (const [format, what] of lost) if (what !== null) console.log(`${id} at ${format}: ${what}`)
+      }
+      const isWhole = ({ lost }: Outcome) => {
+        const whats = [...lost.values()]
+        return whats.includes(null) && whats.every((what) => what === null || what.startsWith(refusal))
+      }
+      expect(ofFamily.length).toBeGreaterThan(0)
+      const shares = sharesOf(ofFamily, isWhole, family)
+      expect(shares.ofAll).toBeGreaterThanOrEqual(least.ofAll)
+      expect(shares.ofProjects).toBeGreaterThanOrEqual(least.ofProjects)
+    })
 
-  it('all have a part whose loss is found', () => {
-    const nothing = createWireIndex('')
-    for (const { id, body } of bodies) {
-      const facts = factsOf(body)
-      expect(facts.length, id).toBeGreaterThan(0)
-      for (const fact of facts) expect(arrives(fact, nothing), `${id}: ${fact.kind}`).toBe(false)
-    }
-  })
+    it('all have a part whose loss is found', () => {
+      const nothing = createWireIndex('')
+      for (const { id, body } of bodies) {
+        const facts = factsOf(body)
+        expect(facts.length, id).toBeGreaterThan(0)
+        for (const fact of facts) expect(arrives(fact, nothing), `${id}: ${fact.kind}`).toBe(false)
+      }
+    })
 
-  it.each(hosts.map(({ format }) => format))('arrive whole at %s', (format) => {
-    const served = outcomes.filter(({ lost }) => lost.has(format))
-    const shares = sharesOf(served, ({ lost }) => lost.get(format) === null, format)
-    expect(shares.ofAll).toBeGreaterThanOrEqual(least.ofAll)
-    expect(shares.ofProjects).toBeGreaterThanOrEqual(least.ofProjects)
-  })
-})
+    it.each(hosts.map(({ format }) => format))('arrive whole at %s', (format) => {
+      const served = outcomes.filter(({ lost }) => lost.has(format))
+      const shares = sharesOf(served, ({ lost }) => lost.get(format) === null, format)
+      expect(shares.ofAll).toBeGreaterThanOrEqual(least.ofAll)
+      expect(shares.ofProjects).toBeGreaterThanOrEqual(least.ofProjects)
+    })
+  },
+)

@@ -1,32 +1,17 @@
-import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { chatBody } from '../../src/gateway/apis/chat-completions/chat-body.ts'
 import { embeddingBody } from '../../src/gateway/apis/embeddings/embedding-body.ts'
 import { partsOf } from '../../src/gateway/conversation/index.ts'
 import { readBody, readLongBody } from '../../src/platform/bodies/index.ts'
 import type { ProviderRequest } from '../../src/gateway/providers/index.ts'
-import { readJsonLines, sharedDataFolder } from '../harness/shared-data.ts'
+import { type ClientBody, hasClientBodies, readClientBodies } from '../harness/client-bodies.ts'
 
-/** Requests that test suites of public projects have sent to providers, and that were answered. */
-interface ClientBody {
-  id: string
-  family: string
-  repo: string
-  served: boolean
-  left_out: string | null
-  // oxlint-disable-next-line typescript/no-explicit-any
-  body: any
-}
-
-const folder = sharedDataFolder('clients')
-const bodies = folder === undefined ? [] : readJsonLines<ClientBody>(path.join(folder, 'bodies.jsonl'))
-const accepted = ({ served, left_out }: ClientBody) => served && left_out === null
 const least = 0.97
 
 /** Share of accepted bodies, of all and as the mean over projects; prints the refused ones. */
 function rateOf(family: string, read: (body: Buffer, one: ClientBody) => void) {
   const counts = new Map<string, { ok: number; all: number }>()
-  for (const one of bodies.filter((body) => body.family === family && accepted(body))) {
+  for (const one of readClientBodies([family])) {
     const count = counts.get(one.repo) ?? { ok: 0, all: 0 }
     counts.set(one.repo, count)
     count.all++
@@ -46,38 +31,41 @@ function rateOf(family: string, read: (body: Buffer, one: ClientBody) => void) {
   }
 }
 
-describe.skipIf(folder === undefined)(`recorded client bodies${folder ? '' : ' (skipped: no shared data)'}`, () => {
-  it('of chat completions are accepted, and nothing of their conversation is lost', () => {
-    const rate = rateOf('chat', (bytes, { body }) => {
-      const { request } = readBody(bytes, chatBody, 'json')
-      expect(textsOf(request)).toEqual(textsSent(body))
-      expect(request.tools ?? []).toEqual((body.tools ?? []).map(toTool))
-      expect(callsOf(request)).toEqual(callsSent(body))
-      expect(mediaOf(request)).toBe(mediaSent(body))
+describe.skipIf(!hasClientBodies)(
+  `recorded client bodies${hasClientBodies ? '' : ' (skipped: no shared data)'}`,
+  () => {
+    it('of chat completions are accepted, and nothing of their conversation is lost', () => {
+      const rate = rateOf('chat', (bytes, { body }) => {
+        const { request } = readBody(bytes, chatBody, 'json')
+        expect(textsOf(request)).toEqual(textsSent(body))
+        expect(request.tools ?? []).toEqual((body.tools ?? []).map(toTool))
+        expect(callsOf(request)).toEqual(callsSent(body))
+        expect(mediaOf(request)).toBe(mediaSent(body))
+      })
+      expect(rate.ofAll).toBeGreaterThanOrEqual(least)
+      expect(rate.ofProjects).toBeGreaterThanOrEqual(least)
     })
-    expect(rate.ofAll).toBeGreaterThanOrEqual(least)
-    expect(rate.ofProjects).toBeGreaterThanOrEqual(least)
-  })
 
-  it('of chat completions are read the same in a thread, where long texts stay bytes', () => {
-    for (const { body } of bodies.filter((one) => one.family === 'chat' && accepted(one))) {
-      const bytes = () => Buffer.from(JSON.stringify(body))
-      const { request, ignored } = readLongBody(bytes(), chatBody, 'json')
-      const inPlace = readBody(bytes(), chatBody, 'json')
-      expect(JSON.stringify(request)).toBe(JSON.stringify(inPlace.request))
-      expect(ignored.toSorted()).toEqual(inPlace.ignored.toSorted())
-    }
-  })
-
-  it('of embeddings are accepted', () => {
-    const rate = rateOf('embeddings', (bytes, { body }) => {
-      const { texts, tokens } = readBody(bytes, embeddingBody, 'json')
-      expect(tokens ?? texts).toEqual(typeof body.input === 'string' ? [body.input] : body.input)
+    it('of chat completions are read the same in a thread, where long texts stay bytes', () => {
+      for (const { body } of readClientBodies(['chat'])) {
+        const bytes = () => Buffer.from(JSON.stringify(body))
+        const { request, ignored } = readLongBody(bytes(), chatBody, 'json')
+        const inPlace = readBody(bytes(), chatBody, 'json')
+        expect(JSON.stringify(request)).toBe(JSON.stringify(inPlace.request))
+        expect(ignored.toSorted()).toEqual(inPlace.ignored.toSorted())
+      }
     })
-    expect(rate.ofAll).toBeGreaterThanOrEqual(least)
-    expect(rate.ofProjects).toBeGreaterThanOrEqual(least)
-  })
-})
+
+    it('of embeddings are accepted', () => {
+      const rate = rateOf('embeddings', (bytes, { body }) => {
+        const { texts, tokens } = readBody(bytes, embeddingBody, 'json')
+        expect(tokens ?? texts).toEqual(typeof body.input === 'string' ? [body.input] : body.input)
+      })
+      expect(rate.ofAll).toBeGreaterThanOrEqual(least)
+      expect(rate.ofProjects).toBeGreaterThanOrEqual(least)
+    })
+  },
+)
 
 const textsOf = ({ messages }: ProviderRequest) =>
   messages.map(({ content }) =>

@@ -1,42 +1,54 @@
 /** Tags in which models behind hosts without a separate field write what they think before they answer. */
-const opening = /^\s*<(think|thinking|thought|reasoning)>/i
+const opening = /^<(think|thinking|thought|reasoning)>/i
 /** What may still become one of them. */
-const mayOpen = /^\s*(?:<[a-z]{0,9})?$/i
+const mayOpen = /^(?:<[a-z]{0,9})?$/i
+/** Units of the end of a block at most, where a piece of the stream cuts it. */
+const longestCut = '</reasoning>'.length - 1
 
 /**
  * Removes the blocks of reasoning at the beginning of a model's turn, however the stream cuts them; one that never ends is removed to the end.
  * Later in the text the same words are left alone: an answer may speak about them.
  */
 export function createReasoningRemoval() {
-  /** Text that is not decided yet; inside a block, its last characters. */
+  /** White space before what is held; that after a block is dropped. */
+  let blank = ''
+  /** Text that is not decided yet, from its first visible character on; inside a block, its last characters. */
   let held = ''
-  let closing: string | null = null
+  let closing: RegExp | null = null
   let hasRemoved = false
   let hasBegun = false
+
+  function take(): string {
+    const text = blank + held
+    blank = ''
+    held = ''
+    return text
+  }
 
   function decide(): string {
     for (;;) {
       if (closing !== null) {
-        const end = held.toLowerCase().indexOf(closing)
-        if (end === -1) {
-          held = held.slice(-(closing.length - 1))
+        const end = closing.exec(held)
+        if (!end) {
+          held = held.slice(-longestCut)
           return ''
         }
-        held = held.slice(end + closing.length)
+        held = held.slice(end.index + end[0].length)
         closing = null
+        blank = ''
         hasRemoved = true
       }
-      if (hasRemoved) held = held.trimStart()
+      const visible = held.trimStart()
+      if (!hasRemoved) blank += held.slice(0, held.length - visible.length)
+      held = visible
       const found = opening.exec(held)
       if (!found) break
-      closing = `</${found[1]!.toLowerCase()}>`
+      closing = new RegExp(`</${found[1]!}>`, 'i')
       held = held.slice(found[0].length)
     }
     if (mayOpen.test(held)) return ''
     hasBegun = true
-    const text = held
-    held = ''
-    return text
+    return take()
   }
 
   return {
@@ -47,9 +59,7 @@ export function createReasoningRemoval() {
     },
     /** The rest, at the end of the turn. */
     end(): string {
-      const rest = closing === null ? held : ''
-      held = ''
-      return rest
+      return closing === null ? take() : ''
     },
   }
 }

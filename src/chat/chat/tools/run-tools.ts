@@ -119,10 +119,7 @@ async function runWithin(
   const deadline = budget.deadlineOfCall()
   try {
     const signal = AbortSignal.any([call.signal, deadline])
-    const givenChunks = new Map(
-      passages.flatMap(({ parts }, index) => parts.map(({ chunk }) => [chunk.chunkId, index + 1] as const)),
-    )
-    return await use.run({ dependencies, call, scope: scopeOf(call), givenChunks, signal })
+    return await use.run({ dependencies, call, scope: scopeOf(call), given: passages, signal })
   } catch (error) {
     call.signal.throwIfAborted()
     if (deadline.aborted) return { problem: 'The call took too long and was stopped. Try something simpler.' }

@@ -52,16 +52,19 @@ export const searchTool: Tool = {
 
 /** The best passages that the model has not received: a search like the one before leads further. Of the others it learns the numbers. */
 async function searchNew(
-  { dependencies: { retrieval }, call, givenChunks, signal }: ToolContext,
+  { dependencies: { retrieval }, call, given, signal }: ToolContext,
   text: string,
   documentIds?: readonly string[],
 ): Promise<ToolResult> {
   const { maximumPassages } = call.space.settings
-  const more = Math.min(givenChunks.size, mostGiven)
+  const numberOf = new Map(
+    given.flatMap(({ parts }, index) => parts.map(({ chunk }) => [chunk.chunkId, index + 1] as const)),
+  )
+  const more = Math.min(numberOf.size, mostGiven)
   const options = { more, ...(documentIds && { documentIds }) }
   const found = await searchSpace(retrieval, { ...call, signal }, { text, context: [] }, options)
-  const passages = found.filter(({ chunkId }) => !givenChunks.has(chunkId)).slice(0, maximumPassages)
-  const known = new Set(found.slice(0, maximumPassages).flatMap(({ chunkId }) => givenChunks.get(chunkId) ?? []))
+  const passages = found.filter(({ chunkId }) => !numberOf.has(chunkId)).slice(0, maximumPassages)
+  const known = new Set(found.slice(0, maximumPassages).flatMap(({ chunkId }) => numberOf.get(chunkId) ?? []))
   if (known.size === 0) return { passages }
   const begin = passages.length === 0 ? 'Nothing new was found' : 'Also found'
   return { passages, note: `${begin}; already given to you: ${[...known].join(', ')}.` }

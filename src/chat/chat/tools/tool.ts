@@ -2,14 +2,15 @@ import type { z } from 'zod'
 import { readValue } from '../../../contract/validation.ts'
 import type { ToolDefinition } from '../../../gateway/providers/index.ts'
 import type { Passage, SpaceScope } from '../../../documents/retrieval/index.ts'
+import type { GivenPassage } from '../context/given-passage.ts'
 import type { AnswerCall, AnswerDependencies } from '../port.ts'
 
 /** What a tool of an agentic answer may use. The Space comes from the call, never from the arguments of the model. */
 export interface ToolContext extends DocumentContext {
   dependencies: Pick<AnswerDependencies, 'retrieval' | 'documents' | 'tables' | 'now'>
   call: Pick<AnswerCall, 'organisation' | 'space'>
-  /** The chunks that the model has received, with the numbers of their passages. */
-  givenChunks: ReadonlyMap<string, number>
+  /** The passages that the model has received, in the order of their numbers. */
+  given: readonly GivenPassage[]
 }
 
 /** What tools need that read documents. */

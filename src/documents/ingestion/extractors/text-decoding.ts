@@ -106,7 +106,7 @@ async function scanUtf8(filePath: string): Promise<Utf8Scan> {
   }
   for await (const bytes of readFileBytes(filePath)) {
     count(decoder.decode(bytes, { stream: true }))
-    sevenBit ??= sevenBitEncoding(Buffer.from(bytes).toString('latin1'))
+    if (valid + broken === 0) sevenBit ??= sevenBitEncoding(Buffer.from(bytes).toString('latin1'))
     if (sampled < sampleBytes) {
       const first = bytes.findIndex((byte) => byte >= 0x80)
       if (first !== -1) {

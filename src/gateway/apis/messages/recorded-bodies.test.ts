@@ -1,28 +1,17 @@
-import path from 'node:path'
 import { expect, test } from 'vitest'
+import { type ClientBody, hasClientBodies, readClientBodies } from '../../../../test/harness/client-bodies.ts'
 import { providerCall } from '../../../../test/harness/provider-call.ts'
-import { readJsonLines, sharedDataFolder } from '../../../../test/harness/shared-data.ts'
 import { readJson } from '../../../platform/bodies/index.ts'
 import { isAppError } from '../../../platform/kernel/index.ts'
 import { createAnthropicAdapter } from '../../providers/anthropic/index.ts'
 import { messagesBody } from './messages-body.ts'
 
-interface RecordedBody {
-  id: string
-  family: string
-  repo: string
-  served: boolean
-  left_out: string | null
-  body: Record<string, unknown>
-}
-
-const folder = sharedDataFolder('clients')
 /** Share of the bodies of each kind that must arrive with nothing dropped. */
 const leastShare = 0.97
 const adapter = createAnthropicAdapter({ id: 'claude', format: 'anthropic', apiKey: 'sk-ant-secret-of-test' })
 
 /** Undefined: the body arrives at a host of the API as it was sent. */
-function fault({ body }: RecordedBody): string | undefined {
+function fault({ body }: ClientBody): string | undefined {
   try {
     const parsed = readJson(Buffer.from(JSON.stringify(body)), messagesBody)
     const call = providerCall(parsed.request, { id: parsed.model, maxOutputTokens: 64_000 })
@@ -76,10 +65,8 @@ function textsOf(body: Record<string, unknown>): string[] {
   return texts
 }
 
-test.skipIf(folder === undefined)('bodies that clients of the Messages API send arrive with nothing dropped', () => {
-  const bodies = readJsonLines<RecordedBody>(path.join(folder!, 'bodies.jsonl')).filter(
-    ({ family, served, left_out }) => family === 'messages' && served && left_out === null,
-  )
+test.skipIf(!hasClientBodies)('bodies that clients of the Messages API send arrive with nothing dropped', () => {
+  const bodies = readClientBodies(['messages'])
   const faults = bodies.flatMap((recorded) => {
     const why = fault(recorded)
     return why === undefined ? [] : [{ repo: recorded.repo, id: recorded.id, why }]

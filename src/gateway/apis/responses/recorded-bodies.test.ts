@@ -1,30 +1,18 @@
-import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readJsonLines, sharedDataFolder } from '../../../../test/harness/shared-data.ts'
+import { hasClientBodies, readClientBodies } from '../../../../test/harness/client-bodies.ts'
 import { textOfContent, partsOf } from '../../conversation/index.ts'
 import type { ProviderRequest } from '../../providers/index.ts'
 import { parseResponses, type ParsedResponses } from './parse-request.ts'
 
 /** Bodies that test suites of public projects have sent to the Responses API. */
 
-interface RecordedBody {
-  family: string
-  repo: string
-  served: boolean
-  left_out: string | null
-  body: Record<string, unknown>
-}
-
-const folder = sharedDataFolder('clients')
-const title = folder ? 'the recorded bodies' : 'the recorded bodies (skipped: shared/data/clients is missing)'
+const title = hasClientBodies ? 'the recorded bodies' : 'the recorded bodies (skipped: shared/data/clients is missing)'
 
 /** Fields that ask for nothing that an answer could lack. */
 const harmless = new Set(['service_tier', 'parallel_tool_calls'])
 
-describe.skipIf(!folder)(title, () => {
-  const bodies = readJsonLines<RecordedBody>(path.join(folder ?? '', 'bodies.jsonl')).filter(
-    ({ family, served, left_out: leftOut }) => family === 'responses' && served && leftOut === null,
-  )
+describe.skipIf(!hasClientBodies)(title, () => {
+  const bodies = readClientBodies(['responses'])
 
   test('are read without losing a text, a call, a tool or a file', async ({ annotate }) => {
     const failures: string[] = []
