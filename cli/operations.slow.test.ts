@@ -91,6 +91,35 @@ describe('usage', () => {
   })
 })
 
+describe('a run of golden questions', () => {
+  test('prints measures and failed questions, and exits with 1 below --fail-under', async () => {
+    const { name } = await createOrganisation()
+    const { id } = await result(['space', 'create', name, 'Handbook', '--model', 'portico/offline'])
+    for (const question of ['Who is the mayor?', 'Where is the pond?']) {
+      const response = await fetch(`${portico.url}/api/spaces/${id}/golden-questions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${portico.operatorToken}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          messages: [{ role: 'user', content: question }],
+          ...(question.includes('mayor') ? { mustAbstain: true } : { expectedFacts: ['behind the museum'] }),
+        }),
+      })
+      expect(response.status).toBe(201)
+    }
+    const ask = (...words: string[]) => run(['golden', 'run', id, ...words])
+    const reached = await ask('--fail-under', '0.5', '--fail-under', 'abstentionAccuracy=0.5')
+    expect([reached.code, reached.error]).toEqual([0, ''])
+    expect(reached.out).toMatch(/^passed +1 of 2$/m)
+    expect(reached.out).toMatch(/failed +abstention, factShare +Where is the pond\?/)
+    const missed = await ask('--fail-under', '0.6', '--json')
+    expect([missed.code, missed.json.measures.passedShare]).toEqual([1, 0.5])
+    expect(missed.error).toContain('passedShare is 0.500, not 0.6')
+    expect((await ask('--fail-under', 'retrievalHitRate=0')).error).toContain('retrievalHitRate is not measured')
+    expect((await ask('--fail-under', 'speed=1')).error).toMatch(/speed is not a measure.*passedShare/)
+    expect((await ask('--fail-under', '90')).error).toContain('from 0 to 1')
+  })
+})
+
 describe('an audit', () => {
   const answerWith = async (body: object) => {
     const server = createServer((_request, response) => response.end(JSON.stringify(body)))

@@ -4,6 +4,7 @@ import { addChatCommand } from './commands/chat.ts'
 import { addDeploymentCommands } from './commands/deployments.ts'
 import { addDocumentCommands } from './commands/documents.ts'
 import { addMigrateCommands } from './commands/migrate.ts'
+import { addGoldenCommands } from './commands/golden-questions.ts'
 import { addModelCommands } from './commands/models.ts'
 import { addOrganisationCommands } from './commands/organisations.ts'
 import { addProviderCommands } from './commands/providers.ts'
@@ -45,6 +46,7 @@ function createProgram(cliProcess: CliProcess): Command {
     addSpaceCommands,
     addDocumentCommands,
     addChatCommand,
+    addGoldenCommands,
     addProviderCommands,
     addModelCommands,
     addDeploymentCommands,
