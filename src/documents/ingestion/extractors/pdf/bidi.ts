@@ -47,6 +47,9 @@ export function isMostlyRightToLeft(characters: readonly PdfCharacter[]): boolea
   return balance > 0
 }
 
+/** A gap of this share is a blank where PDFium adds one too. */
+const confirmedGap = 0.05
+
 /** What moves as one when a line is reordered: a letter with its marks, a ligature, or a blank. */
 interface Unit {
   characters: PdfCharacter[]
@@ -54,6 +57,8 @@ interface Unit {
   right: number
   /** One UTF-16 unit with the same bidirectional class as the letter. */
   sign: string
+  /** Its place in PDFium's order: the next letter has the next number, or one more behind each blank. */
+  place?: number
 }
 
 /** What the ligatures of Unicode's presentation forms are made of. */
@@ -139,10 +144,12 @@ function visualUnits(characters: PdfCharacter[]): Unit[] {
   const marks: PdfCharacter[] = []
   const blanks: PdfCharacter[] = []
   let previous: PdfCharacter | null = null
+  let place = 0
   for (const character of characters) {
     const { code, left, right } = character
     if (code === 0x20 || code === 0xa0 || code === 0x09 || code === 0) {
       if (!character.generated && right > left) blanks.push(character)
+      if (previous) place += 1
       previous = null
       continue
     }
@@ -150,7 +157,7 @@ function visualUnits(characters: PdfCharacter[]): Unit[] {
     else if (isMark(code)) {
       marks.push(character)
       continue
-    } else letters.push({ characters: [character], left, right, sign: signOf(code) })
+    } else letters.push({ characters: [character], left, right, sign: signOf(code), place: (place += 1) })
     previous = character
   }
   letters.sort((one, other) => middle(one) - middle(other))
@@ -185,7 +192,9 @@ function withBlanks(letters: Unit[], blanks: PdfCharacter[]): Unit[] {
     let hasBlank = false
     for (; next < drawn.length && middle(drawn[next]!) < middle(letter); next += 1) hasBlank = true
     const { top, bottom } = letter.characters[0]!
-    if (previous && (hasBlank || letter.left - previous.right > blankGap * (top - bottom))) {
+    const gap = (letter.left - (previous?.right ?? letter.left)) / (top - bottom)
+    hasBlank ||= gap > blankGap || (gap > confirmedGap && isAcrossBlank(previous, letter))
+    if (previous && hasBlank) {
       const { right: left } = previous
       const blank = { code: 0x20, generated: true, left, right: letter.left, bottom, top }
       units.push({ characters: [blank], left, right: letter.left, sign: ' ' })
@@ -193,6 +202,11 @@ function withBlanks(letters: Unit[], blanks: PdfCharacter[]): Unit[] {
     units.push(letter)
   }
   return units
+}
+
+/** True for letters with one blank between them in PDFium's order. */
+function isAcrossBlank(one: Unit | undefined, other: Unit): boolean {
+  return Math.abs((one?.place ?? -Infinity) - (other.place ?? 0)) === 2
 }
 
 function signOf(code: number): string {

@@ -14,6 +14,7 @@ import {
 import { hasHiddenText, type HiddenTextFunctions } from './hidden-text.ts'
 import { type LinkFunctions, placeLinks, readLinks } from './links.ts'
 import { type PagePictures, type PictureFunctions, readPictures } from './pictures.ts'
+import { type PageBox, shownCharacters } from './shown-characters.ts'
 import { readRules, type Rule } from './tables/drawn-rules.ts'
 
 /**
@@ -43,6 +44,8 @@ interface Pdfium extends PictureFunctions, FormFunctions, LinkFunctions, HiddenT
   _FPDFText_GetLooseCharBox(textPage: number, index: number, rectangle: number): number
   _FPDFText_GetCharAngle(textPage: number, index: number): number
   _FPDFText_IsGenerated(textPage: number, index: number): number
+  _FPDFText_HasUnicodeMapError(textPage: number, index: number): number
+  _FPDF_GetPageBoundingBox(page: number, rectangle: number): number
   _FPDFText_GetFontInfo(textPage: number, index: number, buffer: number, bytes: number, flags: number): number
 }
 
@@ -60,6 +63,8 @@ export interface PdfPage {
   pictures(): PagePictures
   /** Text that readers of the page cannot see. */
   hasHiddenText(): boolean
+  /** Glyphs whose font does not state the letter that they show; `characters` has a guess of PDFium's for each. */
+  unmappedGlyphs: number
 }
 
 interface PdfDocument {
@@ -135,10 +140,14 @@ function readPage<T>(
     const textPage = loadUprightText(pdfium, page)
     if (textPage === 0) throw new Error(`page ${index + 1} has no readable content`)
     try {
-      const read = readCharacters(pdfium, textPage, scratch)
-      const text = placeFields(read, fields)
+      const { characters: read, unmappedGlyphs } = readCharacters(pdfium, textPage, scratch)
+      const shown = shownCharacters(read, readBox(pdfium, page, scratch))
+      const text = placeFields(shown === null ? read : shown.map((at) => read[at]!), fields)
       const { characters, origins } = placeLinks(text, links)
-      const originOf = (character: number) => origins[character]!
+      const originOf = (character: number) => {
+        const origin = origins[character]!
+        return shown === null || origin < 0 ? origin : shown[origin]!
+      }
       return use({
         characters,
         quarterTurns: (character) =>
@@ -147,6 +156,7 @@ function readPage<T>(
         rules: () => readRules(pdfium, page, scratch),
         pictures: () => readPictures(pdfium, page, scratch),
         hasHiddenText: () => hasHiddenText(pdfium, { page, textPage, scratch }, read),
+        unmappedGlyphs,
       })
     } finally {
       pdfium._FPDFText_ClosePage(textPage)
@@ -209,13 +219,21 @@ function loadUprightText(pdfium: Pdfium, page: number): number {
 
 const sampledCharacters = 15
 
-function readCharacters(pdfium: Pdfium, textPage: number, scratch: number): PdfCharacter[] {
+function readBox(pdfium: Pdfium, page: number, scratch: number): PageBox | null {
+  if (pdfium._FPDF_GetPageBoundingBox(page, scratch) === 0) return null
+  const [left = 0, top = 0, right = 0, bottom = 0] = pdfium.HEAPF32.subarray(scratch / 4, scratch / 4 + 4)
+  return right > left && top > bottom ? { left, right, bottom, top } : null
+}
+
+function readCharacters(pdfium: Pdfium, textPage: number, scratch: number) {
   const count = pdfium._FPDFText_CountChars(textPage)
   const characters: PdfCharacter[] = []
+  let unmappedGlyphs = 0
   const rectangle = scratch / 4
   for (let index = 0; index < count; index += 1) {
     const code = pdfium._FPDFText_GetUnicode(textPage, index)
     const blank = code === 0x20 || code === 0x0a || code === 0x0d
+    if (!blank && pdfium._FPDFText_HasUnicodeMapError(textPage, index) === 1) unmappedGlyphs += 1
     pdfium._FPDFText_GetLooseCharBox(textPage, index, scratch)
     const heap = pdfium.HEAPF32
     characters.push({
@@ -227,7 +245,7 @@ function readCharacters(pdfium: Pdfium, textPage: number, scratch: number): PdfC
       bottom: heap[rectangle + 3]!,
     })
   }
-  return characters
+  return { characters, unmappedGlyphs }
 }
 
 /** PDFium's angles go clockwise; here one quarter turn is writing that goes upwards on the page. */

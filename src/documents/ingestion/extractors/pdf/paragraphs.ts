@@ -51,7 +51,7 @@ export function createDocumentSense() {
 }
 
 const listMarker = /^(?:[•◦▪▫‣⁃●○■□◆–—*·\uf0b7\uf0a7]|-(?=\s)|\(?(?:\d{1,2}|[a-z]|[ivx]{1,5})[.)](?=\s))\s*/i
-const sentenceEnd = /[.!?:;。！？]["'”’)\]]*$/
+export const sentenceEnd = /[.!?:;。！？]["'”’)\]]*$/
 
 /** Splits a page's lines into blocks: headings by size and weight, paragraphs by distance, indent and line length, list items by marker. */
 export function pageBlocks(

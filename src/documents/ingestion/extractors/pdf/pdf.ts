@@ -4,6 +4,7 @@ import { hiddenText } from '../../suspicious/text-flags.ts'
 import { corruptFile, createBlockBatch, type Extractor } from '../extractor.ts'
 import type { PdfPage, PdfReader } from './document.ts'
 import { readSegments } from './lines.ts'
+import { findLosses } from './losses.ts'
 import { createDocumentSense, pageBlocks, type PdfDocumentSense } from './paragraphs.ts'
 import { findGutter, readingOrder } from './reading-order.ts'
 import { turnRules } from './tables/drawn-rules.ts'
@@ -48,7 +49,9 @@ export function createPdfExtractor(reader: PdfReader, { findsTables = true }: Pd
             if (isWithoutText(page)) withoutText.push(index + 1)
             if (page.hasHiddenText()) report.warn({ ...hiddenText, pages: [index + 1] })
             hasPictures ||= page.pictures().hasAny
-            return readLines(page, index + 1, sense, findsTables)
+            const { lines, segments } = readLines(page, index + 1, sense, findsTables)
+            for (const loss of findLosses(page, segments)) report.warn({ ...loss, pages: [index + 1] })
+            return lines
           })
           finish(running.push(lines))
         } catch (error) {
@@ -122,7 +125,7 @@ function noText(bytes: Buffer, { broken, hasPictures }: { broken: number; hasPic
 /** The end mark of a pdf is in its last bytes. */
 const endBytes = 2048
 
-function readLines(page: PdfPage, pageNumber: number, sense: PdfDocumentSense, findsTables: boolean): PageLines {
+function readLines(page: PdfPage, pageNumber: number, sense: PdfDocumentSense, findsTables: boolean) {
   const { main, turns, turned } = readSegments(page)
   const text = withoutLineNumbers(main)
   const gutter = findGutter(text)
@@ -133,7 +136,13 @@ function readLines(page: PdfPage, pageNumber: number, sense: PdfDocumentSense, f
     const { left, right, bottom, top, size } = segment
     return { segments: [segment], left, right, bottom, top, size }
   })
-  return { page: pageNumber, lines, asides }
+  const kept = new Set(text)
+  const lineNumbers = main.filter((segment) => !kept.has(segment))
+  return {
+    lines: { page: pageNumber, lines, asides } satisfies PageLines,
+    /** What was read, line numbers that are left out on purpose included. */
+    segments: [...lines.flatMap((line) => line.segments), ...turned, ...lineNumbers],
+  }
 }
 
 function bodyBlocks(

@@ -131,3 +131,34 @@ test('keeps the numbers of a table’s rows', async () => {
   const text = textsOf(await read([rows.flat()]))
   for (let row = 1; row <= 14; row += 1) expect(text).toMatch(new RegExp(`(^|[^\\d.])${row}[\\t |]+Item`, 'm'))
 })
+
+test('keeps lines whose numbers differ in another way than their pages', async () => {
+  const articles = [1, 2, 4, 7, 8, 12]
+  const blocks = await read(
+    pages(6, (page) => [{ text: `Article ${articles[page - 1]}`, x: 80, y: 720, size: 14 }, ...prose(page)]),
+  )
+  const kept = blocks.filter(({ kind, text }) => kind === 'heading' && text.startsWith('Article'))
+  expect(kept.map(({ text }) => text)).toEqual(articles.map((number) => `Article ${number}`))
+})
+
+test('keeps repeated text that is all there is below a heading', async () => {
+  const blocks = await read(
+    pages(5, (page) => [
+      ...prose(page),
+      { text: `House ${'abcde'[page - 1]}`, x: 80, y: 380, size: 14 },
+      { text: 'The tenant signs here.', x: 80, y: 358 },
+    ]),
+  )
+  expect(occurrences(blocks, 'The tenant signs here.')).toBe(5)
+})
+
+test('keeps the repeated end of a sentence', async () => {
+  const blocks = await read(
+    pages(5, (page) => [
+      ...prose(page),
+      { text: `The tenant of house ${'abcde'[page - 1]} pays the rent`, x: 80, y: 380, size: 11 },
+      { text: 'on the first day of each month.', x: 80, y: 366 },
+    ]),
+  )
+  expect(occurrences(blocks, 'on the first day of each month.')).toBe(5)
+})

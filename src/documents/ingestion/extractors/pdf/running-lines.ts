@@ -1,4 +1,5 @@
 import type { Segment } from './segment.ts'
+import { sentenceEnd } from './paragraphs.ts'
 import type { Line } from './reading-order.ts'
 
 /** The lines of a page in reading order, and those that are turned against it. */
@@ -33,6 +34,7 @@ const maximumShare = 0.5
 const maximumRemembered = 5_000
 
 interface Entry {
+  page: number
   line: Line
   zone: 'top' | 'bottom' | 'aside'
   /** Rows counted from the page's edge. */
@@ -40,6 +42,8 @@ interface Entry {
   middle: number
   /** The text with its numbers replaced. */
   key: string
+  /** The numbers that the key replaces. */
+  numbers: number[]
   /** Differences between the numbers at the line's ends and the page. */
   offsets: number[]
 }
@@ -47,6 +51,8 @@ interface Entry {
 interface Row {
   middle: number
   size: number
+  bold: boolean
+  text: string
   isNumber: boolean
 }
 
@@ -99,7 +105,16 @@ export function createRunningLineFilter() {
   }
 }
 
-/** The running lines of a page with their keys. */
+/** What makes a running line the same as an earlier one: its words, and its numbers apart from those that count pages. */
+function identityOf(entry: Entry, others: KnownPage[]): string {
+  const { key, numbers } = entry
+  if (numbers.length === 0 || numbers.length > maximumCounts) return key
+  const same = others.flatMap(({ entries }) => entries.filter((other) => other.key === key))
+  const kept = numbers.filter((_, at) => !same.some((other) => followsPages(entry, other, at)))
+  return [key, ...kept].join(' ')
+}
+
+/** The running lines of a page with what identifies them. */
 function runningLines(current: KnownPage, others: KnownPage[]): Map<Line, string> {
   const found = new Set(current.entries.filter((entry) => recurs(entry, others)))
   // What is next to a running line is part of it: a chapter's name next to the page number.
@@ -115,10 +130,10 @@ function runningLines(current: KnownPage, others: KnownPage[]): Map<Line, string
       if (inRow.length === 0 || !inRow.every((entry) => found.has(entry))) break
     }
     // Lines that are set like the text next to them are text.
-    while (rows > 0 && !isSetApart(current.rows[zone], rows)) rows -= 1
-    for (const { line, key, row } of entries) if (row < rows) running.set(line, key)
+    while (rows > 0 && (!isSetApart(current.rows[zone], rows) || isTextOf(current.rows[zone], rows, zone))) rows -= 1
+    for (const entry of entries) if (entry.row < rows) running.set(entry.line, identityOf(entry, others))
   }
-  for (const entry of found) if (entry.zone === 'aside') running.set(entry.line, entry.key)
+  for (const entry of found) if (entry.zone === 'aside') running.set(entry.line, identityOf(entry, others))
   const length = (lines: Iterable<Line>) =>
     Array.from(lines, (line) => lineText(line).length).reduce((a, b) => a + b, 0)
   return length(running.keys()) > maximumShare * length([...current.lines, ...current.asides]) ? new Map() : running
@@ -131,6 +146,28 @@ function isSetApart(all: Row[], rows: number): boolean {
   return Math.abs(before.middle - after.middle) > Math.abs(after.middle - next.middle) * widerGap
 }
 
+/** Lines of one text are at most this many times their size apart, and a heading and its text this many times. */
+const lineDistance = 1.6
+const headingDistance = 2.5
+
+/** True where the last of so many rows and the row behind it are one sentence, or a heading and its text. */
+function isTextOf(all: Row[], rows: number, zone: 'top' | 'bottom'): boolean {
+  const [before, after] = all.slice(rows - 1, rows + 1)
+  if (!before || !after || before.isNumber) return false
+  const [first, second] = zone === 'top' ? [before, after] : [after, before]
+  const distance = Math.abs(before.middle - after.middle) / Math.max(before.size, after.size)
+  const sizes = first.size / second.size
+  const isHeading =
+    zone === 'bottom' && (sizes >= 1.15 || (first.bold && !second.bold)) && !sentenceEnd.test(first.text)
+  if (isHeading && distance <= headingDistance) return true
+  return (
+    distance <= lineDistance &&
+    Math.abs(sizes - 1) < 0.2 &&
+    !sentenceEnd.test(first.text) &&
+    /^\p{Ll}/u.test(second.text)
+  )
+}
+
 function recurs(entry: Entry, others: KnownPage[]): boolean {
   let same = 0
   let numbered = 0
@@ -141,10 +178,25 @@ function recurs(entry: Entry, others: KnownPage[]): boolean {
         Math.abs(other.middle - entry.middle) < tolerance &&
         Math.abs(other.line.size - entry.line.size) < 1,
     )
-    if (near.some(({ key }) => key === entry.key)) same += 1
+    if (near.some((other) => other.key === entry.key && countsPages(entry, other))) same += 1
     if (near.some(({ offsets }) => offsets.some((offset) => entry.offsets.includes(offset)))) numbered += 1
   }
   return same >= minimumRecurrences || numbered >= minimumNumberedPages - 1
+}
+
+/** Lines with more numbers are print slugs, with times and the numbers of jobs. */
+const maximumCounts = 3
+
+/** True if the numbers of two lines are the same, or differ as their pages do: "Article 4" and "Article 7" of neighbours are text. */
+function countsPages(entry: Entry, other: Entry): boolean {
+  return (
+    entry.numbers.length > maximumCounts ||
+    entry.numbers.every((number, at) => number === other.numbers[at] || followsPages(entry, other, at))
+  )
+}
+
+function followsPages(entry: Entry, other: Entry, at: number): boolean {
+  return entry.numbers[at]! - (other.numbers[at] ?? NaN) === entry.page - other.page
 }
 
 function edgesOf(page: PageLines): Pick<KnownPage, 'entries' | 'rows'> {
@@ -161,8 +213,8 @@ function edge(lines: Line[], zone: 'top' | 'bottom', page: number): { entries: E
   let isEdge = true
   for (const line of lines) {
     const middle = middleOf(line)
-    if (rows.length === 0 || Math.abs(middle - rows.at(-1)!.middle) > line.size * 0.5)
-      rows.push({ middle, size: line.size, isNumber: !/\p{L}/u.test(keyOf(lineText(line)).replace(/#/g, '')) })
+    if (rows.length === 0 || Math.abs(middle - rows.at(-1)!.middle) > line.size * 0.5) rows.push(rowOf(line))
+    else rows.at(-1)!.text += ` ${lineText(line)}`
     // Two rows more show how the text is set.
     if (rows.length > edgeRows + 2) break
     const entry = isEdge && rows.length <= edgeRows ? entryOf(line, zone, rows.length - 1, page) : null
@@ -172,21 +224,37 @@ function edge(lines: Line[], zone: 'top' | 'bottom', page: number): { entries: E
   return { entries, rows }
 }
 
+function rowOf(line: Line): Row {
+  const text = lineText(line)
+  const bold = line.segments.every((segment) => segment.bold)
+  const isNumber = !/\p{L}/u.test(keyOf(text).key.replace(/#/g, ''))
+  return { middle: middleOf(line), size: line.size, bold, text, isNumber }
+}
+
 function entryOf(line: Line, zone: Entry['zone'], row: number, page: number): Entry | null {
   const text = lineText(line)
   if (line.segments.some(({ table }) => table) || text.length > maximumCharacters) return null
-  return { line, zone, row, middle: middleOf(line), key: keyOf(text), offsets: numbersOf(text).map((n) => n - page) }
+  const offsets = numbersOf(text).map((number) => number - page)
+  return { page, line, zone, row, middle: middleOf(line), ...keyOf(text), offsets }
 }
 
 const roman = /^[ivxlcdm]{1,8}$/i
 
-function keyOf(text: string): string {
+/** The text in lower case with `#` for each number, Roman ones at its ends too. */
+function keyOf(text: string): { key: string; numbers: number[] } {
+  const numbers: number[] = []
   const words = text.normalize('NFKC').toLowerCase().split(/\s+/).filter(Boolean)
-  return words
-    .map((word, index) =>
-      (index === 0 || index === words.length - 1) && roman.test(word) ? '#' : word.replace(/\p{N}+/gu, '#'),
-    )
-    .join(' ')
+  const replaced = words.map((word, index) => {
+    if ((index === 0 || index === words.length - 1) && roman.test(word)) {
+      numbers.push(romanValue(word))
+      return '#'
+    }
+    return word.replace(/\p{N}+/gu, (digits) => {
+      numbers.push(Number(digits))
+      return '#'
+    })
+  })
+  return { key: replaced.join(' '), numbers }
 }
 
 /** Numbers at the ends of a line, Roman ones too. */

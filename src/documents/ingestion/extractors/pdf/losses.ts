@@ -1,0 +1,64 @@
+import type { ExtractionWarning } from '../../extraction.ts'
+import type { PdfCharacter } from './character.ts'
+import type { PdfPage } from './document.ts'
+import { isPlausibleText } from './plausible-text.ts'
+import type { Segment } from './segment.ts'
+
+/** A page may lose this share of its glyphs without a warning: signs of a formula or of a list. */
+const tolerableShare = 0.02
+/** Fewer lost glyphs are no word. */
+const minimumGlyphs = 4
+
+const unmapped = {
+  code: 'damaged_characters',
+  message:
+    'The fonts of these pages do not state which letters they show, so that words are missing or wrong. Run text recognition (OCR) over the pdf and upload the result.',
+} as const satisfies ExtractionWarning
+
+const implausible = {
+  code: 'damaged_characters',
+  message:
+    'The text of these pages is no language: their fonts probably state wrong letters. Run text recognition (OCR) over the pdf and upload the result.',
+} as const satisfies ExtractionWarning
+
+const unread = {
+  code: 'damaged_parts',
+  message: 'These pages show more characters than were read. Compare them with the file.',
+} as const satisfies ExtractionWarning
+
+/** Compares what a page draws with the segments that were read of it. */
+export function findLosses(page: PdfPage, read: readonly Segment[]): ExtractionWarning[] {
+  const drawn = countGlyphs(page.characters)
+  const isLoss = (count: number) => count >= minimumGlyphs && count > drawn * tolerableShare
+  const losses: ExtractionWarning[] = []
+  const unreadable = page.characters.filter(({ code }) => isUnreadable(code)).length
+  if (isLoss(page.unmappedGlyphs + unreadable)) losses.push(unmapped)
+  const kept = read.reduce((sum, segment) => sum + countKept(segment), 0)
+  if (isLoss(drawn - kept)) losses.push(unread)
+  if (!isPlausibleText(read.map(({ text }) => text).join(' '))) losses.push(implausible)
+  return losses
+}
+
+/** Marks of lost characters, of private fonts (apart from the bullets of Symbol and Wingdings), and controls. */
+function isUnreadable(code: number): boolean {
+  return (
+    code === 0xfffd ||
+    code > 0x10ffff ||
+    (code >= 0x7f && code < 0xa0) ||
+    (code >= 0xe000 && code < 0xf000) ||
+    code >= 0xf0000
+  )
+}
+
+function countKept({ characters, table }: Segment): number {
+  return table
+    ? table.rows.flat(2).reduce((sum, cell) => sum + countGlyphs(cell.characters), 0)
+    : countGlyphs(characters)
+}
+
+/** Without blanks, and without the hyphens that split words at line ends, which are no text. */
+function countGlyphs(characters: readonly PdfCharacter[]): number {
+  return characters.filter(
+    ({ code }) => code > 0x20 && code !== 0xa0 && code !== 0xad && code !== 0x2010 && code !== 0xfffe,
+  ).length
+}
