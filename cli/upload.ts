@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { openAsBlob, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type DocumentBody, type DocumentSummaryBody, supportedExtensions } from '../src/contract/documents.ts'
+import { type DocumentBody, type DocumentSummaryBody, supportedFileTypes } from '../src/contract/documents.ts'
 import type { ApiClient } from './api-client.ts'
 import { FailedError, UsageError } from './errors.ts'
 
@@ -28,6 +28,8 @@ export interface UploadSettings {
   onProgress(done: number, current: string): void
 }
 
+const { supportedExtensions } = supportedFileTypes[2]
+
 /** Attempts of one upload while the service is busy or unreachable. */
 const maximumTries = 5
 const firstRetryMs = 500
@@ -51,7 +53,7 @@ export function findFiles(paths: readonly string[]): string[] {
 }
 
 function isSupported(name: string): boolean {
-  return (supportedExtensions as readonly string[]).includes(path.extname(name).toLowerCase())
+  return supportedExtensions.includes(path.extname(name).toLowerCase())
 }
 
 /** Uploads all files; a failure does not stop the others. The outcomes are in the order of the files. */
@@ -107,7 +109,7 @@ async function sendFile(client: ApiClient, file: string, settings: UploadSetting
     body.append('file', await openAsBlob(file), path.basename(file))
     try {
       const query = new URLSearchParams({ spaceId: settings.spaceId, onDuplicate: settings.onDuplicate })
-      const target = `/v1/documents?${query}`
+      const target = `/v2/documents?${query}`
       const response = await client.fetch('POST', target, { body, headers: { 'idempotency-key': key } })
       const document = (await response.json()) as DocumentSummaryBody
       return { document, duplicateOf: response.headers.get('x-duplicate-of') }

@@ -3,6 +3,8 @@ import { expectLinear, isMeasurable } from './harness/timing.ts'
 import { cleanName } from '../src/documents/documents/document-name.ts'
 import { memberTexts } from '../src/documents/documents/document-metadata.ts'
 import { detectFormat, detectionHeadBytes } from '../src/documents/ingestion/detect-format.ts'
+import { HtmlPage } from '../src/documents/ingestion/extractors/html/page.ts'
+import { HtmlTokenizer } from '../src/documents/ingestion/extractors/html/tokenizer.ts'
 import { SseParser } from '../src/platform/kernel/index.ts'
 import { mapError as mapAnthropicError } from '../src/gateway/providers/anthropic/map-error.ts'
 import { mapError as mapCohereError } from '../src/gateway/providers/cohere/map-error.ts'
@@ -186,6 +188,14 @@ const readers: Record<string, (text: string) => unknown> = {
   'document metadata': (text) => memberTexts(JSON.stringify({ notes: text, url: text })).get('url'),
   'format detection': (text) =>
     detectFormat({ fileName: text, head: encoder.encode(text).subarray(0, detectionHeadBytes) }),
+  'the tags of a page': (text) => {
+    const page = new HtmlPage({ scope: 'body', foundHidden() {} })
+    const tokenizer = new HtmlTokenizer(page)
+    for (let start = 0; start < text.length; start += 1_000) tokenizer.write(text.slice(start, start + 1_000))
+    tokenizer.finish()
+    page.finish()
+    return page.take()
+  },
   'passages in a prompt': (text) => fencePassages([passage(text)], 'boundary'),
   'citation markers of an answer': (text) => {
     const rewriter = createCitationRewriter([{ documentId: '1', title: 'a', url: null }], { inline: true })

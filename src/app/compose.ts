@@ -100,7 +100,7 @@ export const servingParts = workerParts
         documents: documentStore,
         blobs,
         chunks: createImportedChunks({ database: corpus, documents: documentStore, jobs, index, embedder }),
-        detectFormat,
+        detectFormat: (file) => detectFormat(file, 2),
         processImported: documentStore.processImported,
         embedder,
         maximumUploadBytes,

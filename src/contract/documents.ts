@@ -8,21 +8,35 @@ const maximumPageSize = 100
 export const maximumNameLength = 255
 export const maximumMetadataBytes = 16 * 1024
 
-export const supportedMimeTypes = [
-  'application/pdf',
-  'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
-  'text/plain',
-  'text/csv',
-  'text/markdown',
-] as const
-export const supportedExtensions = ['.pdf', '.docx', '.txt', '.csv', '.md'] as const
+/** A version of the document interface, which differ in the types that an upload may have. */
+export type DocumentsVersion = 1 | 2
+
+const version1Types = {
+  supportedMimeTypes: [
+    'application/pdf',
+    'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+    'text/plain',
+    'text/csv',
+    'text/markdown',
+  ],
+  supportedExtensions: ['.pdf', '.docx', '.txt', '.csv', '.md'],
+}
+
+/** Version 1 is closed; a new type belongs to version 2. */
+export const supportedFileTypes: Record<DocumentsVersion, z.infer<typeof supportedFileTypesSchema>> = {
+  1: version1Types,
+  2: {
+    supportedMimeTypes: [...version1Types.supportedMimeTypes, 'text/html', 'text/tab-separated-values'],
+    supportedExtensions: [...version1Types.supportedExtensions, '.html', '.htm', '.tsv'],
+  },
+}
 
 export const supportedFileTypesSchema = z
   .object({ supportedMimeTypes: z.array(z.string()), supportedExtensions: z.array(z.string()) })
   .meta({ id: 'SupportedFileTypes' })
 
-/** The formats of the supported types. */
-export const documentFormats = ['pdf', 'docx', 'txt', 'csv', 'md'] as const
+/** The formats of the supported types of every version. */
+export const documentFormats = ['pdf', 'docx', 'txt', 'csv', 'md', 'html', 'tsv'] as const
 
 /** Codes of failed documents: a closed list. */
 export const documentFailureCodes = [

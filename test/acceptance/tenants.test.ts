@@ -26,6 +26,7 @@ const ownData = new Set([
   'GET /livez',
   'GET /readyz',
   'GET /v1/documents/supported-file-types',
+  'GET /v2/documents/supported-file-types',
   'GET /v1/gateway/models',
   'GET /v1/gateway/models/{id}',
   'POST /v1/gateway/chat/completions',
@@ -51,8 +52,10 @@ const messages = [{ role: 'user', content: 'Hi' }]
 /** Bodies that name objects of the organisation, where those of the table of roles do not. */
 const bodies: Record<string, (ids: Ids) => unknown> = {
   'POST /v1/documents': () => uploadForm('Text of a stranger.', 'stranger.txt'),
+  'POST /v2/documents': () => uploadForm('Text of a stranger.', 'stranger.txt'),
   'POST /api/spaces/{id}/documents': () => uploadForm('Text of a stranger.', 'stranger.txt'),
   'PATCH /v1/documents/{id}': () => ({ name: 'renamed.txt' }),
+  'PATCH /v2/documents/{id}': () => ({ name: 'renamed.txt' }),
   'POST /v1/gateway/chat/completions': () => ({ model: 'portico/offline', messages }),
   'POST /v2/gateway/chat/completions': () => ({ model: 'portico/offline', messages }),
   // This installation has no model of these kinds.
@@ -89,7 +92,7 @@ const bodies: Record<string, (ids: Ids) => unknown> = {
 const idKinds: [RegExp, keyof Ids][] = [
   [/^\/api\/(?:console\/)?organisations\//, 'organisationId'],
   [/^\/api\/(?:console\/)?spaces\//, 'spaceId'],
-  [/^\/(?:api|v1)\/documents\//, 'documentId'],
+  [/^\/(?:api|v[12])\/documents\//, 'documentId'],
   [/^\/api\/people\//, 'personId'],
   [/^\/api\/me\/sessions\//, 'sessionId'],
   [/^\/api\/operator-invitations\//, 'invitationId'],
@@ -180,7 +183,7 @@ function addressOf(route: string, ids: Ids, last: Ids = ids): string {
     const from = index === names.length - 1 ? last : ids
     return address.replace(`{${name}}`, idOf(path, name, from))
   }, path)
-  return target === '/v1/documents' ? `${target}?spaceId=${last.spaceId}` : target
+  return /^\/v[12]\/documents$/.test(target) ? `${target}?spaceId=${last.spaceId}` : target
 }
 
 function idOf(path: string, name: string, ids: Ids): string {

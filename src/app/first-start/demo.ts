@@ -104,6 +104,12 @@ async function uploadWelcome({ documents }: DemoParts, organisation: Organisatio
   const headers = { 'content-type': body.headers.get('content-type')! }
   const request = Object.assign(Readable.from(Buffer.from(await body.arrayBuffer())), { headers })
   const signal = AbortSignal.timeout(welcomeWaitMs)
-  const { id } = await documents.upload(organisation, { spaceId, request, uploadKey: welcomeUploadKey, signal })
+  const { id } = await documents.upload(organisation, {
+    version: 1,
+    spaceId,
+    request,
+    uploadKey: welcomeUploadKey,
+    signal,
+  })
   while (!signal.aborted && (await documents.get(organisation, id)).status === 'processing') await wait(100)
 }

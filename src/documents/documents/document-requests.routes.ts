@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { DocumentSummaryBody, OnDuplicate } from '../../contract/documents.ts'
+import type { DocumentsVersion, DocumentSummaryBody, OnDuplicate } from '../../contract/documents.ts'
 import type { App } from '../../platform/http/index.ts'
 import { readJson } from '../../platform/bodies/index.ts'
 import type { SpaceId } from '../../platform/kernel/index.ts'
@@ -44,15 +44,23 @@ export function acceptBodyTexts(app: App): void {
   )
 }
 
+interface UploadOptions {
+  version: DocumentsVersion
+  spaceId: string
+  onDuplicate: OnDuplicate
+  author?: ChangeAuthor
+}
+
 /** Stores the upload of the request, and sets status and headers of the reply. */
 export async function acceptUpload(
   documents: Pick<Documents, 'upload'>,
   request: FastifyRequest,
   reply: FastifyReply,
-  { spaceId, onDuplicate, author }: { spaceId: string; onDuplicate: OnDuplicate; author?: ChangeAuthor },
+  { version, spaceId, onDuplicate, author }: UploadOptions,
 ): Promise<UploadResult> {
   const key = request.headers['idempotency-key']
   const result = await documents.upload(request.organisation, {
+    version,
     spaceId: spaceId as SpaceId,
     request: request.raw,
     uploadKey: Array.isArray(key) ? key[0] : key,

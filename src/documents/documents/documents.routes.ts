@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import {
+  type DocumentsVersion,
   documentPageSchema,
   documentParamsSchema,
   documentSchema,
   documentSummarySchema,
   healthSchema,
   listQuerySchema,
-  supportedExtensions,
+  supportedFileTypes,
   supportedFileTypesSchema,
-  supportedMimeTypes,
   updateDocumentSchema,
   uploadBodySchema,
   uploadQuerySchema,
@@ -27,11 +27,10 @@ import {
 import type { Document } from './document.ts'
 import type { Documents } from './documents.ts'
 
-const tags = ['Documents']
 const config = { auth: 'organisation' } as const
-const described = describeRoutes('organisation', 'Documents')
+const versions: readonly DocumentsVersion[] = [1, 2]
 
-/** The health check and `/v1/documents`. */
+/** The health check, `/v1/documents` and `/v2/documents`. */
 export function documentRoutes({ documents, clock }: { documents: Documents; clock: Clock }): Routes {
   return (app) => {
     app.get(
@@ -47,44 +46,69 @@ export function documentRoutes({ documents, clock }: { documents: Documents; clo
       },
       () => ({ status: 'ok' as const, timestamp: new Date(clock.now()).toISOString() }),
     )
-    app.get(
-      '/v1/documents/supported-file-types',
-      described('listSupportedFileTypes', 'Supported file types', {
-        response: { 200: supportedFileTypesSchema, ...errorResponses(401) },
-      }),
-      () => ({ supportedMimeTypes: [...supportedMimeTypes], supportedExtensions: [...supportedExtensions] }),
-    )
-    app.get(
-      '/v1/documents',
-      described('listDocuments', 'List the documents of a Space', {
-        description: 'Newest first.',
-        querystring: listQuerySchema,
-        response: { 200: documentPageSchema, ...errorResponses(400, 401, 404) },
-      }),
-      async (request, reply) => {
-        const { spaceId, limit, offset } = request.query
-        const page = await documents.list(request.organisation, spaceId as SpaceId, { limit, offset })
-        const counts = JSON.stringify({ total: page.total, limit, offset }).slice(0, -1)
-        return sendJsonText(reply, `${counts},"items":[${page.items.map(writeDocument).join(',')}]}`)
-      },
-    )
-    addUpload(app, documents)
-    addSingleDocument(app, documents)
+    for (const version of versions) {
+      const routes = describeVersion(version)
+      addLists(app, documents, routes)
+      addUpload(app, documents, routes)
+      addSingleDocument(app, documents, routes)
+    }
   }
 }
 
-function addUpload(app: App, documents: Documents) {
+/** What the routes of a version differ in. The versions accept different types, and each of them serves the documents of both. */
+function describeVersion(version: DocumentsVersion) {
+  const isFirst = version === 1
+  const tag = isFirst ? 'Documents' : 'Documents, version 2'
+  const described = describeRoutes('organisation', tag)
+  const operationId = (name: string) => (isFirst ? name : `${name}V2`)
+  return {
+    version,
+    tag,
+    path: `/v${version}/documents` as const,
+    operationId,
+    described: <Schema extends object>(name: string, summary: string, schema: Schema) =>
+      described(operationId(name), summary, schema),
+  }
+}
+
+type VersionRoutes = ReturnType<typeof describeVersion>
+
+function addLists(app: App, documents: Documents, { version, path, described }: VersionRoutes) {
+  app.get(
+    `${path}/supported-file-types`,
+    described('listSupportedFileTypes', 'Supported file types', {
+      response: { 200: supportedFileTypesSchema, ...errorResponses(401) },
+    }),
+    () => supportedFileTypes[version],
+  )
+  app.get(
+    path,
+    described('listDocuments', 'List the documents of a Space', {
+      description: 'Newest first.',
+      querystring: listQuerySchema,
+      response: { 200: documentPageSchema, ...errorResponses(400, 401, 404) },
+    }),
+    async (request, reply) => {
+      const { spaceId, limit, offset } = request.query
+      const page = await documents.list(request.organisation, spaceId as SpaceId, { limit, offset })
+      const counts = JSON.stringify({ total: page.total, limit, offset }).slice(0, -1)
+      return sendJsonText(reply, `${counts},"items":[${page.items.map(writeDocument).join(',')}]}`)
+    },
+  )
+}
+
+function addUpload(app: App, documents: Documents, { version, path, operationId, tag }: VersionRoutes) {
   void app.register(async (scope: unknown) => {
     const uploads = scope as App
     acceptUploads(uploads)
     uploads.post(
-      '/v1/documents',
+      path,
       {
         config: { ...config, limited: 'upload' },
         schema: {
-          tags,
+          tags: [tag],
           summary: 'Upload a document',
-          operationId: 'uploadDocument',
+          operationId: operationId('uploadDocument'),
           description:
             'multipart/form-data with `file`, and optionally `name` and `metadata` (a JSON object). Processing continues in the background. `Idempotency-Key` makes a repeated upload safe for a day. `x-duplicate-of` names an older document with the same content.',
           consumes: ['multipart/form-data'],
@@ -98,21 +122,21 @@ function addUpload(app: App, documents: Documents) {
         },
       },
       async (request, reply) => {
-        return renderSummary(await acceptUpload(documents, request, reply, request.query))
+        return renderSummary(await acceptUpload(documents, request, reply, { version, ...request.query }))
       },
     )
   })
 }
 
-function addSingleDocument(parent: App, documents: Documents) {
-  void parent.register(async (scope: unknown) => addSingleDocumentRoutes(scope as App, documents))
+function addSingleDocument(parent: App, documents: Documents, routes: VersionRoutes) {
+  void parent.register(async (scope: unknown) => addSingleDocumentRoutes(scope as App, documents, routes))
 }
 
-function addSingleDocumentRoutes(app: App, documents: Documents) {
+function addSingleDocumentRoutes(app: App, documents: Documents, { path, described }: VersionRoutes) {
   const params = documentParamsSchema
   acceptBodyTexts(app)
   app.get(
-    '/v1/documents/:id',
+    `${path}/:id`,
     described('getDocument', 'Get a document', {
       params,
       response: { 200: documentSchema, ...errorResponses(401, 404) },
@@ -121,7 +145,7 @@ function addSingleDocumentRoutes(app: App, documents: Documents) {
       sendJsonText(reply, writeDocument(await documents.get(request.organisation, request.params.id))),
   )
   app.patch(
-    '/v1/documents/:id',
+    `${path}/:id`,
     described('updateDocument', 'Rename a document or change its metadata', {
       params,
       body: updateDocumentSchema,
@@ -130,7 +154,7 @@ function addSingleDocumentRoutes(app: App, documents: Documents) {
     (request) => applyUpdate(documents, request, request.params.id, request.body).then(renderSummary),
   )
   app.delete(
-    '/v1/documents/:id',
+    `${path}/:id`,
     described('deleteDocument', 'Delete a document', {
       description: 'Stops its processing and removes the file, chunks and vectors.',
       params,

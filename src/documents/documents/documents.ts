@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { OnDuplicate } from '../../contract/documents.ts'
+import type { DocumentsVersion, OnDuplicate } from '../../contract/documents.ts'
 import { AppError, type SpaceId, createDocumentId, isUuid } from '../../platform/kernel/index.ts'
 import type { Organisation } from '../../tenants/organisations/index.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
@@ -18,11 +18,10 @@ export interface DocumentsDependencies {
   /** True if the Space exists and belongs to the organisation. */
   hasSpace: (organisation: Organisation, spaceId: SpaceId) => boolean
   /** Detects the format from content and extension together. `reason` is a sentence for the client. */
-  detectFormat: (file: {
-    fileName: string
-    head: Uint8Array
-    declaredType: string
-  }) => { supported: true; format: DocumentFormat; mimeType: string } | { supported: false; reason: string }
+  detectFormat: (
+    file: { fileName: string; head: Uint8Array; declaredType: string },
+    version: DocumentsVersion,
+  ) => { supported: true; format: DocumentFormat; mimeType: string } | { supported: false; reason: string }
   maximumUploadBytes: number
   unusedBlobs: Pick<UnusedBlobs, 'remove' | 'removeLater'>
 }
@@ -46,6 +45,8 @@ export type Documents = ReturnType<typeof createDocuments>
 const maximumUploadKeyLength = 255
 
 export interface NewUpload {
+  /** Decides which types are accepted. */
+  version: DocumentsVersion
   spaceId: SpaceId
   request: UploadRequest
   /** Idempotency-Key. */
@@ -96,7 +97,7 @@ export function createDocuments(dependencies: DocumentsDependencies) {
 async function upload(
   dependencies: DocumentsDependencies,
   organisation: Organisation,
-  { spaceId, request, uploadKey, onDuplicate = 'keep', author, signal }: NewUpload,
+  { version, spaceId, request, uploadKey, onDuplicate = 'keep', author, signal }: NewUpload,
 ): Promise<UploadResult> {
   const { store, blobs, maximumUploadBytes, unusedBlobs } = dependencies
   assertSpace(dependencies, organisation, spaceId)
@@ -119,7 +120,7 @@ async function upload(
       id,
       organisationId: organisation.id,
       spaceId,
-      ...describeUpload(dependencies, received),
+      ...describeUpload(dependencies, received, version),
       sizeBytes: received.sizeBytes,
       contentSha256: received.sha256,
       blobKey,
@@ -193,11 +194,11 @@ function assertUploadKey(uploadKey: string | undefined): void {
 }
 
 /** The checked name, metadata and type of an upload. `name` also names a file part without a file name. */
-function describeUpload({ detectFormat }: DocumentsDependencies, received: ReceivedUpload) {
+function describeUpload({ detectFormat }: DocumentsDependencies, received: ReceivedUpload, version: DocumentsVersion) {
   const named = received.name === undefined || received.name === '' ? undefined : cleanName(received.name, 'name')
   const fileName = received.fileName === '' && named !== undefined ? named : cleanName(received.fileName, 'file')
   const metadata = received.metadataText === undefined ? null : readMetadata(received.metadataText)
-  const detected = detectFormat({ fileName, head: received.head, declaredType: received.declaredType })
+  const detected = detectFormat({ fileName, head: received.head, declaredType: received.declaredType }, version)
   if (!detected.supported) throw new AppError('unsupported_file_type', `file: ${detected.reason}`, { param: 'file' })
   const { format } = detected
   const isText = detected.mimeType.startsWith('text/')

@@ -21,6 +21,9 @@ const smallBytes: Record<DocumentFormat, number> = {
   txt: 256 * kibibyte,
   md: 256 * kibibyte,
   csv: 256 * kibibyte,
+  tsv: 256 * kibibyte,
+  // Mark-up and scripts are most of it.
+  html: 1024 * kibibyte,
   // Compressed, and often with pictures.
   docx: 1024 * kibibyte,
   pdf: 2048 * kibibyte,

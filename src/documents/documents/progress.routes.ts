@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { supportedExtensions, supportedMimeTypes } from '../../contract/documents.ts'
+import { supportedFileTypes } from '../../contract/documents.ts'
 import { errorResponses } from '../../contract/errors.ts'
 import { eventStream } from '../../contract/event-stream.ts'
 import {
@@ -93,8 +93,7 @@ function addProgress(app: App, { documents, findSpace, maximumUploadBytes }: Pro
       operations: operations.map(renderOperation),
       uploads: {
         maximumBytes: maximumUploadBytes,
-        supportedExtensions: [...supportedExtensions],
-        supportedMimeTypes: [...supportedMimeTypes],
+        ...supportedFileTypes[2],
       },
       items: page.items.map(renderProgress),
     }

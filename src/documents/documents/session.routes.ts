@@ -57,7 +57,7 @@ function addUpload(app: App, { documents, findSpace, authorOf }: DocumentSession
       'uploadSpaceDocument',
       'Upload a document to a Space',
       {
-        description: 'As `POST /v1/documents`.',
+        description: 'As `POST /v2/documents`.',
         consumes: ['multipart/form-data'],
         params: idParamsSchema,
         querystring: spaceUploadQuerySchema,
@@ -75,7 +75,7 @@ function addUpload(app: App, { documents, findSpace, authorOf }: DocumentSession
       const space = findSpace(request.params.id)
       if (!space) throw noSpace()
       const { onDuplicate } = request.query
-      const upload = { spaceId: space.id, onDuplicate, author: authorOf(request) }
+      const upload = { version: 2 as const, spaceId: space.id, onDuplicate, author: authorOf(request) }
       return renderSummary(await acceptUpload(documents, request, reply, upload))
     },
   )

@@ -58,7 +58,7 @@ function openUploads(faults: {
     const headers = { 'content-type': 'multipart/form-data; boundary=b' }
     const request = Object.assign(Readable.from([Buffer.from(form(parts))]), { headers })
     const { signal } = new AbortController()
-    return documents.upload(organisation, { spaceId, request, uploadKey: undefined, signal }).then(
+    return documents.upload(organisation, { version: 1, spaceId, request, uploadKey: undefined, signal }).then(
       () => 'accepted',
       () => 'rejected',
     )

@@ -1,12 +1,19 @@
 import path from 'node:path'
 import { unmarkedUnicode } from './extractors/encoding/unmarked-unicode.ts'
+import { type DocumentsVersion, supportedFileTypes } from '../../contract/documents.ts'
 import type { DocumentFormat } from './extraction.ts'
 
 /** How much of a file's beginning `detectFormat` wants to see; less is enough where the file is shorter. */
 export const detectionHeadBytes = 64 * 1024
 
+interface FileType {
+  format: DocumentFormat
+  extension: string
+  mimeType: string
+}
+
 /** The types of the interface; their order is the order in which they are listed. */
-export const supportedTypes: readonly { format: DocumentFormat; extension: string; mimeType: string }[] = [
+const fileTypes: readonly FileType[] = [
   { format: 'pdf', extension: '.pdf', mimeType: 'application/pdf' },
   {
     format: 'docx',
@@ -16,7 +23,14 @@ export const supportedTypes: readonly { format: DocumentFormat; extension: strin
   { format: 'txt', extension: '.txt', mimeType: 'text/plain' },
   { format: 'csv', extension: '.csv', mimeType: 'text/csv' },
   { format: 'md', extension: '.md', mimeType: 'text/markdown' },
+  { format: 'html', extension: '.html', mimeType: 'text/html' },
+  { format: 'html', extension: '.htm', mimeType: 'text/html' },
+  { format: 'tsv', extension: '.tsv', mimeType: 'text/tab-separated-values' },
 ]
+
+function typesOf(version: DocumentsVersion): readonly FileType[] {
+  return fileTypes.filter(({ extension }) => supportedFileTypes[version].supportedExtensions.includes(extension))
+}
 
 export type FormatDetection =
   | { supported: true; format: DocumentFormat; mimeType: string }
@@ -29,30 +43,31 @@ export type FormatDetection =
  * empty is accepted: reading it gives the reason, which is stored with the document. The declared type counts only for a
  * name without any extension, and only where the content agrees.
  */
-export function detectFormat(file: { fileName: string; head: Uint8Array; declaredType?: string }): FormatDetection {
+export function detectFormat(
+  file: { fileName: string; head: Uint8Array; declaredType?: string },
+  version: DocumentsVersion = 1,
+): FormatDetection {
+  const supportedTypes = typesOf(version)
+  const list = supportedTypes.map(({ extension }) => extension).join(', ')
   const extension = path.extname(file.fileName.trim()).toLowerCase()
   const named =
     supportedTypes.find((type) => type.extension === extension) ??
-    (extension === '' ? byContent(file.head, file.declaredType) : undefined)
+    (extension === '' ? byContent(supportedTypes, file.head, file.declaredType) : undefined)
   if (!named)
     return {
       supported: false,
-      reason: `${extension === '' ? 'A file without a known type' : `A ${extension} file`} is not supported. Upload one of ${list()}.`,
+      reason: `${extension === '' ? 'A file without a known type' : `A ${extension} file`} is not supported. Upload one of ${list}.`,
     }
   const content = contradiction(named.format, file.head)
   if (content)
     return {
       supported: false,
-      reason: `The file is named ${named.extension} but its content is ${content}. Upload one of ${list()}.`,
+      reason: `The file is named ${named.extension} but its content is ${content}. Upload one of ${list}.`,
     }
   return { supported: true, format: named.format, mimeType: named.mimeType }
 }
 
-function list(): string {
-  return supportedTypes.map(({ extension }) => extension).join(', ')
-}
-
-function byContent(head: Uint8Array, declaredType: string | undefined) {
+function byContent(supportedTypes: readonly FileType[], head: Uint8Array, declaredType: string | undefined) {
   const declared = declaredType?.split(';')[0]?.trim().toLowerCase()
   const signature = signatureOf(head)
   if (signature === 'a pdf') return supportedTypes.find(({ format }) => format === 'pdf')

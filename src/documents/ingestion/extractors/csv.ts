@@ -18,19 +18,30 @@ const maximumRecordBytes = 16 * 1024 * 1024
  * A csv file: one table_row block per record, with the header's cells on each. The header itself is a table_row block
  * without a row number.
  */
-export async function* extractCsv(input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
+export function extractCsv(input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
+  return extractRecords(input, sniffDialect)
+}
+
+/** The same with tabs between the cells. */
+export function extractTsv(input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
+  return extractRecords(input, () => ({ delimiter: '\t', quote: '"' }))
+}
+
+type DialectOf = (sample: string) => CsvDialect
+
+async function* extractRecords(input: ExtractorInput, dialectOf: DialectOf): AsyncGenerator<ExtractedBlock[]> {
   const decoded = decodeTextFile(input)
   try {
-    yield* readTable(decoded)
+    yield* readTable(decoded, dialectOf)
   } finally {
     // The parser may fail in the middle of the file, which must be closed here.
     await decoded.return(undefined)
   }
 }
 
-async function* readTable(decoded: AsyncGenerator<string>): AsyncGenerator<ExtractedBlock[]> {
+async function* readTable(decoded: AsyncGenerator<string>, dialectOf: DialectOf): AsyncGenerator<ExtractedBlock[]> {
   const { sample, rest } = await takeSample(decoded)
-  const dialect = sniffDialect(sample)
+  const dialect = dialectOf(sample)
   if (!quotesClose(sample, dialect)) dialect.quote = null
   const batch = createBlockBatch()
   const waiting: string[][] = []

@@ -1,8 +1,9 @@
 import { ExtractionError, type DocumentFormat, type ExtractedBlock } from '../extraction.ts'
 import { flagText } from '../suspicious/text-flags.ts'
-import { extractCsv } from './csv.ts'
+import { extractCsv, extractTsv } from './csv.ts'
 import { extractDocx } from './docx/docx.ts'
 import type { Extractor, ExtractorInput } from './extractor.ts'
+import { extractHtml } from './html/html.ts'
 import { extractMarkdown } from './markdown.ts'
 import { createPdfReader } from './pdf/document.ts'
 import { createPdfExtractor, type PdfOptions } from './pdf/pdf.ts'
@@ -20,6 +21,8 @@ export function createFileExtractor(options?: PdfOptions) {
     csv: extractCsv,
     md: extractMarkdown,
     txt: extractTxt,
+    html: extractHtml,
+    tsv: extractTsv,
   }
 
   return {
@@ -68,4 +71,6 @@ const noTextMessages: Record<DocumentFormat, string> = {
   csv: 'No text was found in the csv file: all its cells are empty.',
   md: 'No text was found in the Markdown file.',
   txt: 'No text was found in the file: it holds only white space.',
+  html: 'No text was found in the page. Save the page as your browser shows it, with its text.',
+  tsv: 'No text was found in the tsv file: all its cells are empty.',
 }

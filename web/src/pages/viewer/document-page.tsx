@@ -113,7 +113,7 @@ function Content({ view, target }: { view: DocumentViewBody; target: PassageTarg
     )
   }
   if (text.total > 0) {
-    const format = mimeType === 'text/csv' ? 'table' : 'text'
+    const format = mimeType === 'text/csv' || mimeType === 'text/tab-separated-values' ? 'table' : 'text'
     return (
       <Suspense fallback={<Skeleton flex={1} />}>
         <TextDocument documentId={id} version={version} format={format} first={text} range={target?.range} />

@@ -1,9 +1,10 @@
 import type { ExtractedBlock } from '../../extraction.ts'
 import { cleanLine } from '../clean-text.ts'
+import { endLink, startLink } from '../link-target.ts'
 import type { Attribute, XmlHandler } from '../office-xml.ts'
 import { createDocxFormFields, wingdingBox } from './form-fields.ts'
 import type { DocxNumbering } from './numbering.ts'
-import { endLink, newParagraph, numberParagraph, paragraphBlock, startLink, type Paragraph } from './paragraph.ts'
+import { newParagraph, numberParagraph, paragraphBlock, type Paragraph } from './paragraph.ts'
 import type { ParagraphStyle } from './styles.ts'
 import { TableStack } from './table-stack.ts'
 

@@ -1,40 +1,19 @@
 import type { ExtractedBlock } from '../../extraction.ts'
 import { cleanLine, cleanText } from '../clean-text.ts'
-import { linkTarget } from '../link-target.ts'
+import type { LinkedText } from '../link-target.ts'
 import type { DocxNumbering } from './numbering.ts'
 import type { ParagraphStyle } from './styles.ts'
 
 /** A paragraph while its elements are read. */
-export interface Paragraph {
-  text: string
+export interface Paragraph extends LinkedText {
   style: ParagraphStyle
   outlineLevel: number | null
   numId: string | null
   numLevel: number | null
-  /** Where the texts of open links begin, with their addresses. */
-  links: { from: number; target: string }[]
 }
-
-/** Most links that are open at once in a paragraph; Word writes one. */
-const maximumOpenLinks = 100
 
 export function newParagraph(style: ParagraphStyle): Paragraph {
   return { text: '', style, outlineLevel: null, numId: null, numLevel: null, links: [] }
-}
-
-/** Begins a link in a paragraph; its address is written where it ends. */
-export function startLink(paragraph: Paragraph | undefined, target: string) {
-  if (paragraph && paragraph.links.length < maximumOpenLinks)
-    paragraph.links.push({ from: paragraph.text.length, target })
-}
-
-/** Writes the address of the innermost open link after its text. */
-export function endLink(paragraph: Paragraph | undefined) {
-  const link = paragraph?.links.pop()
-  if (!paragraph || !link) return
-  const text = paragraph.text.slice(link.from)
-  const target = link.target === '' || text.trim() === '' ? null : linkTarget(link.target, text)
-  if (target !== null) paragraph.text = `${paragraph.text.trimEnd()} (${target})`
 }
 
 /** Counts a paragraph of a list and writes the number that Word displays before its text. */

@@ -1,14 +1,14 @@
 import type { ExtractedBlock } from '../../extraction.ts'
 import type { Attribute } from '../office-xml.ts'
 import { isOn } from './form-fields.ts'
-import { createDocxTable, type DocxTable } from './table.ts'
+import { createTableBlocks, type TableBlocks } from '../table-blocks.ts'
 
 /** Most columns that one cell or gap of a row spans; Word allows 63. */
 const maximumSpan = 64
 
 interface Table {
   /** Null for a table of one column, which is layout: its paragraphs are blocks. */
-  rows: DocxTable | null
+  rows: TableBlocks | null
   columns: number
   cells: string[]
   cell: string[] | null
@@ -66,11 +66,11 @@ function openElement(table: Table, name: string, attribute: Attribute) {
   switch (name) {
     case 'w:gridCol':
       table.columns += 1
-      if (table.columns > 1) table.rows ??= createDocxTable()
+      if (table.columns > 1) table.rows ??= createTableBlocks()
       return
     case 'w:tr':
       // A table without a grid counts as a table of several columns.
-      if (table.columns === 0) table.rows ??= createDocxTable()
+      if (table.columns === 0) table.rows ??= createTableBlocks()
       table.cells = []
       table.gapAfter = 0
       table.declaredHeader = false

@@ -1,15 +1,15 @@
-import type { ExtractedBlock } from '../../extraction.ts'
-import { looksLikeHeader } from '../csv-dialect.ts'
-import { tableRow, tableRowText } from '../table-row.ts'
+import type { ExtractedBlock } from '../extraction.ts'
+import { looksLikeHeader } from './csv-dialect.ts'
+import { tableRow, tableRowText } from './table-row.ts'
 
 /** Rows that wait until it is clear whether the first one is a header. */
 const judgedRows = 20
 
 /** One table while its rows are read. */
-export type DocxTable = ReturnType<typeof createDocxTable>
+export type TableBlocks = ReturnType<typeof createTableBlocks>
 
 /** Turns rows into blocks. A header is declared by the file, or recognised by its looks. */
-export function createDocxTable() {
+export function createTableBlocks() {
   let waiting: string[][] | null = []
   let header: string[] | undefined
   let row = 0

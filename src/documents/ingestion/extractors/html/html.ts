@@ -1,0 +1,74 @@
+import { open } from 'node:fs/promises'
+import type { ExtractedBlock } from '../../extraction.ts'
+import { hiddenText } from '../../suspicious/text-flags.ts'
+import { cleanLine } from '../clean-text.ts'
+import { createBlockBatch, type ExtractorInput } from '../extractor.ts'
+import { decodeTextFile } from '../text-decoding.ts'
+import { HtmlPage } from './page.ts'
+import { type PageScope, RegionStack } from './regions.ts'
+import { HtmlTokenizer } from './tokenizer.ts'
+
+/** Where browsers look for the encoding. */
+const headBytes = 4 * 1024
+const maximumTitle = 500
+/** A part of the page stands for all of it if it has at least this share of the text around it. */
+const sufficientShare = 0.2
+
+/** A web page: the text of its main part with headings, lists, tables and the addresses of links. */
+export async function* extractHtml(given: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
+  const input = { ...given, declaredEncoding: given.declaredEncoding ?? (await statedEncoding(given.filePath)) }
+  const survey = await surveyPage(input)
+  const batch = createBlockBatch()
+  if (survey.title !== '') batch.add({ kind: 'heading', level: 1, text: survey.title })
+  const page = new HtmlPage({ scope: survey.scope, foundHidden: () => input.report.warn(hiddenText) })
+  const tokenizer = new HtmlTokenizer(page)
+  for await (const piece of decodeTextFile(input)) {
+    tokenizer.write(piece)
+    for (const block of page.take()) if (batch.add(block)) yield batch.take()
+  }
+  tokenizer.finish()
+  page.finish()
+  for (const block of page.take()) if (batch.add(block)) yield batch.take()
+  yield batch.take()
+}
+
+/** Reads the page once to decide what of it is its content, and whether its title has to serve as a heading. */
+async function surveyPage(input: ExtractorInput): Promise<{ scope: PageScope; title: string }> {
+  const regions = new RegionStack('body')
+  const characters = { main: 0, body: 0, all: 0 }
+  let title = ''
+  let hasHeading = false
+  const tokenizer = new HtmlTokenizer({
+    open(name, attribute) {
+      regions.open(name, attribute)
+      if (name === 'h1') hasHeading = true
+    },
+    close: (name) => regions.close(name),
+    text(text) {
+      const { isTitle, isSkipped, isMain } = regions.place()
+      if (isTitle) {
+        if (title.length < maximumTitle) title += text
+        return
+      }
+      const length = text.replace(/\s+/g, '').length
+      characters.all += length
+      if (isSkipped) return
+      characters.body += length
+      if (isMain) characters.main += length
+    },
+  })
+  const quiet = { ...input, report: { ...input.report, warn() {} } }
+  for await (const piece of decodeTextFile(quiet)) tokenizer.write(piece)
+  tokenizer.finish()
+  const { main, body, all } = characters
+  const scope = main > body * sufficientShare ? 'main' : body > all * sufficientShare ? 'body' : 'all'
+  return { scope, title: hasHeading ? '' : cleanLine(title.slice(0, maximumTitle)) }
+}
+
+/** The encoding that the page states; undefined where it states none. */
+async function statedEncoding(filePath: string): Promise<string | undefined> {
+  await using file = await open(filePath, 'r')
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0)
+  const head = buffer.toString('latin1', 0, bytesRead)
+  return /<(?:meta\s[^>]{0,200}?charset|\?xml\s[^>]{0,100}?encoding)\s*=\s*["']?\s*([\w.:-]{1,40})/i.exec(head)?.[1]
+}

@@ -1,0 +1,81 @@
+import type { HtmlAttribute } from './tokenizer.ts'
+
+/** How much of a page is read: its main element, the page without navigation, or all of it. */
+export type PageScope = 'main' | 'body' | 'all'
+
+/** Elements without text for a reader. */
+const silent = new Set(
+  'script style template noscript svg iframe object select datalist button canvas audio video noembed noframes ix:header'.split(
+    ' ',
+  ),
+)
+const navigation = new Set(['nav', 'search'])
+/** Of an article, these belong to the text. */
+const framing = new Set(['footer', 'aside'])
+const navigationRoles = /^(?:navigation|banner|contentinfo|complementary|search|menu|menubar|toolbar)$/
+
+/** Elements without an end tag. */
+const empty = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
+
+/** Which part of the page the tags are in: of each region only its outermost element counts. */
+export class RegionStack {
+  private readonly scope: PageScope
+  private skipped: Region | null = null
+  private main: Region | null = null
+  private article: Region | null = null
+  private isTitle = false
+
+  constructor(scope: PageScope) {
+    this.scope = scope
+  }
+
+  open(name: string, attribute: HtmlAttribute) {
+    if (name === 'title' && !this.skipped) this.isTitle = true
+    for (const region of [this.skipped, this.main, this.article]) if (region?.name === name) region.depth += 1
+    if (empty.has(name)) return
+    if (name === 'main' || attribute('role') === 'main') this.main ??= { name, depth: 1 }
+    if (name === 'article') this.article ??= { name, depth: 1 }
+    if (!this.skipped && this.isOutside(name, attribute)) this.skipped = { name, depth: 1 }
+  }
+
+  close(name: string) {
+    if (name === 'title') this.isTitle = false
+    this.skipped = leave(this.skipped, name)
+    this.main = leave(this.main, name)
+    this.article = leave(this.article, name)
+  }
+
+  /** True where the text is part of what is read. The title is not: it is in the tab of the browser. */
+  isRead(): boolean {
+    return !this.skipped && !this.isTitle && (this.scope !== 'main' || this.main !== null)
+  }
+
+  /** The parts of the page that contain the text. */
+  place(): { isTitle: boolean; isSkipped: boolean; isMain: boolean } {
+    return { isTitle: this.isTitle, isSkipped: this.skipped !== null, isMain: this.main !== null }
+  }
+
+  private isOutside(name: string, attribute: HtmlAttribute): boolean {
+    if (this.scope === 'all') return name === 'script' || name === 'style'
+    if (silent.has(name) || navigation.has(name)) return true
+    if (framing.has(name)) return !this.main && !this.article
+    return navigationRoles.test(attribute('role') ?? '')
+  }
+}
+
+interface Region {
+  name: string
+  depth: number
+}
+
+function leave(region: Region | null, name: string): Region | null {
+  if (region?.name !== name) return region
+  return region.depth === 1 ? null : { name, depth: region.depth - 1 }
+}
+
+/** True for an element that its own attributes hide. */
+export function isHidingElement(name: string, attribute: HtmlAttribute): boolean {
+  if (empty.has(name)) return false
+  if (attribute('hidden') !== undefined) return true
+  return /display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d])/i.test(attribute('style') ?? '')
+}
