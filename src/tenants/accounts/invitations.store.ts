@@ -2,6 +2,7 @@ import type { AdminAction } from '../../contract/admin-log.ts'
 import type { Database, Queryable } from '../../platform/database/index.ts'
 import { isUuid } from '../../platform/kernel/index.ts'
 import { recordAdminChange } from '../operators/index.ts'
+import { isOpenAt } from './issued-links.store.ts'
 import { type Change, insertPerson, putMembership } from './people.store.ts'
 import type { Invitation, NewPerson, Page } from './person.ts'
 
@@ -17,20 +18,6 @@ export type Acceptance = 'accepted' | 'missing' | 'account_exists' | 'other_pers
 const columns = `i.id, i.email, i.role, i.organisation_id AS "organisationId", o.name AS "organisationName",
   i.invited_by AS "invitedBy", i.created_at AS "createdAt", i.expires_at AS "expiresAt"`
 const source = `people_invitations i LEFT JOIN organisations o ON o.id = i.organisation_id`
-
-/** The sender of an invitation. A version before the column `invited_by_person` has stored only the e-mail. */
-const sender = `SELECT s.id, s.is_operator FROM people s
-  WHERE s.id = coalesce(i.invited_by_person, (SELECT e.id FROM people e WHERE e.email = i.invited_by))`
-
-/**
- * The condition of an open invitation at the time of a placeholder: neither accepted nor expired, and its sender may still invite to the
- * role. The operator token may as long as it is not replaced.
- */
-export const isOpenAt = (time: string) => `i.accepted_at IS NULL AND i.expires_at > ${time} AND (
-  EXISTS (SELECT 1 FROM (${sender}) s WHERE s.is_operator OR EXISTS (SELECT 1 FROM people_memberships m
-    WHERE m.person_id = s.id AND m.organisation_id = i.organisation_id AND m.role = 'administrator'))
-  OR (i.invited_by_person IS NULL AND i.invited_by = 'operator'
-    AND NOT EXISTS (SELECT 1 FROM operator_token t WHERE t.created_at > i.created_at)))`
 
 /** Invitations that are open. */
 export function createInvitationStore(database: Database) {

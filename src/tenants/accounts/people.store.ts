@@ -3,6 +3,7 @@ import type { MembershipRole } from '../../contract/people.ts'
 import type { Database, Queryable } from '../../platform/database/index.ts'
 import { createUuid, isUuid } from '../../platform/kernel/index.ts'
 import { type Actor, recordAdminChange } from '../operators/index.ts'
+import { endLinksOf } from './issued-links.store.ts'
 import type { PasswordAccount } from './known-devices.ts'
 import type { Member, Membership, NewPerson, Page, Person, PersonRecord, SessionRecord } from './person.ts'
 
@@ -54,6 +55,7 @@ export function createPeopleStore(database: Database) {
           before: { email: before.email, isOperator: before.isOperator },
           after: { email: before.email, isOperator },
         })
+        if (!isOperator) await endLinksOf(transaction, id, change)
         return 'done'
       }),
 
@@ -174,6 +176,7 @@ export async function putMembership(
     before: before ? { ...before, ...person } : null,
     after: { role, ...person },
   })
+  if (before?.role === 'administrator' && role !== 'administrator') await endLinksOf(transaction, personId, change)
 }
 
 export function record(
@@ -308,6 +311,7 @@ function createMemberChanges(database: Database) {
             after: role === null ? null : { role, email: before.email },
           },
         )
+        if (role !== 'administrator') await endLinksOf(transaction, personId, change)
         return true
       }),
   }

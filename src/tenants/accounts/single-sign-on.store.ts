@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '../../platform/database/index.ts'
 import { createUuid } from '../../platform/kernel/index.ts'
-import { isOpenAt } from './invitations.store.ts'
+import { endLinksOf, isOpenAt } from './issued-links.store.ts'
 import { type Change, endSignIns, insertPerson, putMembership, record, removeSecondFactor } from './people.store.ts'
 import type { GroupRoles, Identity } from './person.ts'
 
@@ -136,6 +136,7 @@ async function setOperator(transaction: Queryable, id: string, isOperator: boole
       before: { email, isOperator: !isOperator },
       after: { email, isOperator, fromGroups: true },
     })
+  if (changed.length > 0 && !isOperator) await endLinksOf(transaction, id, change)
 }
 
 /** The higher of the role that people gave and the role of the groups. Organisations that do not exist are ignored. */
@@ -168,5 +169,6 @@ async function setMemberships(
     ])
     const values = { before: { role, fromGroups }, after: null }
     await record(transaction, change, 'member.removed', personId, organisationId, values)
+    if (role === 'administrator') await endLinksOf(transaction, personId, change)
   }
 }
