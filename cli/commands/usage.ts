@@ -105,6 +105,7 @@ function printReceipt(output: Output, receipt: ReceiptBody) {
     ['started', receipt.startedAt],
     ['period', receipt.period],
     ['ending', receipt.finishReason === null ? receipt.ending : `${receipt.ending}, ${receipt.finishReason}`],
+    ['schema', receipt.schemaMismatch === null ? undefined : `not matched: ${receipt.schemaMismatch}`],
     ['tokens', receipt.estimated ? 'estimated' : 'as the provider counted'],
     ['prices', receipt.priceSource],
   ])

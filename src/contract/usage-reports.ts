@@ -284,6 +284,10 @@ export const usageRequestSchema = z
     estimated: z.boolean(),
     ending: z.string(),
     failure: z.string().nullable().describe('Error code of a call that failed.'),
+    schemaMismatch: z
+      .string()
+      .nullable()
+      .describe('Keyword of the JSON Schema of the request that the answer breaks; `json`: it is no JSON.'),
     tags: z.array(z.object({ key: z.string(), value: z.string() })),
   })
   .meta({ id: 'UsageRequest' })

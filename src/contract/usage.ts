@@ -76,6 +76,12 @@ export const receiptSchema = z
     finishReason: z.string().nullable(),
     firstTokenMs: z.int().nullable().describe('From the start of the call to the first text of a stream.'),
     failure: z.string().nullable().describe('Error code of a call that no provider answered.'),
+    schemaMismatch: z
+      .string()
+      .nullable()
+      .describe(
+        'Keyword of the JSON Schema of the request that the answer breaks, such as `required`; `json`: the answer is no JSON.',
+      ),
   })
   .meta({ id: 'Receipt' })
 

@@ -199,17 +199,62 @@ describe.each(['house-openai', 'house-anthropic', 'house-gemini'])('an answer of
     ],
   ] as const
 
-  it.each(requests)('names in a header of %s the place that does not match', async (path, body) => {
-    for (const [text, mismatch] of [
-      ['{"city":"Basel"}', null],
-      ['{"city":7}', '/city type'],
-      ['{"town":"Basel"}', '/ required'],
-    ] as const) {
-      turn = { text: [text] }
-      const answer = await organisation.client('POST', path, { model, ...body })
+  const answers = [
+    ['{"city":"Basel"}', null, null],
+    ['{"city":7}', '/city type', 'type'],
+    ['{"town":"Basel"}', '/ required', 'required'],
+    ['{"city":"Ba', '/ json', 'json'],
+  ] as const
+
+  it.each(requests)(
+    'names in a header of %s the place that does not match, and the rule in the receipt',
+    async (path, body) => {
+      for (const [text, place, schemaMismatch] of answers) {
+        turn = { text: [text] }
+        const answer = await organisation.client('POST', path, { model, ...body })
+        expectStatus(answer, 200)
+        expect(answer.headers.get('x-portico-schema-mismatch'), text).toBe(place)
+        expect(expectStatus(await receiptOf(answer), 200).schemaMismatch, text).toBe(schemaMismatch)
+      }
+      await expectClean()
+    },
+  )
+
+  it.each(requests)(
+    'names the rule that a stream of %s breaks in the receipt and in the list of calls',
+    async (path, body) => {
+      for (const [text, , schemaMismatch] of answers) {
+        turn = { text: [text.slice(0, 5), text.slice(5)] }
+        const answer = await organisation.client('POST', path, { model, ...body, stream: true })
+        expectStatus(answer, 200)
+        const receipt = expectStatus(await receiptOf(answer), 200)
+        expect(receipt.schemaMismatch, text).toBe(schemaMismatch)
+        const calls = await portico.operator('GET', `/api/console/organisations/${organisation.id}/usage/requests`)
+        expect(expectStatus(calls, 200).items).toContainEqual(
+          expect.objectContaining({ requestId: receipt.requestId, schemaMismatch }),
+        )
+      }
+      await expectClean()
+    },
+  )
+
+  it('has no verdict on calls of tools', async () => {
+    const [path, body] = requests[0]
+    for (const stream of [false, true]) {
+      turn = { text: ['I look.'], calls: [{ id: 'call_1', name: 'weather', args: {} }] }
+      const answer = await organisation.client('POST', path, {
+        model,
+        ...body,
+        tools: [{ type: 'function', function: tool }],
+        stream,
+      })
+      // Some hosts of formats take no schema next to tools.
+      if (answer.status === 400) continue
       expectStatus(answer, 200)
-      expect(answer.headers.get('x-portico-schema-mismatch'), text).toBe(mismatch)
+      expect(expectStatus(await receiptOf(answer), 200)).toMatchObject({
+        schemaMismatch: null,
+        finishReason: 'tool_calls',
+      })
     }
-    await expectClean()
   })
 })

@@ -238,6 +238,24 @@ describe.skipIf(!hasBrowser)(`receipts${skipReason}`, () => {
     expect(page.url()).toContain(requestId)
     expect(stage.problems).toEqual([])
   })
+
+  it('show in plain words that an answer does not match the schema of its request', async () => {
+    // The offline model quotes texts; it writes no JSON.
+    const answer = await fetch(`${stage.portico.url}/v2/gateway/chat/completions`, {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: offline,
+        messages: [{ role: 'user', content: 'Hello' }],
+        response_format: { type: 'json_schema', json_schema: { name: 'greeting', schema: { type: 'object' } } },
+      }),
+    })
+    expect(answer.status).toBe(200)
+    await page.goto(address(`receipts/${answer.headers.get('x-request-id')}`))
+    await page.getByText('The request had a schema for its answer, but the answer is not JSON.').waitFor()
+    await expectAccessible(page)
+    expect(stage.problems).toEqual([])
+  })
 })
 
 const run = promisify(execFile)

@@ -2,7 +2,6 @@ import { assertGatewayAccess } from '../../tenants/organisations/index.ts'
 import { answerCall, type Call, headerList } from '../../platform/http/index.ts'
 import type { BodyReader } from '../../platform/bodies/index.ts'
 import type { Clock, Log } from '../../platform/kernel/index.ts'
-import { findSchemaMismatch } from '../conversation/index.ts'
 import {
   type AnswerIdentity,
   type AnswerRenderer,
@@ -83,7 +82,7 @@ async function answer<Parsed extends ParsedCall>(
   const renderer: AnswerRenderer = {
     ...(parsed.adjusted && { adjusted: parsed.adjusted }),
     whole(completion) {
-      addMismatch(call, parsed.request, completion)
+      addMismatch(call, completion)
       return api.renderWhole(completion, parsed, identity(completion.model))
     },
     stream: ({ model }) => api.createStream(parsed, identity(model)),
@@ -115,10 +114,8 @@ function toCompletionCall<Parsed extends ParsedCall>(api: ClientApi<Parsed>, cal
 /** Longest part of a place in an answer that a header has, in characters. */
 const maximumPlaceCharacters = 200
 
-/** An answer that does not match the client's schema still leaves, because it is billed. The header has the first place that differs. */
-function addMismatch(call: Call, { responseFormat }: ProviderRequest, { text, finishReason }: WholeCompletion): void {
-  if (responseFormat?.type !== 'json_schema' || finishReason === 'tool_calls' || text === '') return
-  const mismatch = findSchemaMismatch(responseFormat.schema, text)
+/** The first place of the answer that differs from the client's schema. The receipt has its keyword, also of a stream. */
+function addMismatch(call: Call, { mismatch }: WholeCompletion): void {
   if (!mismatch) return
   const place = (mismatch.instance || '/').slice(0, maximumPlaceCharacters).replaceAll(/[^\x20-\x7e]/g, '?')
   call.header('x-portico-schema-mismatch', `${place} ${mismatch.keyword}`)

@@ -71,6 +71,7 @@ test('an entry is JSON with the names of its columns, and its times are exact ac
     finishReason: 'stop',
     firstTokenMs: 12,
     failure: null,
+    schemaMismatch: 'additionalProperties',
   }
   const { usage, unitPrices, ...fields } = JSON.parse(
     encodeEntry({ receipt, statedAttoUsd: 10n ** 20n, tags: { user: 'ü' } }),
@@ -87,8 +88,9 @@ test('an entry is JSON with the names of its columns, and its times are exact ac
     raw_usage: { 'billed "units"': 1.5 },
     estimated: true,
     first_token_ms: 12,
+    schema_mismatch: 'additionalProperties',
     tags: { user: 'ü' },
   })
   // A failure of null is left out.
-  expect(Object.keys(fields)).toHaveLength(33)
+  expect(Object.keys(fields)).toHaveLength(34)
 })

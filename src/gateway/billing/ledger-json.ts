@@ -29,6 +29,7 @@ export function encodeEntry({ receipt, statedAttoUsd, tags }: Entry): string {
     `,"billed_pico_usd":"${receipt.billedPicoUsd}","written_off_pico_usd":"${receipt.writtenOffPicoUsd}"` +
     (receipt.firstTokenMs === null ? '' : `,"first_token_ms":${receipt.firstTokenMs}`) +
     (receipt.failure === null ? '' : `,"failure":${textToJson(receipt.failure)}`) +
+    (receipt.schemaMismatch === null ? '' : `,"schema_mismatch":${textToJson(receipt.schemaMismatch)}`) +
     (tags === null ? '}' : `,"tags":${JSON.stringify(tags)}}`)
   )
 }

@@ -116,6 +116,7 @@ export async function loadEntries(
         period, price_source as "priceSource", cost_basis as "costBasis", raw_usage as "rawUsage",
         markup_basis_points as "markupBasisPoints", billed_pico_usd as "billedPicoUsd", written_off_pico_usd as "writtenOffPicoUsd",
         estimated, ending, finish_reason as "finishReason", first_token_ms as "firstTokenMs", failure,
+        schema_mismatch as "schemaMismatch",
         prompt_tokens as "promptTokens", completion_tokens as "completionTokens",
         cached_tokens as "cachedTokens", cache_write_tokens as "cacheWriteTokens", reasoning_tokens as "reasoningTokens",
         input_atto_usd as input, output_atto_usd as output, cache_read_atto_usd as "cacheRead", cache_write_atto_usd as "cacheWrite",

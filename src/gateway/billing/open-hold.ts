@@ -330,6 +330,7 @@ function entryOf(
     finishReason: answered?.finishReason ?? null,
     firstTokenMs: answered?.firstTokenMs ?? null,
     failure: outcome.kind === 'unanswered' ? failureCode(outcome.reason) : null,
+    schemaMismatch: answered?.schemaMismatch ?? null,
   }
   return { receipt, statedAttoUsd, tags: request.tags ?? null, compared }
 }

@@ -97,6 +97,8 @@ export type Outcome =
       finishReason: string | null
       /** Milliseconds from the start of the call to the first text of a stream. */
       firstTokenMs?: number | null
+      /** Keyword of the client's schema that the answer breaks. */
+      schemaMismatch?: string | null
     }
   /** No provider answered: nothing is billed, the hold is released. */
   | { kind: 'unanswered'; reason: string }
@@ -134,6 +136,8 @@ export interface Receipt {
   firstTokenMs: number | null
   /** Error code of a call that no provider answered. */
   failure: string | null
+  /** Keyword of the client's schema that the answer breaks, `json` if it is no JSON; null if it matches or nothing was compared. */
+  schemaMismatch: string | null
 }
 
 /** A call that was refused before it had a hold. */

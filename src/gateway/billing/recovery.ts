@@ -115,6 +115,7 @@ function settleByPolicy(hold: HoldRow, nowMs: number): Entry {
     finishReason: null,
     firstTokenMs: null,
     failure: null,
+    schemaMismatch: null,
     costBasis: 'tokens',
     rawUsage: null,
   }

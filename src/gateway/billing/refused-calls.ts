@@ -77,6 +77,7 @@ function unbilled({ receipt, tags }: Entry): Entry {
       finishReason: null,
       firstTokenMs: null,
       failure: 'overloaded',
+      schemaMismatch: null,
     },
     statedAttoUsd: null,
     tags,

@@ -150,6 +150,7 @@ export function renderReceipt(receipt: Receipt): ReceiptBody {
     finishReason: receipt.finishReason,
     firstTokenMs: receipt.firstTokenMs,
     failure: receipt.failure,
+    schemaMismatch: receipt.schemaMismatch,
   }
 }
 

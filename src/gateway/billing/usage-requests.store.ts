@@ -38,6 +38,7 @@ export interface RequestRow {
   estimated: boolean
   ending: string
   failure: string | null
+  schemaMismatch: string | null
 }
 
 export interface RequestChunk {
@@ -108,10 +109,11 @@ export async function loadRequestChunk(
        order by started_at desc, request_id desc limit $11)
      select true as matches, request_id as "requestId", started_at as "startedAt", settled_at as "settledAt",
        first_token_ms as "firstTokenMs", surface, space_id as "spaceId", model, hosting, prompt_tokens as prompt,
-       completion_tokens as completion, billed_pico_usd as "billedPicoUsd", estimated, ending, failure
+       completion_tokens as completion, billed_pico_usd as "billedPicoUsd", estimated, ending, failure,
+       schema_mismatch as "schemaMismatch"
      from matching
      union all
-     (select false, request_id, started_at, null, null, null, null, null, null, null, null, null, null, null, null
+     (select false, request_id, started_at, null, null, null, null, null, null, null, null, null, null, null, null, null
       from candidates order by started_at, request_id limit 1)
      order by 1 desc, 3 desc, 2 desc`,
     [
@@ -152,6 +154,7 @@ function requestOf({ startedAt, settledAt, prompt, completion, ...row }: StoredR
     estimated: row.estimated,
     ending: row.ending,
     failure: row.failure,
+    schemaMismatch: row.schemaMismatch,
   }
 }
 

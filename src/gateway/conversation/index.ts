@@ -1,5 +1,5 @@
 export * from './content.ts'
 export { headOf, mediaBytes, type PixelSize, pixelSizeOf } from './media-size.ts'
-export { findSchemaMismatch } from './schema-check.ts'
+export { findSchemaMismatch, type SchemaMismatch } from './schema-check.ts'
 export { toClaudeSchema, toGeminiSchema, toOpenAiSchema, toPlainSchema } from './schema-dialects.ts'
 export { type JsonSchema, SchemaProblem } from './schema-walk.ts'

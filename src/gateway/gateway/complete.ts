@@ -49,6 +49,7 @@ import type { CompletionCall, Completions, LaterCall, StreamedCompletion, WholeC
 import { tagsOf } from './call-tags.ts'
 import { createReadOn, type ReadOn } from './read-on.ts'
 import { readOnUnread, relay } from './relay.ts'
+import { findMismatch } from './schema-verdict.ts'
 
 export interface CompletionsDependencies {
   catalogue: Catalogue
@@ -310,11 +311,13 @@ async function settleWhole(
 ): Promise<WholeCompletion> {
   const usage = await countAnswer(opened, answer)
   measureRate(opened, usage)
+  const mismatch = findMismatch(opened.request, [answer, ...(answer.furtherChoices ?? [])])
   const settling = settleAnswered(opened, deployment, {
     ending: 'completed',
     usage,
     estimated: !isCounted(answer.usage),
     finishReason: answer.finishReason,
+    schemaMismatch: mismatch?.keyword ?? null,
   })
   settling.catch(() => {})
   // Both share a flush where the provider was fast. A hold that could not be written names the reason.
@@ -329,6 +332,7 @@ async function settleWhole(
     reasoningText: answer.reasoningText,
     toolCalls: answer.toolCalls,
     citations: answer.citations ?? [],
+    mismatch,
     ...(answer.replay && { replay: answer.replay }),
     ...(answer.native && { native: answer.native }),
     ...(answer.logprobs && { logprobs: answer.logprobs }),

@@ -59,6 +59,7 @@ export interface AnsweredOutcome {
   estimated: boolean
   finishReason: string | null
   firstTokenMs?: number | null
+  schemaMismatch?: string | null
 }
 
 /** The spans of the attempts of one call; undefined without telemetry. */

@@ -1,6 +1,7 @@
 import type { KeptRoom, Receipt, Surface } from '../billing/index.ts'
 import type { RateLimitState, RequestId, SpaceId } from '../../platform/kernel/index.ts'
 import type { Organisation } from '../../tenants/organisations/index.ts'
+import type { SchemaMismatch } from '../conversation/index.ts'
 import type { TokenEstimate } from '../tokens/index.ts'
 import type {
   Capability,
@@ -82,6 +83,8 @@ export interface WholeCompletion
       | 'furtherChoices'
     > {
   citations: UrlCitation[]
+  /** Where the answer differs from the schema of the request. It still leaves, because it is billed. */
+  mismatch: SchemaMismatch | null
   usage: TokenUsage
   receipt: Receipt
 }

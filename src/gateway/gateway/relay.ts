@@ -18,6 +18,7 @@ import {
 } from './opened-call.ts'
 import { createOutputMeter, type OutputMeter } from './output-meter.ts'
 import type { CompletionEvent } from './port.ts'
+import { createStreamVerdict, type StreamVerdict } from './schema-verdict.ts'
 
 /** What is known of a stream while it runs. */
 interface Reading {
@@ -25,6 +26,8 @@ interface Reading {
   /** Requested and not received yet. */
   next: Promise<IteratorResult<ProviderEvent[]>> | null
   meter: OutputMeter
+  /** Null if the request has no schema. */
+  verdict: StreamVerdict | null
   /** From the start of the call to the first output; null before it. */
   firstTokenMs: number | null
 }
@@ -35,7 +38,7 @@ export async function* relay(
   stream: ProviderStream,
   deployment: Deployment,
 ): AsyncGenerator<CompletionEvent[], void, void> {
-  const reading = startReading(stream)
+  const reading = startReading(opened, stream)
   const { meter } = reading
   let ending: AnsweredEnding = 'client_closed'
   let isFailed = false
@@ -66,7 +69,15 @@ export async function* relay(
     if (idleMs < slowReaderMs) measureRate(opened, usage)
     isSettled = true
     const { firstTokenMs } = reading
-    const receipt = await settleAnswered(opened, deployment, { ending, usage, estimated, finishReason, firstTokenMs })
+    const schemaMismatch = reading.verdict?.find()?.keyword ?? null
+    const receipt = await settleAnswered(opened, deployment, {
+      ending,
+      usage,
+      estimated,
+      finishReason,
+      firstTokenMs,
+      schemaMismatch,
+    })
     assertRecorded(receipt)
     yield [{ type: 'finish', finishReason, usage, estimated, receipt }]
   } catch (error) {
@@ -89,8 +100,14 @@ export async function* relay(
 /** Total time that a reader may take before the stream no longer counts for the deployment's rate. */
 const slowReaderMs = 1_000
 
-function startReading({ events }: ProviderStream): Reading {
-  return { events: events[Symbol.asyncIterator](), next: null, meter: createOutputMeter(), firstTokenMs: null }
+function startReading({ request }: OpenedCall, { events }: ProviderStream): Reading {
+  return {
+    events: events[Symbol.asyncIterator](),
+    next: null,
+    meter: createOutputMeter(),
+    verdict: createStreamVerdict(request),
+    firstTokenMs: null,
+  }
 }
 
 /** Undefined at the end. Rejects with the signal's reason; the requested events are kept for the next read. */
@@ -104,6 +121,7 @@ async function readNext(reading: Reading, signal: AbortSignal | undefined): Prom
 async function take(opened: OpenedCall, reading: Reading, events: ProviderEvent[]): Promise<CompletionEvent[]> {
   const { meter } = reading
   const visible = meter.take(events)
+  reading.verdict?.take(events)
   if (visible.length > 0) reading.firstTokenMs ??= Math.round(opened.clock.monotonicMs() - opened.openedMs)
   const granted = opened.hold.grant(meter.tokensBound(), meter.tokensEstimate())
   if (granted !== true) await granted
@@ -153,7 +171,9 @@ export function readOnUnread(
   answering: Promise<{ value: ProviderStream; deployment: Deployment }>,
 ): boolean {
   if (!opened.working) return false
-  return readOnStream(opened, opened.working.deployment, () => answering.then(({ value }) => startReading(value)))
+  return readOnStream(opened, opened.working.deployment, () =>
+    answering.then(({ value }) => startReading(opened, value)),
+  )
 }
 
 /** `reading` undefined: the answer never began. */

@@ -62,6 +62,7 @@ function entryOf(number: number, changes: Partial<Entry['receipt']> = {}): Entry
       finishReason: number % 4 === 0 ? null : 'stop',
       firstTokenMs: null,
       failure: null,
+      schemaMismatch: null,
       ...changes,
     },
     statedAttoUsd: null,
@@ -113,6 +114,7 @@ test('an entry with a field that has no column keeps it', async () => {
     entryOf(3, { rawUsage: { total: 1 } }),
     entryOf(4, { firstTokenMs: 12 }),
     entryOf(5, { failure: 'provider_failed', ending: 'unanswered' }),
+    entryOf(6, { schemaMismatch: 'required' }),
   ] as Entry[]
   expect(entries.some(isUsual)).toBe(false)
   expect(await apply(entries.flatMap((entry) => recordsOf(entry, false)))).toMatchObject({ applied: true, rejected: 0 })
@@ -123,6 +125,7 @@ test('an entry with a field that has no column keeps it', async () => {
     { raw_usage: { total: 1 } },
     { first_token_ms: 12 },
     { failure: 'provider_failed' },
+    { schema_mismatch: 'required' },
   ])
   const tagged = await databases.control.query('select tags from usage_queued_tags where request_id = $1', [
     entries[0]!.receipt.requestId,

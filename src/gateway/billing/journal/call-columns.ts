@@ -11,7 +11,8 @@ export function isUsual({ receipt, statedAttoUsd, tags }: Entry): boolean {
     statedAttoUsd === null &&
     receipt.rawUsage === null &&
     receipt.firstTokenMs === null &&
-    receipt.failure === null
+    receipt.failure === null &&
+    receipt.schemaMismatch === null
   )
 }
 

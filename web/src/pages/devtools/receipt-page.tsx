@@ -55,6 +55,13 @@ export function ReceiptPage() {
       <ReceiptSearch />
       <Section title={t('receipt.request')}>
         <RequestFacts receipt={receipt} />
+        {receipt.schemaMismatch !== null && (
+          <Alert color="orange">
+            {receipt.schemaMismatch === 'json'
+              ? t('receipt.noJson')
+              : t('receipt.schemaMismatch', { keyword: receipt.schemaMismatch })}
+          </Alert>
+        )}
       </Section>
       <Section title={t('receipt.cost')} description={t(`receipt.basis.${receipt.costBasis}`)}>
         <CostTable receipt={receipt} />

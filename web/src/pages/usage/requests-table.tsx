@@ -86,7 +86,7 @@ function Duration({ request: { durationMs, firstTokenMs } }: { request: UsageReq
   )
 }
 
-function Ending({ request: { ending, failure, estimated } }: { request: UsageRequest }) {
+function Ending({ request: { ending, failure, estimated, schemaMismatch } }: { request: UsageRequest }) {
   const { t } = useTranslation('usage')
   const names = useNames()
   return (
@@ -103,6 +103,11 @@ function Ending({ request: { ending, failure, estimated } }: { request: UsageReq
       {estimated && (
         <Badge variant="default" tt="none" fw={500}>
           {t('requests.estimated')}
+        </Badge>
+      )}
+      {schemaMismatch !== null && (
+        <Badge variant="default" tt="none" fw={500}>
+          {t('requests.schemaMismatch')}
         </Badge>
       )}
     </Group>
