@@ -1,7 +1,7 @@
 import { assertGatewayAccess } from '../../tenants/organisations/index.ts'
 import { answerCall, type Call, headerList } from '../../platform/http/index.ts'
 import type { BodyReader } from '../../platform/bodies/index.ts'
-import type { Clock, Log } from '../../platform/kernel/index.ts'
+import { AppError, type Clock, isAppError, type Log } from '../../platform/kernel/index.ts'
 import {
   type AnswerIdentity,
   type AnswerRenderer,
@@ -38,6 +38,8 @@ export interface ParsedCall {
 export interface ClientApi<Parsed extends ParsedCall> {
   /** Prefix of the answers' ids, such as `chatcmpl-`. */
   idPrefix: string
+  /** The field of the conversation, if it is not `messages`. */
+  promptField?: string
   /** The field of the request that needs this capability, for the error if no deployment of the model has it. */
   fieldOf(capability: Capability, parsed: Parsed): string
   renderWhole(completion: WholeCompletion, parsed: Parsed, identity: AnswerIdentity): string
@@ -87,7 +89,18 @@ async function answer<Parsed extends ParsedCall>(
     },
     stream: ({ model }) => api.createStream(parsed, identity(model)),
   }
-  await answerCompletion(call, toCompletionCall(api, call, parsed), renderer, dependencies)
+  try {
+    await answerCompletion(call, toCompletionCall(api, call, parsed), renderer, dependencies)
+  } catch (error) {
+    throw withFieldOf(api, error)
+  }
+}
+
+/** Errors about the conversation name `messages`. */
+function withFieldOf<Parsed extends ParsedCall>({ promptField }: ClientApi<Parsed>, error: unknown): unknown {
+  if (promptField === undefined || !isAppError(error) || error.param !== 'messages') return error
+  const { code, message, internal, retryAfterSeconds, rateLimit } = error
+  return new AppError(code, message, { param: promptField, internal, retryAfterSeconds, rateLimit, cause: error })
 }
 
 function toCompletionCall<Parsed extends ParsedCall>(api: ClientApi<Parsed>, call: Call, parsed: Parsed) {

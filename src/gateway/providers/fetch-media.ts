@@ -39,8 +39,9 @@ export async function withFetchedMedia(
   call: ProviderCall,
   takesAddress: TakesAddress = () => false,
   pool: ConnectionPool,
+  timeoutMs = fetchTimeoutMs,
 ): Promise<ProviderCall> {
-  const signal = AbortSignal.any([call.signal, AbortSignal.timeout(fetchTimeoutMs)])
+  const signal = AbortSignal.any([call.signal, AbortSignal.timeout(timeoutMs)])
   const fetched = new Map<string, MediaSource>()
   let left = maximumFetchedBytes
   const localise = async (part: MediaPart): Promise<MediaPart> => {

@@ -34,6 +34,7 @@ function responsesApi(clock: Clock): ClientApi<ReadResponses> {
   const nowSeconds = () => Math.floor(clock.now() / 1000)
   return {
     idPrefix: 'resp_',
+    promptField: 'input',
     // Media are in the input.
     fieldOf: (capability) => fields[capability] ?? 'input',
     renderWhole: (completion, parsed, identity) => renderAnswer(completion, parsed, identity, nowSeconds()),
