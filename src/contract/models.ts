@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { modelKinds } from './model-kinds.ts'
 import { modelTraitsSchema, shownTraitsSchema } from './model-traits.ts'
+import { headerName, providerAddress } from './provider-address.ts'
 import { providerFormats } from './provider-formats.ts'
 import { headerValueRule, isHeaderValue, isKey, keyRule } from './secret-text.ts'
 
@@ -56,18 +57,6 @@ export const statedPricesSchema = z.strictObject({
     .describe('The step with the largest `abovePromptTokens` below the prompt’s tokens applies to the whole request.'),
 })
 
-/** Without those that the HTTP client sets for the connection and the body: a call with another value fails, or reaches another host. */
-const headerName = z
-  .string()
-  .regex(
-    /^(?!(?:host|connection|content-length|transfer-encoding|expect|upgrade|keep-alive|te|trailer)$)[a-z0-9-]{1,100}$/i,
-  )
-/** Also runs where the text is no address. */
-const withoutCredentials = (text: string) => {
-  const url = URL.parse(text)
-  return !url || (url.username === '' && url.password === '' && /^https?:$/.test(url.protocol))
-}
-
 /** The part of a provider that is stored unencrypted. */
 export const providerDeclarationSchema = z.strictObject({
   format: z.enum(providerFormats),
@@ -76,13 +65,7 @@ export const providerDeclarationSchema = z.strictObject({
     .max(40)
     .optional()
     .describe('Preset of an OpenAI-compatible host: openai, mistral, groq, deepseek, xai, together, openrouter …'),
-  baseUrl: z
-    .url()
-    .max(2000)
-    .refine(withoutCredentials, {
-      error: 'must be an http(s) address without user name and password; keys go into apiKey',
-    })
-    .optional(),
+  baseUrl: providerAddress.max(2000).optional(),
   region: z.string().max(100).optional(),
   project: z.string().max(200).optional(),
   apiVersion: z.string().max(60).optional(),

@@ -4,6 +4,7 @@ import { flag, integer, list } from './fields.ts'
 import { telemetry } from './telemetry.ts'
 import { modelKinds } from '../../contract/model-kinds.ts'
 import { modelTraitsSchema } from '../../contract/model-traits.ts'
+import { headerName, providerAddress } from '../../contract/provider-address.ts'
 import { providerFormats } from '../../contract/provider-formats.ts'
 import { parsePicoUsd, roles } from '../../platform/kernel/index.ts'
 
@@ -181,7 +182,7 @@ const provider = z.strictObject({
     .string()
     .optional()
     .describe('Preset of an OpenAI-compatible host: openai, mistral, groq, deepseek, xai, together, openrouter, …'),
-  baseUrl: z.url().optional().describe('Address of the API; default by format, flavour and region.'),
+  baseUrl: providerAddress.optional().describe('Address of the API; default by format, flavour and region.'),
   apiKey: z.string().min(1).optional().describe('The key in plain text; prefer apiKeyEnv or apiKeyFile.'),
   apiKeyEnv: z.string().min(1).optional().describe('Name of the environment variable that holds the key.'),
   apiKeyFile: z.string().min(1).optional().describe('File that holds the key.'),
@@ -195,7 +196,7 @@ const provider = z.strictObject({
     .min(1)
     .optional()
     .describe('File with the same content. Without either, the default credential chain is used.'),
-  headers: z.record(z.string(), z.string()).optional().describe('Further headers of each call.'),
+  headers: z.record(headerName, z.string()).optional().describe('Further headers of each call.'),
   models: z
     .enum(['snapshot', 'discovered', 'declared'])
     .optional()

@@ -88,6 +88,20 @@ describe('the configuration', () => {
     expect(() => loadConfig({}, folder)).not.toThrow(/sk-|forged/)
   })
 
+  it.each([
+    ['baseUrl: https://h.test, headers: { Host: other.test }', /^providers\.0\.headers\.Host/],
+    ['baseUrl: https://h.test, headers: { content-length: "5" }', /^providers\.0\.headers\.content-length/],
+    ['baseUrl: https://h.test, headers: { "x a": b }', /^providers\.0\.headers\.x a/],
+    ['baseUrl: "https://me:secret@h.test"', /^providers\.0\.baseUrl must be an http\(s\) address without/],
+    ['baseUrl: "ftp://h.test"', /^providers\.0\.baseUrl must be an http\(s\) address/],
+    ['baseUrl: "https://h.test/v1#a"', /^providers\.0\.baseUrl must have no fragment/],
+    ['format: anthropic, baseUrl: "https://h.test?a=secret"', /^providers\.0\.baseUrl must have no query/],
+  ])('refuses a provider with %s as the API does', (fields, message) => {
+    const folder = folderWith({ 'portico.yaml': `providers: [{ id: p, ${fields} }]\n` })
+    expect(() => loadConfig({}, folder)).toThrow(message)
+    expect(() => loadConfig({}, folder)).not.toThrow(/secret/)
+  })
+
   it('takes a key without the white space at its ends, wherever it comes from', () => {
     const yaml = (line: string) => `providers:\n  - id: p\n    baseUrl: https://example.org\n    ${line}\n`
     for (const line of ['apiKeyFile: a.key', 'apiKeyEnv: A_KEY', 'apiKey: "sk-a\\n"']) {

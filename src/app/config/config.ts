@@ -4,6 +4,7 @@ import { parse as parseYaml } from 'yaml'
 import { ConfigError } from './config-error.ts'
 import { type Environment, readSecrets, type Secrets, secretVariables } from './secrets.ts'
 import { type ConfigFile, configFileSchema } from './config-schema.ts'
+import { suffixProblem } from '../../contract/provider-address.ts'
 import { describeIssue, sentence } from '../../contract/validation.ts'
 import { notMetadata } from '../../platform/kernel/index.ts'
 
@@ -135,6 +136,7 @@ export function loadConfig(
   const secrets = readSecrets(environment, settings, workingFolder)
   assertSignIn(settings, secrets)
   assertNoMetadataAddress(settings)
+  assertProviderAddresses(settings)
   assertDirectUrls(secrets)
   assertServerForRoles(settings, secrets)
   assertEmbeddedForJournal(settings, secrets)
@@ -295,7 +297,14 @@ function assertNoMetadataAddress({ providers, ollama, documents, accounts, telem
   }
 }
 
-/** Shorter tokens could be guessed. `openssl rand -hex 24` makes 48 characters. */
+function assertProviderAddresses({ providers }: ConfigFile) {
+  for (const [index, { baseUrl, format }] of providers.entries()) {
+    const problem = baseUrl && suffixProblem(baseUrl, format)
+    if (problem) throw new ConfigError(`providers.${index}.baseUrl ${problem.error}.`)
+  }
+}
+
+/** With the name by which the operator has set it. */
 function describeSetting(
   issue: { path: PropertyKey[]; message: string; code: string; keys?: string[] },
   environment: Environment,

@@ -45,6 +45,7 @@ export const secretVariables = {
   otlpHeaders: 'OTEL_EXPORTER_OTLP_HEADERS',
 } as const
 
+/** Shorter tokens could be guessed. `openssl rand -hex 24` makes 48 characters. */
 const minimumOperatorTokenLength = 24
 
 export function readSecrets(environment: Environment, settings: ConfigFile, workingFolder: string): Secrets {

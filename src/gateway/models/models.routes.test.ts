@@ -279,6 +279,9 @@ describe('validation', () => {
     ['PUT', '/api/providers/east', { ...eastern, baseUrl: 'file:///etc/passwd' }, 'baseUrl'],
     ['PUT', '/api/providers/east', { ...eastern, baseUrl: '' }, 'baseUrl'],
     ['PATCH', '/api/providers/east', { baseUrl: 'no address' }, 'baseUrl'],
+    ['PUT', '/api/providers/east', { ...eastern, baseUrl: 'https://host.test/v1#part' }, 'baseUrl'],
+    ['PUT', '/api/providers/east', { ...eastern, format: 'anthropic', baseUrl: 'https://host.test?a=b' }, 'baseUrl'],
+    ['PUT', '/api/providers/east', { ...eastern, format: 'azure', baseUrl: 'https://host.test?tenant=b' }, 'baseUrl'],
     ['PUT', '/api/providers/east', { ...eastern, headers: { Host: 'evil.example' } }, 'headers.Host'],
     ['PUT', '/api/providers/east', { ...eastern, headers: { 'content-length': '5' } }, 'headers.content-length'],
     ['PUT', '/api/providers/east', { hosting: 'eu' }, 'format'],
@@ -300,6 +303,19 @@ describe('validation', () => {
     expect(answer).toMatchObject({ status: 400, body: { error: { type: 'invalid_request_error' } } })
     expect(answer.body.error.param).toContain(param)
     expect(instances[0]!.ids()).toContain('big')
+  })
+
+  test.each([
+    ['openai', 'https://host.test/v1?tenant=7', 200],
+    ['openai', 'https://host.test/v1#', 400],
+    ['azure', 'https://host.test/openai?api-version=2025-01-01-preview', 200],
+    ['gemini', 'https://host.test?', 400],
+    ['ollama', 'https://host.test/api?a=b', 400],
+  ])('a provider of the format %s with the address %s gets %s', async (format, baseUrl, status) => {
+    await call('PUT', '/api/providers/west', { format, baseUrl: 'https://host.test', apiKey: key })
+    const answer = await call('PATCH', '/api/providers/west', { baseUrl })
+    expect(answer.status).toBe(status)
+    if (status === 400) expect(answer.body.error.param).toBe('baseUrl')
   })
 
   test('an alias of another model is a conflict', async () => {

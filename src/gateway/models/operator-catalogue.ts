@@ -13,6 +13,7 @@ import type {
   ProviderTest,
   PutProvider,
 } from '../../contract/models.ts'
+import { suffixProblem } from '../../contract/provider-address.ts'
 import { AppError, notMetadata, type ChangeSource, type Clock, type RequestId } from '../../platform/kernel/index.ts'
 import type { Actor } from '../../tenants/operators/index.ts'
 import { discoverModels, planDeployments } from './add-models.ts'
@@ -61,8 +62,8 @@ function providerMethods(dependencies: OperatorCatalogueDependencies) {
       const { enabled, apiKey, headers, credentials, format, ...rest } = body
       if (id === builtInProvider)
         throw new AppError('conflict', 'The built-in provider cannot be replaced; disable its model instead.')
-      assertNoMetadataAddress(body.baseUrl)
-      if (format === undefined) findProvider(catalogue, id)
+      const { settings } = format === undefined ? findProvider(catalogue, id) : { settings: { format } }
+      assertAddress(body.baseUrl, settings.format)
       const declaration = format === undefined ? null : { format, ...rest }
       await store.putProvider(id, { enabled, declaration, secrets: { apiKey, headers, credentials } }, actor)
       await applyChange(
@@ -74,8 +75,7 @@ function providerMethods(dependencies: OperatorCatalogueDependencies) {
     async patchProvider(id: string, patch: PatchProvider, actor: Actor): Promise<ProviderBody> {
       if (id === builtInProvider && Object.keys(patch).some((name) => name !== 'enabled'))
         throw new AppError('conflict', 'The built-in provider has no settings.')
-      findProvider(catalogue, id)
-      assertNoMetadataAddress(patch.baseUrl)
+      assertAddress(patch.baseUrl, findProvider(catalogue, id).settings.format)
       await store.patchProvider(id, patch, actor)
       await applyChange(
         dependencies,
@@ -233,8 +233,9 @@ async function applyChange(
 }
 
 /** The error messages of a provider reach its operator, and its answers reach clients. */
-function assertNoMetadataAddress(baseUrl: string | null | undefined): void {
-  if (baseUrl && notMetadata.hostRefusal(new URL(baseUrl).hostname))
+function assertAddress(baseUrl: string | null | undefined, format: string): void {
+  if (!baseUrl) return
+  if (notMetadata.hostRefusal(new URL(baseUrl).hostname))
     throw new AppError(
       'invalid_request',
       'baseUrl must not be a link-local address or a metadata service of a cloud.',
@@ -242,6 +243,8 @@ function assertNoMetadataAddress(baseUrl: string | null | undefined): void {
         param: 'baseUrl',
       },
     )
+  const problem = suffixProblem(baseUrl, format)
+  if (problem) throw new AppError('invalid_request', `baseUrl ${problem.error}.`, { param: 'baseUrl' })
 }
 
 function assertRemoved(removed: boolean, what: string, id: string): void {

@@ -116,6 +116,7 @@ const ofClients = [
   'There is no {} {}…. GET /openapi.json lists all routes.',
   '`input`: the provider of this model takes texts, not tokens.',
   '`messages.{}.content`: {}.',
+  'baseUrl {}.',
   'content-type: the multipart boundary is missing or damaged.',
   'file: came as text; give its part a file name.',
   'file: the multipart field with the document is missing.',
