@@ -39,6 +39,28 @@ describe.each(Object.entries(refusals))('an unknown refusal of %s', (format, ref
     ['La suscripción de acme ha caducado.', 'quota'],
     ['A sua conta acme foi bloqueada.', 'quota'],
     ['Chiave API non valida', 'authentication'],
+    ['Uw tegoed is op, acme.', 'quota'],
+    ['Hesap acme askıya alındı.', 'quota'],
+    ['Tài khoản acme đã bị khóa', 'quota'],
+    ['Akun acme ditangguhkan', 'quota'],
+    ['Účet acme je pozastaven', 'quota'],
+    ['Рахунок acme заблоковано', 'quota'],
+    ['Your plan acme-pro does not include this model.', 'quota'],
+    ['Your free trial has expired.', 'quota'],
+    ['License acme-42 has expired.', 'quota'],
+    ['No card on file for acme.', 'quota'],
+    ['Budget has been exceeded! Current cost: 12.3, Max budget: 10', 'quota'],
+    ['Reached daily cost limit of 5 USD for acme', 'quota'],
+    ['Tenant acme-corp has been blocked.', 'quota'],
+    ['This user (acme@corp.test) has been deactivated', 'quota'],
+    ['You have been banned for violating the terms: acme', 'quota'],
+    ['Access denied for acme', 'authentication'],
+    ['Customer acme is not allowed to use this model', 'authentication'],
+    ['IP address 192.0.2.1 is not allowed', 'authentication'],
+    ['Token expired', 'authentication'],
+    ['Incorrect key', 'authentication'],
+    ['The security token included in the request is invalid.', 'authentication'],
+    ['Please verify your identity (KYC) to use this model', 'authentication'],
   ])('that speaks of the account or its key is the operator’s: %s', (message, errorClass) => {
     expect(classOf(message)).toBe(errorClass)
     expect(classOf(message, 412)).toBe(errorClass)
@@ -46,6 +68,15 @@ describe.each(Object.entries(refusals))('an unknown refusal of %s', (format, ref
 
   test('that speaks of the request is the client’s', () => {
     expect(classOf('Field "credits" of tool "account" is not supported.')).toBe('invalid_request')
+    for (const message of [
+      'The user prompt was blocked by our filter.',
+      'Invalid `signature` in `thinking` block',
+      'The thinking budget exceeded the maximum of 1000',
+      'Unexpected token < in JSON',
+      'Unable to download image: Access denied',
+      'The role tool is not allowed to use content parts',
+    ])
+      expect(classOf(message), message).toBe('invalid_request')
     for (const message of ['參數錯誤：請求不合法', '参数错误', 'Ungültiger Wert für temperature', 'Неверный параметр'])
       expect(classOf(message)).toBe('invalid_request')
     expect(classOf('The input is too long for this model: shorter input needed.')).toBe('context_length')

@@ -84,7 +84,13 @@ const exhaustedAccount = new RegExp(
     // OpenAI: "Your account is not active". Moonshot: "is not active, current state: suspended". Anthropic: "This organization has been disabled."
     // DashScope: "make sure your account is in good standing".
     '(?:余额|餘額|额度|額度|配额|配額|残高|クレジット|잔액|크레딧|할당량)[^。.]{0,12}(?:不足|用尽|用盡|耗尽|耗盡|用完|부족|소진)|欠费|欠費',
+    // LiteLLM: "Budget has been exceeded! Current cost: …", "ExceededBudget: Crossed spend within …". A budget of reasoning is the client's.
+    String.raw`(?<!thinking |reasoning |token )\bbudget\b[^.]{0,20}\bexceeded|exceeded ?budget|crossed spend|\b(?:cost|budget|spend) limit\b`,
+    String.raw`\b(?:trial|licen[cs]e|package|plan)\b[^.]{0,60}\b(?:expired|ended|used up|exhausted|(?:does not|doesn['’]t) (?:include|support|allow))|\b(?:your|current|free|paid) (?:plan|tier)\b|\bupgrade (?:your|to)\b`,
+    String.raw`\b(?:no|valid|credit|debit) card\b|\bcard on file\b|\btokens? (?:left|remaining) in\b|\bcontact (?:our )?sales\b|\bsales@`,
     String.raw`\b(?:account|team|organi[sz]ation|workspace|project|subscription|billing)\b[^.]{0,80}\b(?:suspended|deactivated|disabled|terminated|frozen|locked|banned|delinquent|closed|expired|inactive|not active|good standing)`,
+    // A prompt of the user that was blocked is the client's.
+    String.raw`\b(?:you|user|customer|tenant|client)(?! (?:prompt|message|input|content|turn|request)\b)(?: \S{1,80}){0,2} (?:has|have|is|was|are) (?:been )?(?:suspended|deactivated|disabled|terminated|frozen|banned|blocked|restricted|delinquent|inactive)\b`,
   ].join('|'),
   'i',
 )
@@ -102,14 +108,31 @@ const account = new RegExp(
     // German, French, Spanish, Portuguese, Italian. Words that also mean something else need their neighbour.
     String.raw`\b(?:\w*kont(?:o|os|en)|guthaben\w*|abrechnung\w*|rechnung(?:en)?|\w*kontingent\w*|zahlung\w*|abonnement\w*)\b`,
     String.raw`\b(?:votre|ce|le) compte\b|\b(?:solde|facturation|factures?|paiements?)\b|crédit`,
-    String.raw`\b(?:su|tu|la|esta) cuenta\b|\b(?:sua|esta) conta\b|\bsald[oi]\b|\bfactura|\bfatura|\bfattur|\bpagos?\b|\bpagament|suscripci|\bassinatura|\babbonament|cr[ée]dito`,
+    String.raw`\bcompte (?!tenu|rendu)|\b(?:su|tu|la|esta) cuenta\b|\b(?:sua|esta) conta\b|\bsald[oi]\b|\bfactura|\bfatura|\bfattur|\bpagos?\b|\bpagament|suscripci|\bassinatura|\babbonament|cr[ée]dito`,
+    // Dutch, Polish, Swedish, Danish, Czech, Slovak, Turkish, Vietnamese, Indonesian, Ukrainian.
+    String.raw`\btegoed\b|\b(?:uw|je) (?:rekening|sleutel)\b|\bkont(?:a|em|ot|oen)\b|\bśrodk|\bpłatno|(?<!\p{L})účt?(?:et|u|em|tu)(?!\p{L})|zůstatek|zostatok|předplat|predplat|\bhesap |hesab[ıi]|\bbakiye|abonelik|tài khoản|số dư|thanh toán|\b(?:akun|tagihan|langganan)\b|рахун(?:ок|ку)|обліков`,
   ].join('|'),
-  'i',
+  'iu',
 )
 
 /** Anything about the operator's key. Validators name the keys of objects, so only keys of an API count. */
-const accountKey =
-  /\b(?:api|access|secret|provider|auth\w*)[ _-]?(?:keys?|tokens?)\b|\b(?:credentials?|unauthori[sz]ed|not authori[sz]ed|permissions?)\b|\b(?:your|this|provided|supplied) (?:\w+ )?key\b|\bkey (?:has |is |was )?(?:been )?(?:expired|revoked|disabled|blocked|suspended|invalid|not (?:valid|active|allowed|authori[sz]ed))|密钥|金鑰|(?:无效的|無效的|过期的)令牌|令牌(?:已|不|无|無|状态|验证)|鉴权|无权|权限|權限|認証|権限|(?:API|秘密) ?キー|API[- ]?키|인증|권한|API[- ]?ключ|ключ\S{0,2} (?:API|доступа)|API[- ]?schlüssel|\bclé (?:d['’])?API|\b(?:clave|chave|chiave) (?:de |da |do )?(?:la )?API/i
+const accountKey = new RegExp(
+  [
+    String.raw`\b(?:api|access|secret|provider|auth\w*)[ _-]?(?:keys?|tokens?)\b|\b(?:credentials?|unauthori[sz]ed|not authori[sz]ed|permissions?)\b`,
+    String.raw`\b(?:your|this|provided|supplied) (?:\w+ )?key\b|\bkey (?:has |is |was )?(?:been )?(?:expired|revoked|disabled|blocked|suspended|invalid|not (?:valid|active|allowed|authori[sz]ed))`,
+    String.raw`\b(?:incorrect|wrong|expired|revoked) key\b|\b(?:bearer|security|session|refresh) token\b|\bjwt\b|\btoken (?:has |is |was )?(?:been )?(?:expired|revoked)|\b(?:expired|revoked) token\b`,
+    // AWS. The signature of a thought is the client's.
+    String.raw`\brequest signature|\bsignature (?:mismatch|expired)|\bAWS Marketplace|\bmarketplace (?:agreement|subscription)`,
+    // An address or file that the host could not read is the client's.
+    String.raw`^(?![^]*\b(?:url|https?|image|file|document|download\w*|fetch\w*)\b)[^]*\baccess (?:(?:is|was|has been) )?(?:denied|restricted)`,
+    String.raw`\bnot allowed to (?:use|access) (?:this|the) model\b|\b(?:no|not have) access to\b|\bip(?: address)?\b[^,;]{0,60}\b(?:not (?:allowed|authori[sz]ed|permitted|whitelisted)|blocked|denied)`,
+    String.raw`\bverify your (?:identity|phone|e-?mail)|\bidentity verification|\bkyc\b`,
+    '密钥|金鑰|(?:无效的|無效的|过期的)令牌|令牌(?:已|不|无|無|状态|验证)|鉴权|无权|权限|權限|認証|権限|(?:API|秘密) ?キー|API[- ]?키|인증|권한',
+    String.raw`API[- ]?ключ|ключ\S{0,2} (?:API|доступ)|API[- ]?schlüssel|\bclé (?:d['’])?API|\b(?:clave|chave|chiave) (?:de |da |do )?(?:la )?API`,
+    String.raw`\bAPI[- ](?:sleutel|nyckel|nøgle|klíč|kľúč|anahtar)|\b(?:klucz\w*|klíč|kľúč|khóa|khoá|kunci) API`,
+  ].join('|'),
+  'i',
+)
 
 /** Names of fields and values of the request. Longer quotations remain: gateways quote the error of the host behind them. */
 const quotedName = /`[\w.[\]-]{1,100}`|"[\w.[\]-]{1,100}"|'[\w.[\]-]{1,100}'/g
@@ -122,8 +145,17 @@ export function isExhaustedAccount(message: string): boolean {
 
 /** True if the text may name the operator's account: it is not for clients. */
 export function mentionsAccount(message: string): boolean {
-  return classOfUnknownRefusal(message) !== 'invalid_request'
+  return classOfUnknownRefusal(message) !== 'invalid_request' || isInUnknownScript(message)
 }
+
+/** Half of the letters or more are in a script that none of these phrases has, such as Arabic or Thai. */
+function isInUnknownScript(message: string): boolean {
+  const letters = message.match(/\p{L}/gu)?.length ?? 0
+  return letters > 0 && 2 * (message.match(unknownScriptLetter)?.length ?? 0) >= letters
+}
+
+const unknownScriptLetter =
+  /(?!\p{Script=Latin}|\p{Script=Cyrillic}|\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul})\p{Lo}|\p{Script=Greek}|\p{Script=Armenian}|\p{Script=Georgian}/gu
 
 /**
  * The class of a 4xx that nothing else identifies: an error that speaks of the account or its key is the operator's, and another deployment

@@ -65,6 +65,9 @@ test('a sentence that a host sends as the name of a field is not shown', () => {
 
 test.each([
   ['invalid_request', 'Your account acme is suspended.', 'the provider gave no reason that can be shown.'],
+  ['invalid_request', 'تم تعليق الحساب acme', 'the provider gave no reason that can be shown.'],
+  ['invalid_request', 'บัญชี acme ถูกระงับ', 'the provider gave no reason that can be shown.'],
+  ['invalid_request', "Invalid value 'ถูกระงับ' of temperature.", "Invalid value 'ถูกระงับ' of temperature."],
   ['invalid_request', 'Too hot for accounts/acme/models/x. Billing: acme.', 'Too hot for models/x.'],
   [
     'context_length',

@@ -112,6 +112,14 @@ describe('the class of an error', () => {
     [422, { detail: 'Please update your payment details.' }, 'quota'],
     [400, openai('This key has been revoked.'), 'authentication'],
     [405, 'The provided credentials are for another region.', 'authentication'],
+    // Forms that no host of the table has: the class follows from any text of the body.
+    [400, { error_code: 17, error_msg: 'The account acme is suspended' }, 'quota'],
+    [400, { errors: [{ code: 'ACCOUNT_SUSPENDED' }] }, 'quota'],
+    [422, { title: 'Wallet empty', status: 422 }, 'quota'],
+    [400, { error: { reason: 'ApiKeyExpired' } }, 'authentication'],
+    [400, openai('Forbidden for acme', 'AccountSuspended'), 'quota'],
+    [400, openai('Refused for acme', null, 'billing_error'), 'quota'],
+    [400, { errors: [{ title: 'temperature must be below 2' }] }, 'invalid_request'],
     // Names and values of the request are not about the account.
     [
       400,

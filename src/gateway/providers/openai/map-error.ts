@@ -33,7 +33,7 @@ interface ErrorWords {
 export function mapError(error: WireError, redact: Redact): ProviderError {
   const words = readWords(error.body)
   const status = error.status >= 400 ? error.status : words.status
-  return failure(classify(status, words), redact(words.message) || fallbackMessage(error.status), {
+  return failure(classify(status, words, error.body), redact(words.message) || fallbackMessage(error.status), {
     status: error.status,
     code: words.code === '' ? null : redact(words.code).slice(0, 100),
     param: words.param === null ? null : redact(words.param).slice(0, 200),
@@ -124,10 +124,16 @@ const filterCodes =
 const keyWords =
   /(incorrect|invalid|missing|no|expired) api[ _-]?key|api[ _-]?key (is )?(invalid|not valid|incorrect|missing|expired)/i
 /** The host's message first, then the status, then the type. */
-function classify(status: number | null, words: ErrorWords): ProviderErrorClass {
+function classify(status: number | null, words: ErrorWords, body: string): ProviderErrorClass {
   const known = classOfWords(status, words)
-  return known === 'invalid_request' ? classOfUnknownRefusal(words.message) : known
+  if (known !== 'invalid_request') return known
+  // In a form that is not read, any text of the body may be the message.
+  const message = words.message || plainWords(body.slice(0, 2_000).replace(/[{}[\]"]/g, ' '))
+  return classOfUnknownRefusal(`${message} ${plainWords(words.code)} ${plainWords(words.type)}`)
 }
+
+/** `account_suspended` and `AccountSuspended` as words. */
+const plainWords = (name: string) => name.replace(/_/g, ' ').replace(/([a-z])(?=[A-Z])/g, '$1 ')
 
 function classOfWords(status: number | null, { message, type, code }: ErrorWords): ProviderErrorClass {
   const client = status === null || status < 500
