@@ -47,7 +47,7 @@ export const goldenRunSchema = z
       .object({ code: z.enum(goldenStopReasons), message: z.string() })
       .nullable()
       .describe('Why a run is `stopped` or `failed`.'),
-    trigger: z.enum(['manual', 'schedule']),
+    trigger: z.enum(['manual', 'schedule']).describe('`schedule`: by its time or after a change.'),
     startedBy: z.string().describe('The email of a person, `operator` or, by a schedule, `service`.'),
     createdAt: z.iso.datetime(),
     startedAt: z.iso.datetime().nullable(),

@@ -39,6 +39,9 @@ const schedule = z
       weekday: z.int().min(1).max(7).describe('1: Monday.'),
       time,
     }),
+    z
+      .strictObject({ every: z.literal('change') })
+      .describe('After a change of a published Space, once nothing has changed for half a minute.'),
   ])
   .nullable()
   .describe('When a run begins, in the time zone of the organisation. null (default): by hand only.')
@@ -84,7 +87,7 @@ export const updateGoldenSettingsSchema = z
 export const goldenSettingsSchema = z
   .object({
     ...settingsFields,
-    nextRunAt: z.iso.datetime().nullable().describe('By the schedule; null without one.'),
+    nextRunAt: z.iso.datetime().nullable().describe('By the schedule; null without a time.'),
   })
   .meta({ id: 'GoldenSettings' })
 

@@ -79,6 +79,13 @@ export function createGoldenRuns(dependencies: GoldenRunsDependencies) {
         log.warn({ spaceId: space.id, reason }, 'a scheduled run of golden questions did not start')
       }
     },
+    /** The configuration of a Space that its newest run did not have; undefined if there is none, or no question, or a run in progress. */
+    async findUntested(space: Space): Promise<string | undefined> {
+      const configuration = await identify(dependencies, space)
+      const [newest] = (await runs.loadPage(space.id, { limit: 1, offset: 0 })).runs
+      if (newest && (newest.endedAt === null || newest.configuration === configuration)) return undefined
+      return (await dependencies.transfers.loadIds(space.id)).length === 0 ? undefined : configuration
+    },
     /** Enqueues the jobs of all runs that have not ended; existing jobs stay. */
     async enqueueActive(): Promise<void> {
       for (const run of await runs.loadActive()) await enqueue(dependencies, run)

@@ -32,6 +32,13 @@ export function createGoldenSettingsStore(database: Database) {
         ])
         return row.spaceId
       }),
+    /** Spaces whose runs begin after changes. */
+    loadRunAfterChanges: async () => {
+      const rows = await database.query<{ id: string }>(
+        `SELECT space_id AS id FROM golden_settings WHERE settings->'schedule'->>'every' = 'change'`,
+      )
+      return rows.map(({ id }) => id)
+    },
     /** Throws `space_not_found`. */
     update: (
       space: { id: SpaceId; organisationId: OrganisationId },

@@ -15,6 +15,7 @@ const hourMs = 3_600_000
 let databases: TestDatabases
 let space: Space
 let started: string[]
+let untested: string | undefined
 
 beforeAll(async () => {
   databases = await openTestDatabases()
@@ -22,6 +23,7 @@ beforeAll(async () => {
 afterAll(() => databases.drop())
 beforeEach(async () => {
   started = []
+  untested = undefined
   const organisationId = createUuid(nowMs) as OrganisationId
   space = makeSpace(createUuid(nowMs) as SpaceId, { organisationId, name: 'Space', model: 'm' }, nowMs)
   await insertOrganisation(databases.control, organisationId)
@@ -34,6 +36,7 @@ function open() {
   const timeZoneOf = () => 'Asia/Tokyo'
   const runs = {
     enqueueActive: async () => {},
+    findUntested: async () => untested,
     startScheduled: async ({ id }: Space) => void started.push(id),
   }
   const getSpace = (id: string) => (id === space.id ? space : undefined)
@@ -66,6 +69,22 @@ describe('a schedule', () => {
     await schedule.poll()
     await schedule.poll()
     expect(started).toEqual([space.id])
+  })
+
+  it('starts a run after changes of a published Space once nothing has changed between two polls', async () => {
+    const { settings, schedule } = open()
+    const startedAfter = async (configuration: string | undefined) => {
+      untested = configuration
+      await schedule.poll()
+      return started.length
+    }
+    await startedAfter('a')
+    expect(await startedAfter('a')).toBe(0)
+    const { nextRunAt } = await settings.update(space, { schedule: { every: 'change' } }, serviceActor)
+    expect([nextRunAt, await startedAfter('a'), await startedAfter('a')]).toEqual([null, 0, 0])
+    space = { ...space, published: true }
+    expect([await startedAfter('a'), await startedAfter('b'), await startedAfter('b')]).toEqual([0, 0, 1])
+    expect([await startedAfter(undefined), await startedAfter('c')]).toEqual([1, 1])
   })
 
   it('starts nothing after it was removed', async () => {

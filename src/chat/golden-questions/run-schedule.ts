@@ -5,26 +5,46 @@ import type { GoldenSettingsStore } from './golden-settings.store.ts'
 import { nextRunAt } from './settings-change.ts'
 
 export interface RunScheduleDependencies {
-  settings: Pick<GoldenSettingsStore, 'takeDue'>
-  runs: Pick<GoldenRuns, 'startScheduled' | 'enqueueActive'>
+  settings: Pick<GoldenSettingsStore, 'takeDue' | 'loadRunAfterChanges'>
+  runs: Pick<GoldenRuns, 'startScheduled' | 'enqueueActive' | 'findUntested'>
   getSpace: (id: string) => Space | undefined
   timeZoneOf: (space: Space) => string
   clock: Clock
   log: Log
 }
 
-/** Longest delay of a scheduled run, and of the repair of a run without a job. */
+/** Longest delay of a scheduled run, and of the repair of a run without a job. A change is tested once nothing has changed for this long. */
 const pollMs = 30_000
 
 /**
- * Starts runs by their schedules, on one instance each, and enqueues runs again whose job is missing. Times that passed while no instance
- * ran are made up for by one run.
+ * Starts runs by their schedules, on one instance each, and after changes; enqueues runs again whose job is missing. Times that passed
+ * while no instance ran are made up for by one run.
  */
 export function createRunSchedule({ settings, runs, getSpace, timeZoneOf, clock, log }: RunScheduleDependencies) {
   let busy: Promise<void> | undefined
+  /** By Space: the untested configuration at the last poll. */
+  let changed = new Map<string, string>()
 
   async function work() {
     await runs.enqueueActive()
+    await startDue()
+    await startChanged()
+  }
+
+  /** Starts a run of each published Space whose untested configuration is that of the last poll: an import of many files is one change. */
+  async function startChanged() {
+    const earlier = changed
+    changed = new Map()
+    for (const id of await settings.loadRunAfterChanges()) {
+      const space = getSpace(id)
+      const configuration = space?.published ? await runs.findUntested(space) : undefined
+      if (!space || configuration === undefined) continue
+      if (earlier.get(id) === configuration) await runs.startScheduled(space)
+      else changed.set(id, configuration)
+    }
+  }
+
+  async function startDue() {
     for (;;) {
       const spaceId = await settings.takeDue(clock.now(), (rules, due) => {
         const space = getSpace(due)

@@ -31,11 +31,11 @@ export function changeGoldenSettings(current: GoldenSettingValues, change: Golde
 }
 
 /**
- * The first time after `afterMs` that the schedule names in the zone; null without a schedule. Where a clock change skips the time, it is
+ * The first time after `afterMs` that the schedule names in the zone; null without a time. Where a clock change skips the time, it is
  * later by the skipped hour; where it repeats the time, the first one.
  */
 export function nextRunAt(schedule: GoldenSettingValues['schedule'], timeZone: string, afterMs: number): number | null {
-  if (!schedule) return null
+  if (!schedule || schedule.every === 'change') return null
   const now = Temporal.Instant.fromEpochMilliseconds(afterMs).toZonedDateTimeISO(timeZone)
   const plainTime = Temporal.PlainTime.from(schedule.time)
   const today = now.toPlainDate()

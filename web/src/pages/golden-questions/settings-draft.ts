@@ -2,7 +2,7 @@ import type { GoldenSettingsBody } from '@contract/golden-settings.ts'
 
 /** The settings as the form holds them: shares in percent, an empty number for none. */
 export interface SettingsDraft {
-  every: 'never' | 'day' | 'week'
+  every: 'never' | 'change' | 'day' | 'week'
   weekday: number
   time: string
   maximumCostUsd: number | ''
@@ -41,7 +41,7 @@ export function draftOf({ schedule, maximumCostUsd, agentic, passing, gate }: Go
   return {
     every: schedule?.every ?? 'never',
     weekday: schedule?.every === 'week' ? schedule.weekday : 1,
-    time: schedule?.time ?? defaultTime,
+    time: schedule && 'time' in schedule ? schedule.time : defaultTime,
     maximumCostUsd: maximumCostUsd ?? '',
     agentic,
     passing: percents(passingMeasures, passing),
@@ -52,14 +52,20 @@ export function draftOf({ schedule, maximumCostUsd, agentic, passing, gate }: Go
 
 /** The body of PATCH. */
 export function changeOf(draft: SettingsDraft) {
-  const { every, weekday, time, maximumCostUsd, agentic, passing, hasGate, gate } = draft
+  const { maximumCostUsd, agentic, passing, hasGate, gate } = draft
   return {
-    schedule: every === 'never' ? null : every === 'day' ? { every, time } : { every, weekday, time },
+    schedule: scheduleOf(draft),
     maximumCostUsd: maximumCostUsd === '' ? null : maximumCostUsd,
     agentic,
     passing: shares(passing),
     gate: hasGate ? shares(gate) : null,
   }
+}
+
+function scheduleOf({ every, weekday, time }: SettingsDraft): GoldenSettingsBody['schedule'] {
+  if (every === 'never') return null
+  if (every === 'change') return { every }
+  return every === 'day' ? { every, time } : { every, weekday, time }
 }
 
 function percents<Name extends string>(

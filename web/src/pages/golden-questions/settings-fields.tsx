@@ -10,7 +10,7 @@ interface FieldsProps {
   errors: Record<string, string>
 }
 
-const everies = ['never', 'day', 'week'] as const
+const everies = ['never', 'change', 'day', 'week'] as const
 /** A Monday. */
 const monday = Date.UTC(2024, 0, 1)
 const dayMs = 86_400_000
@@ -47,7 +47,7 @@ export function RunFields({ draft, change, errors }: FieldsProps) {
             w={160}
           />
         )}
-        {draft.every !== 'never' && (
+        {(draft.every === 'day' || draft.every === 'week') && (
           <TextInput
             type="time"
             label={t('settings.time')}
