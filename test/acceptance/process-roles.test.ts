@@ -100,6 +100,7 @@ describe.skipIf(!hasServer)('processes with roles', () => {
     ['gateway', () => gateway.url, '/v1/endpoints/x/chat', 'api'],
     ['gateway', () => gateway.url, '/docs', 'api'],
     ['api', () => api.url, '/v1/gateway/models', 'gateway'],
+    ['api', () => api.url, '/v2/gateway/models', 'gateway'],
     ['worker', () => worker.url, '/v1/documents', 'api'],
     ['worker', () => worker.url, '/v1/gateway/models', 'gateway'],
   ])('the %s names the role that serves %s%s', async (role, url, target, serving) => {

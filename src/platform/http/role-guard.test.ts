@@ -5,6 +5,7 @@ describe('the role that serves a path', () => {
   it.each([
     ['/v1/gateway', 'gateway'],
     ['/v1/gateway/chat/completions', 'gateway'],
+    ['/v2/gateway/anthropic/v1/messages', 'gateway'],
     ['/v1/gatewayed', 'api'],
     ['/v1/endpoints/:endpointId/chat', 'api'],
     ['/api/organisations/:id/chat/completions', 'api'],

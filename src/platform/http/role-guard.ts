@@ -7,7 +7,7 @@ const everywhere = new Set(['/livez', '/readyz', '/openapi.json'])
 /** The role whose processes serve a path, or the pattern of a route; null: every process. */
 export function roleServing(path: string): 'gateway' | 'api' | null {
   if (everywhere.has(path)) return null
-  return /^\/v1\/gateway(?:\/|$)/.test(path) ? 'gateway' : 'api'
+  return /^\/v[12]\/gateway(?:\/|$)/.test(path) ? 'gateway' : 'api'
 }
 
 /**
