@@ -61,6 +61,13 @@ describe('the health check and the supported types', () => {
       expect((await nobody('GET', path)).status).toBe(401)
     }
   })
+
+  it('lead a browser from the address of the service to the console', async () => {
+    const answerTo = (accept: string) => fetch(portico.url, { headers: { accept }, redirect: 'manual' })
+    const page = await answerTo('text/html,application/xhtml+xml,*/*;q=0.8')
+    expect([page.status, page.headers.get('location')]).toEqual([302, '/console'])
+    for (const accept of ['*/*', 'application/json']) expect((await answerTo(accept)).status).toBe(401)
+  })
 })
 
 describe('an upload', () => {

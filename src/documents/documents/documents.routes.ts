@@ -43,6 +43,11 @@ export function documentRoutes({ documents, clock }: { documents: Documents; clo
           operationId: 'getHealth',
           response: { 200: healthSchema, ...errorResponses(401) },
         },
+        // A person who types the address has no key. API clients accept JSON or anything.
+        errorHandler(error, request, reply) {
+          if (!request.headers.accept?.includes('text/html')) throw error
+          return reply.redirect('/console')
+        },
       },
       () => ({ status: 'ok' as const, timestamp: new Date(clock.now()).toISOString() }),
     )
