@@ -258,3 +258,77 @@ describe.each(['house-openai', 'house-anthropic', 'house-gemini'])('an answer of
     }
   })
 })
+
+describe.each(['house-openai', 'house-anthropic', 'house-gemini'])('one call of a forced tool at %s', (model) => {
+  const one = { id: 'call_1', name: 'weather', args: { city: 'Basel' } }
+  const two = { id: 'call_2', name: 'weather', args: { city: 'Bern' } }
+  const requests = [
+    [
+      'chat completions',
+      '/v2/gateway/chat/completions',
+      {
+        messages: [{ role: 'user', content: 'Where?' }],
+        tools: [{ type: 'function', function: tool }],
+        tool_choice: { type: 'function', function: { name: 'weather' } },
+        parallel_tool_calls: false,
+      },
+    ],
+    [
+      'the Responses API',
+      '/v2/gateway/responses',
+      { input: 'Where?', tools: [{ type: 'function', ...tool }], tool_choice: 'required', parallel_tool_calls: false },
+    ],
+    [
+      'the Messages API',
+      '/v2/gateway/anthropic/v1/messages',
+      {
+        max_tokens: 1_000,
+        messages: [{ role: 'user', content: 'Where?' }],
+        tools: [{ name: tool.name, input_schema: parameters }],
+        tool_choice: { type: 'tool', name: 'weather', disable_parallel_tool_use: true },
+      },
+    ],
+  ] as const
+
+  it.each(requests)('is what %s passes on', async (_api, path, body) => {
+    turn = { calls: [one] }
+    for (const stream of [false, true]) {
+      const answer = await organisation.client('POST', path, { model, ...body, stream })
+      expectStatus(answer, 200)
+      expect(JSON.stringify(answer.body)).toContain('Basel')
+      expect(expectStatus(await receiptOf(answer), 200)).toMatchObject({ ending: 'completed' })
+      if (model === 'house-gemini') expect(answer.headers.get('x-adjusted-params')).toContain('parallel_tool_calls')
+    }
+  })
+
+  it.each(requests)(
+    'is all that %s passes on: an answer with two is an error, and billed',
+    async (_api, path, body) => {
+      turn = { calls: [one, two] }
+      for (const stream of [false, true]) {
+        const answer = await organisation.client('POST', path, { model, ...body, stream })
+        expectStatus(answer, stream ? 200 : 502)
+        const text = JSON.stringify(answer.body)
+        expect(text).toContain('several times')
+        // Blocks of Anthropic's hosts are passed on as they come.
+        if (model !== 'house-anthropic' || !path.includes('anthropic')) expect(text).not.toContain('Bern')
+        const receipt = expectStatus(await receiptOf(answer), 200)
+        expect(receipt).toMatchObject({ ending: 'provider_failed', billedUsd: '0.0000275', estimated: false })
+      }
+      await expectClean()
+    },
+  )
+})
+
+it('a limit of one call without a forced tool needs a host that has it', async () => {
+  const body = {
+    model: 'house-gemini',
+    messages: [{ role: 'user', content: 'Where?' }],
+    tools: [{ type: 'function', function: tool }],
+    parallel_tool_calls: false,
+  }
+  const answer = await organisation.client('POST', '/v2/gateway/chat/completions', body)
+  expectStatus(answer, 400)
+  expect(answer.body.error).toMatchObject({ param: 'parallel_tool_calls', code: 'unsupported_parameter' })
+  expect(answer.body.error.message).toContain('`house-openai`')
+})

@@ -143,8 +143,11 @@ describe.each(Object.keys(formats))('with a model of the format %s', (model) => 
     const openai = createOpenAI({ apiKey, baseURL })
     const compatible = createOpenAICompatible({ name: 'portico', apiKey, baseURL, supportsStructuredOutputs: true })
     const anthropic = createAnthropic({ apiKey, baseURL: `${baseURL}/anthropic/v1` })
-    // By default its Anthropic provider forces one tool call, which is a 400 where the format has no such limit.
-    const providerOptions = { openai: { store: false }, anthropic: { structuredOutputMode: 'outputFormat' } }
+    // By default its Anthropic provider forces a tool, which Ollama cannot.
+    const providerOptions = {
+      openai: { store: false },
+      ...(model === 'ollama' && { anthropic: { structuredOutputMode: 'outputFormat' } }),
+    }
     const tools = { weather: tool({ inputSchema: z.object({ place: z.string() }), execute: weather }) }
     for (const used of [openai(model), openai.chat(model), compatible(model), anthropic(model)]) {
       const run = { model: used, prompt: question, maxRetries: 0, providerOptions }

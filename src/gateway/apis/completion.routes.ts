@@ -11,7 +11,7 @@ import {
   type StreamRenderer,
   type WholeCompletion,
 } from '../gateway/index.ts'
-import { type Capability, needsOf, type ProviderRequest } from '../providers/index.ts'
+import { type Capability, mustCallOnce, needsOf, type ProviderRequest } from '../providers/index.ts'
 import type { TokenEstimate } from '../tokens/index.ts'
 
 export interface CompletionRouteDependencies {
@@ -119,7 +119,11 @@ function toCompletionCall<Parsed extends ParsedCall>(api: ClientApi<Parsed>, cal
     stream,
     signal,
     ...(capabilities.size > 0 && {
-      needs: { capabilities, fieldOf: (capability: Capability) => api.fieldOf(capability, parsed) },
+      needs: {
+        capabilities,
+        ...(mustCallOnce(request) && { enforced: 'parallel_tools' }),
+        fieldOf: (capability: Capability) => api.fieldOf(capability, parsed),
+      },
     }),
   } satisfies CompletionCall
 }

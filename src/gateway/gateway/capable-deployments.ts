@@ -34,12 +34,16 @@ export function deploymentsFor(
   if (!needs) return resolved.deployments
   const deployments = catalogue.capable(resolved, needs.capabilities)
   if (deployments.length > 0) return deployments
+  const needed = new Set(needs.capabilities)
+  if (needs.enforced !== undefined && needed.delete(needs.enforced)) {
+    const enforcing = catalogue.capable(resolved, needed)
+    if (enforcing.length > 0) return enforcing
+  }
   const missing =
-    [...needs.capabilities].find((capability) => catalogue.capable(resolved, [capability]).length === 0) ??
-    [...needs.capabilities][0]!
+    [...needed].find((capability) => catalogue.capable(resolved, [capability]).length === 0) ?? [...needed][0]!
   const field = needs.fieldOf(missing)
   const id = resolved.eu ? euPrefix + resolved.model.id : resolved.model.id
-  const others = modelsWith(catalogue, call, needs.capabilities, { eu: resolved.eu, nowMs: clock.now() })
+  const others = modelsWith(catalogue, call, needed, { eu: resolved.eu, nowMs: clock.now() })
   const what = words[missing] ?? 'tools that its provider runs'
   const offer = others.length === 0 ? 'none' : others.map((name) => `\`${name}\``).join(', ')
   throw new AppError(

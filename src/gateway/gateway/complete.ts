@@ -24,6 +24,7 @@ import {
 } from '../providers/index.ts'
 import type { TokenCounting, TokenEstimate } from '../tokens/index.ts'
 import { estimatePrompt } from './estimate-prompt.ts'
+import { exceedsCalls, tooManyCalls } from './call-limit.ts'
 import { deploymentsFor } from './capable-deployments.ts'
 import { modelNotFound } from './model-not-found.ts'
 import {
@@ -108,13 +109,16 @@ export function createCompletions(dependencies: CompletionsDependencies): Comple
     async complete(call) {
       const opened = await openOrNote({ ...dependencies, readOn }, call)
       const answering = run(opened, false, (provider, providerCall) => provider.complete(providerCall))
+      let whole: WholeCompletion
       try {
         const { value: answer, deployment } = await raceSignal(answering, call.signal)
-        return await settleWhole(opened, answer, deployment)
+        whole = await settleWhole(opened, answer, deployment)
       } catch (error) {
         if (hasLeft(opened) && readOnWhole(opened, answering)) throw toAppError(error, call.signal)
         throw await settleFailure(opened, error)
       }
+      if (exceedsCalls(opened.request, answersOf(whole))) throw tooManyCalls()
+      return whole
     },
     async stream(call) {
       const opened = await openOrNote({ ...dependencies, readOn }, call)
@@ -311,9 +315,10 @@ async function settleWhole(
 ): Promise<WholeCompletion> {
   const usage = await countAnswer(opened, answer)
   measureRate(opened, usage)
-  const mismatch = findMismatch(opened.request, [answer, ...(answer.furtherChoices ?? [])])
+  const mismatch = findMismatch(opened.request, answersOf(answer))
+  const isExceeded = exceedsCalls(opened.request, answersOf(answer))
   const settling = settleAnswered(opened, deployment, {
-    ending: 'completed',
+    ending: isExceeded ? 'provider_failed' : 'completed',
     usage,
     estimated: !isCounted(answer.usage),
     finishReason: answer.finishReason,
@@ -324,7 +329,7 @@ async function settleWhole(
   await opened.hold.durable
   opened.operation?.event('ledger.hold_durable')
   const receipt = await settling
-  assertRecorded(receipt)
+  if (!isExceeded) assertRecorded(receipt)
   return {
     ...describe(opened, deployment, answer.adjusted),
     text: answer.text,
@@ -342,6 +347,13 @@ async function settleWhole(
     receipt,
   }
 }
+
+type Choice = Pick<ProviderAnswer, 'text' | 'finishReason' | 'toolCalls'>
+
+const answersOf = (answer: Choice & { furtherChoices?: Choice[] }): Choice[] => [
+  answer,
+  ...(answer.furtherChoices ?? []),
+]
 
 async function countAnswer(opened: OpenedCall, { usage, text, reasoningText, refusal }: ProviderAnswer) {
   return (await completeUsage(opened, usage)) ?? countUsage(opened, text + reasoningText + (refusal ?? ''))

@@ -40,6 +40,8 @@ export interface CompletionCall {
 
 export interface CallNeeds {
   capabilities: ReadonlySet<Capability>
+  /** One of them that the gateway enforces where no deployment has it. */
+  enforced?: Capability
   /** The field of the request that needs a capability, for the error if no deployment has it. */
   fieldOf(capability: Capability): string
 }

@@ -1,6 +1,7 @@
 import { AppError, raceSignal } from '../../platform/kernel/index.ts'
 import type { Deployment } from '../models/index.ts'
 import { type ProviderEvent, ProviderError, type ProviderStream } from '../providers/index.ts'
+import { type CallLimit, createCallLimit, tooManyCalls } from './call-limit.ts'
 import {
   type AnsweredEnding,
   assertRecorded,
@@ -28,6 +29,8 @@ interface Reading {
   meter: OutputMeter
   /** Null if the request has no schema. */
   verdict: StreamVerdict | null
+  /** Null if the request allows several calls. */
+  callLimit: CallLimit | null
   /** From the start of the call to the first output; null before it. */
   firstTokenMs: number | null
 }
@@ -62,7 +65,8 @@ export async function* relay(
       idleMs += opened.clock.monotonicMs() - yieldedMs
     }
     isRead = true
-    ending = 'completed'
+    const isExceeded = reading.callLimit?.isExceeded() === true
+    ending = isExceeded ? 'provider_failed' : 'completed'
     const finishReason = meter.finishReason()
     const usage = (await completeUsage(opened, meter.usage())) ?? (await estimateUsage(opened, meter))
     const estimated = !isCounted(meter.usage())
@@ -78,6 +82,7 @@ export async function* relay(
       firstTokenMs,
       schemaMismatch,
     })
+    if (isExceeded) throw tooManyCalls()
     assertRecorded(receipt)
     yield [{ type: 'finish', finishReason, usage, estimated, receipt }]
   } catch (error) {
@@ -106,6 +111,7 @@ function startReading({ request }: OpenedCall, { events }: ProviderStream): Read
     next: null,
     meter: createOutputMeter(),
     verdict: createStreamVerdict(request),
+    callLimit: createCallLimit(request),
     firstTokenMs: null,
   }
 }
@@ -125,7 +131,7 @@ async function take(opened: OpenedCall, reading: Reading, events: ProviderEvent[
   if (visible.length > 0) reading.firstTokenMs ??= Math.round(opened.clock.monotonicMs() - opened.openedMs)
   const granted = opened.hold.grant(meter.tokensBound(), meter.tokensEstimate())
   if (granted !== true) await granted
-  return visible
+  return reading.callLimit?.take(visible) ?? visible
 }
 
 /** One for all streams: it ends each of them, and an error takes its time to be made. */

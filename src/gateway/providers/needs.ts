@@ -18,6 +18,15 @@ export type Capability =
   | 'hosted_tools'
   | `hosted:${string}`
 
+/**
+ * At most one call is allowed, and one tool must be called: then this is what hosts without the limit do, nearly always. The gateway refuses
+ * their answers with more.
+ */
+export function mustCallOnce({ tools, toolChoice, parallelToolCalls }: ProviderRequest): boolean {
+  if (parallelToolCalls !== false) return false
+  return typeof toolChoice === 'object' || (toolChoice === 'required' && tools?.length === 1)
+}
+
 const capabilityOfPart: Partial<Record<ContentPart['type'], Capability>> = {
   image: 'images',
   file: 'files',

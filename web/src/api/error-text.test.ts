@@ -103,6 +103,7 @@ const ofClients = [
   'The body is not valid JSON.',
   'The body must be a JSON object.',
   'The client closed the request.',
+  'The model called its tool several times, although the request allows one call. Send the request again, or use a model that has a limit of one call.',
   'The client has closed the connection.',
   'The content-encoding `{}` is not supported. Send the body without compression.',
   'Send the archive as application/x-tar.',
