@@ -41,3 +41,30 @@ it('the line of a request never has the message of an error that may quote the r
   expect(JSON.stringify(lines)).not.toContain('secret prompt')
   expect(lines).toHaveLength(1)
 })
+
+it.each([
+  ['messages.0.content.12.image_url', 'messages.0.content.12.image_url'],
+  ['content-type', 'content-type'],
+  ['acceptUnverifiedEmail', 'acceptUnverifiedEmail'],
+  ['metadata.my secret', 'metadata.*'],
+  ['eW91IHNob3VsZCBub3QgcmVhZCB0aGlzIHRva2VuIQ', '*'],
+  ['tools.0.function.parameters.properties.patient: Kim', 'tools.0.function.parameters.properties.*'],
+  [`a${'.a'.repeat(100_000)}`, 'a.a.a.a.a.a.a.a.a.a.a.a'],
+  ['', '*'],
+])('the lines of a failed request have no field name that is a text of the client: %s', (param, shown) => {
+  const lines: LogFields[] = []
+  const write = (fields: LogFields) => void lines.push(fields)
+  const log = { ...silentLog, info: write, warn: write }
+  const error = new AppError('invalid_request', 'quoted', { param, internal: 'known' })
+  logRequest(log, {
+    requestId: 'r',
+    method: 'POST',
+    route: '/x',
+    status: 400,
+    durationMs: 1,
+    organisationId: 'o',
+    error,
+  })
+  logFailure(log, 'r', error)
+  expect(lines.map((line) => line['param'])).toEqual([shown, shown])
+})

@@ -23,12 +23,24 @@ export function logRequest(log: Log, { error, durationMs, ...request }: Answered
     {
       ...request,
       durationMs: Math.round(durationMs * 10) / 10,
-      ...(error && { code: error.code, param: error.param ?? undefined }),
+      ...(error && { code: error.code, param: loggableParam(error) }),
       ...(error?.code === 'overloaded' && { reason: reasonOf(error) }),
     },
     'request',
   )
 }
+
+/** Longest name of a field in the contract; tokens, keys and most texts are longer, or have other characters. */
+const fieldName = /^(?:[A-Za-z][\w-]{0,29}|\d{1,6})$/
+
+/** The field without names that a client has chosen, such as those of a query or of the keys in `metadata`: `*` in their place. */
+function loggableParam({ param }: AppError): string | undefined {
+  if (param === null) return undefined
+  const parts = param.split('.', maximumFieldParts)
+  return parts.map((part) => (fieldName.test(part) ? part : '*')).join('.')
+}
+
+const maximumFieldParts = 12
 
 /** What is overloaded, full or away. The messages of these errors are fixed texts; others may quote the request, and are not logged. */
 function reasonOf(error: AppError): string | undefined {
@@ -44,7 +56,7 @@ export function logFailure(log: Log, requestId: string, error: AppError): void {
   if (status < 500 && error.internal === undefined) return
   const stack = error.code === 'internal_error' && error.cause instanceof Error ? error.cause.stack : undefined
   log[status >= 500 ? 'error' : 'warn'](
-    { requestId, code: error.code, param: error.param, internal: reasonOf(error), stack },
+    { requestId, code: error.code, param: loggableParam(error), internal: reasonOf(error), stack },
     // Not error.message, which is for the client and may quote the request.
     'a request failed',
   )
