@@ -56,6 +56,11 @@ test.each([
   'qwerty123456',
   '1q2w3e4r5t6y',
   '1qaz2wsx3edc',
+  'password password',
+  'pass-word-1234',
+  'p a s s w o r d',
+  'pass\u200Bword1234',
+  'pässwört1234',
   '            ',
   '!!!!!!!!!!!!',
 ])('counts %j as common', (password) => {
@@ -106,6 +111,8 @@ describe('of a person', () => {
     'portico123456',
     'P0rtico123456',
     'portico-2026!',
+    'portico portico',
+    'k i m v a n d y k e',
   ])('refuses %j', async (password) => {
     await expect(assertUncommon(password, 'password', person)).rejects.toMatchObject({
       code: 'invalid_request',

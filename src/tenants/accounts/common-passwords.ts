@@ -48,8 +48,11 @@ function ownWords({ email, name = '' }: PasswordOwner = { email: '' }): Readonly
     ...parts(name),
     'portico',
   ]
-  return new Set(words.filter((word) => word.length >= shortestOwnWord))
+  return new Set(words.flatMap((word) => [word, plain(word)]).filter((word) => word.length >= shortestOwnWord))
 }
+
+/** Without accents, spaces, invisible characters and what people put between words. */
+const plain = (text: string) => text.normalize('NFKD').replaceAll(/[\p{M}\p{Z}\p{C}_.-]/gu, '')
 
 /** Rows of keyboards and the alphabet; a part of one, in either direction, is as easy to guess as a listed password. */
 const rows = [
@@ -72,14 +75,13 @@ const shortestRepetition = 3
 
 /**
  * Listed, or a listed one in the forms that programs try next, since few listed passwords have 12 characters: in capitals, with symbols for
- * letters, repeated, or with digits and symbols around it. `own` are words of the person, in lower case.
+ * letters, with accents, apart, repeated, or with digits and symbols around it. `own` are words of the person, in lower case.
  */
 export function isCommonPassword(
   password: string,
   list: ReadonlySet<string>,
   own: ReadonlySet<string> = new Set(),
 ): boolean {
-  const text = password.normalize('NFKC').toLowerCase()
   const isKnown = (part: string): boolean => {
     if (own.has(part) || list.has(part) || rows.some((row) => row.includes(part))) return true
     if (['i', 'l'].map((one) => toLetters(part, one)).some((word) => own.has(word) || list.has(word))) return true
@@ -91,9 +93,13 @@ export function isCommonPassword(
     const digits = addition.replaceAll(/\D/g, '')
     return addition.length - digits.length <= usualAddition && (digits.length <= usualAddition || isKnown(digits))
   }
-  if (isKnown(text)) return true
-  const [, before = '', core = '', after = ''] = /^(\P{L}*)(.*\p{L})(\P{L}*)$/su.exec(text) ?? []
-  return core !== '' && isKnown(core) && isUsual(before) && isUsual(after)
+  const isEasy = (text: string): boolean => {
+    if (isKnown(text)) return true
+    const [, before = '', core = '', after = ''] = /^(\P{L}*)(.*\p{L})(\P{L}*)$/su.exec(text) ?? []
+    return core !== '' && isKnown(core) && isUsual(before) && isUsual(after)
+  }
+  const text = password.normalize('NFKC').toLowerCase()
+  return isEasy(text) || isEasy(plain(text))
 }
 
 function toLetters(text: string, one: string): string {

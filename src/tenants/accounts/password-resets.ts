@@ -11,7 +11,7 @@ const tokenBytes = 32
 
 interface PasswordResetDependencies {
   resets: ReturnType<typeof createPasswordResetStore>
-  hashPassword: (password: string, person: { email: string }) => Promise<string>
+  hashPassword: (password: string, person: { email: string; name: string }) => Promise<string>
   /** Counts a use of a link. */
   countLink: (kind: 'password reset', clientAddress: string) => Promise<void>
   /** Ends the lock after wrong passwords. */
@@ -51,8 +51,8 @@ export function createPasswordResets({ resets, hashPassword, countLink, unlock, 
       password: string,
       { requestId, clientAddress }: { requestId: string; clientAddress: string },
     ): Promise<void> {
-      const { email } = await findPasswordReset(token, clientAddress)
-      const passwordHash = await hashPassword(password, { email })
+      const { email, name } = await findPasswordReset(token, clientAddress)
+      const passwordHash = await hashPassword(password, { email, name })
       const actor = { name: email, requestId }
       if (!(await resets.use(lookupHash(token), passwordHash, { actor, atMs: clock.now() }))) throw noReset()
       await unlock(email, clientAddress)
