@@ -207,6 +207,7 @@ describe('an attack on the sign-in', () => {
     ['no state', { back: (to: URL) => to.searchParams.delete('state') }, 'state_not_found'],
     ['another issuer', { back: (to: URL) => to.searchParams.set('iss', 'https://evil.example') }, 'issuer_mismatch'],
     ['another code', { back: (to: URL) => to.searchParams.set('code', 'other') }, 'invalid_code'],
+    ['two codes', { back: (to: URL) => to.searchParams.append('code', 'other') }, 'invalid_code'],
     [
       'another code challenge',
       { atProvider: (to: URL) => to.searchParams.set('code_challenge', 'x'.repeat(43)) },
@@ -240,7 +241,15 @@ describe('an attack on the sign-in', () => {
     provider.signedIn = 'eva'
     const started = await openBrowser(url).call('POST', '/api/auth/sign-in/social?x=1', body)
     expect(new URL(started.body.url).origin).toBe(provider.issuer)
-    expect((await enter('eva', { returnTo: '//evil.example/console' })).location).toBe('/console')
+    for (const returnTo of [
+      '//evil.example/console',
+      '/console/..%2f..%2fv1',
+      '/console/../v1',
+      '/console/a%5cb',
+      '/consoles',
+    ])
+      expect((await enter('eva', { returnTo })).location).toBe('/console')
+    expect((await enter('eva', { returnTo: '/console/spaces/a-b_1.c' })).location).toBe('/console/spaces/a-b_1.c')
   })
 
   test('with a discovery document of another issuer is refused, and the next sign-in reads it again', async () => {

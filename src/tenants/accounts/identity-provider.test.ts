@@ -104,6 +104,22 @@ test.each([
   await expect(identify(claims)).rejects.toMatchObject({ code: 'invalid_token' })
 })
 
+test.each([
+  [true, true],
+  ['true', true],
+  [1, true],
+  ['1', true],
+  [false, false],
+  ['false', false],
+  ['TRUE', false],
+  [2, false],
+  [[true], false],
+  [{ verified: true }, false],
+  [null, false],
+])('reads %j as a statement that the e-mail is verified: %j', async (v, isVerified) => {
+  expect(await identify({ v })).toMatchObject({ isVerified })
+})
+
 test('accepts an ID token of a provider whose clock is half a minute ahead', async () => {
   expect(await identify({ iat: nowSeconds + 30 })).toMatchObject({ email: person.email })
 })

@@ -254,7 +254,8 @@ function toIdentity(sources: JWTPayload[], issuer: string, settings: IdentityPro
     accountId: `${issuer} ${sources[0]?.sub}`,
     issuer,
     email: typeof email === 'string' && email !== '' ? readEmail(email) : '',
-    isVerified: ['true', '1'].includes(String(contact?.[verifiedClaim])),
+    // Entra sends numbers or texts.
+    isVerified: ([true, 'true', 1, '1'] as unknown[]).includes(contact?.[verifiedClaim]),
     name: typeof name === 'string' ? toStorable(name.trim().slice(0, 200)) : '',
     groups: [first(groupsClaim)]
       .flat()

@@ -53,8 +53,8 @@ const trustedDeviceCookie = /\btrust_device$/
 /** A session ends after this time without a request to `get-session`. */
 const sessionSeconds = 7 * 24 * 3600
 const refreshAfterSeconds = 24 * 3600
-/** A page of the console to which single sign-on returns: no other site, no query. */
-const returnPath = /^\/console(?:\/[\w.~%-]{1,200}){0,8}$/
+/** A page of the console to which single sign-on returns: no other site, no query. The library refuses further characters. */
+const returnPath = /^\/console(?:\/[\w-][\w.-]{0,199}){0,8}$/
 
 export function createSignInLibrary(dependencies: SignInLibraryDependencies) {
   const auth = createAuth(dependencies)
@@ -142,14 +142,19 @@ function createAuth(dependencies: SignInLibraryDependencies) {
     logger: {
       // Its warnings state refused sign-ins, which the request log has already.
       level: 'error',
-      log: (_level, message, ...details) =>
-        log.error(
-          { error: [message, ...details.map(describeError)].join('; ') },
-          'the sign-in library reports an error',
-        ),
+      log: (_level, message, ...details) => {
+        // Texts and objects can be those of a client.
+        const failures = details.filter((detail) => detail instanceof Error)
+        const level = failures.every(isOfClient) ? 'warn' : 'error'
+        const error = [message, ...failures.map(describeError)].join('; ')
+        log[level]({ error }, 'the sign-in library reports an error')
+      },
     },
   })
 }
+
+/** Anybody can send a callback that belongs to no sign-in. */
+const isOfClient = (error: Error) => 'code' in error && /^state_(?!generation)/.test(String(error.code))
 
 function openSingleSignOn({ rules, store }: SingleSignOn, dependencies: SignInLibraryDependencies) {
   const { clock, requestId } = dependencies

@@ -84,6 +84,7 @@ export function createSignIn(dependencies: SignInDependencies) {
       if (!endpoint || (isSingleSignOn && !singleSignOn))
         throw new AppError('not_found', 'There is no such sign-in endpoint. docs/operate/sign-in.md lists all.')
       if (endpoint.secret === 'password' && !passwordSignIn) throw noPasswords()
+      assertTexts(request, endpoint)
       if (path === '/get-session') return answer(request, endpoint)
       if (path === '/change-password')
         await assertUncommon(String(fieldOf(request, 'newPassword')), 'newPassword', await findPerson(request.headers))
@@ -114,6 +115,12 @@ async function openLibrary(dependencies: SignInLibraryDependencies): Promise<Sig
   return createSignInLibrary(dependencies)
 }
 
+/** Every field is a text. The library reports those that are absent. */
+function assertTexts(request: SignInRequest, { fields }: SignInEndpoint) {
+  const wrong = fields.find((name) => !['string', 'undefined'].includes(typeof fieldOf(request, name)))
+  if (wrong !== undefined) throw new AppError('invalid_request', `\`${wrong}\` must be a string.`, { param: wrong })
+}
+
 function recordedWrite(
   { action, table, column, after = null }: LibraryChange,
   { id: personId, email: name, sessionId }: Person,
@@ -137,6 +144,8 @@ async function toPage(answer: Promise<Response>, log: Log): Promise<Response> {
   })
   if (response.status >= 300 && response.status < 400) return response
   const { code } = ((await response.json().catch(() => null)) ?? {}) as { code?: unknown }
-  const error = typeof code === 'string' && /^[a-z_]{1,60}$/.test(code) ? code : 'internal_error'
+  // The library refuses a query that is not that of a provider with a code in capitals.
+  const unnamed = response.status >= 400 && response.status < 500 ? 'invalid_code' : 'internal_error'
+  const error = typeof code === 'string' && /^[a-z_]{1,60}$/.test(code) ? code : unnamed
   return new Response(null, { status: 302, headers: { location: `${signInPagePath}?error=${error}` } })
 }
