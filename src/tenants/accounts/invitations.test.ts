@@ -108,6 +108,12 @@ describe('an invitation', () => {
     expect(await total()).toBe(before - 1)
   })
 
+  test('is accepted once when it is accepted several times together', async () => {
+    const { token } = await accounts.invite({ email: newEmail(), role: 'member', organisationId }, operator)
+    const accepted = await Promise.allSettled(Array.from({ length: 8 }, () => acceptAs(accounts, token, 'Person')))
+    expect(accepted.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  })
+
   test('of a person whose account was removed does not pass to a new account of the e-mail', async () => {
     const sender = await newSender('administrator')
     const token = await inviteBy(sender, 'member')
@@ -230,6 +236,16 @@ describe('a link for a new password', () => {
     await expect(accounts.usePasswordReset(token, visitorPassword, by)).rejects.toMatchObject(gone)
     await accounts.setOperator(personId, confirmed, operator)
     await expect(accounts.findPasswordReset(token, '192.0.2.1')).rejects.toMatchObject(gone)
+  })
+
+  test('sets no password made of the name of the person', async () => {
+    const { token: invited } = await accounts.invite({ email: newEmail(), role: 'member', organisationId }, operator)
+    const personId = await acceptAs(accounts, invited, 'Marguerite Yourcenar')
+    const { token } = await accounts.createPasswordReset(personId, { removeSecondFactor: false }, operator)
+    const by = { requestId: 'r', clientAddress: '192.0.2.1' }
+    const refused = accounts.usePasswordReset(token, 'Yourcenar 1951', by)
+    await expect(refused).rejects.toMatchObject({ code: 'invalid_request', param: 'password' })
+    await accounts.usePasswordReset(token, visitorPassword, by)
   })
 
   test('sets one of the passwords that arrive together', async () => {

@@ -181,6 +181,15 @@ describe('a one-time code', () => {
   })
 })
 
+test('a backup code is accepted once, also when it arrives several times together', async () => {
+  const { email, backupCodes } = await newGuardedPerson()
+  const visitors = await openChallenges(email, 8)
+  const use = (one: Visitor) => one.post('/two-factor/verify-backup-code', { code: backupCodes[0] })
+  await Promise.all(visitors.map(use))
+  const signedIn = await Promise.all(visitors.map(signedInAs))
+  expect(signedIn.filter((one) => one !== undefined)).toEqual([email])
+})
+
 describe('a sign-in that waits for the second factor', () => {
   test.each([
     [
