@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
+import { currentOrganisation, loopTurn } from '../../platform/kernel/index.ts'
 import { decodeBody } from './content-encoding.ts'
 import { bodyBytes } from './encode-body.ts'
 import { IncomingBody } from './incoming-body.ts'
@@ -111,7 +112,23 @@ function addressOf(url: string): Address {
   return address
 }
 
-/** A long body is sent in pieces, so that copying and encrypting it does not block the event loop. */
+/** Bytes of a long body that are sent in one step. */
+const pieceBytes = 64 * 1024
+
+/**
+ * The pieces of a long body, each in the next turn of its organisation. The system takes megabytes at once, so undici would copy and encrypt
+ * the whole body in one phase of the event loop.
+ */
+async function* piecesInTurns(body: readonly Buffer[], owner: string): AsyncGenerator<Buffer, void, void> {
+  for (const slice of body) {
+    for (let at = 0; at < slice.length; at += pieceBytes) {
+      const turn = loopTurn(owner)
+      if (turn) await turn
+      yield slice.subarray(at, at + pieceBytes)
+    }
+  }
+}
+
 function payload(
   { method, body }: EncodedRequest,
   headers: Record<string, string>,
@@ -122,7 +139,7 @@ function payload(
   return {
     headers: { ...headers, 'content-length': String(bodyBytes(body)) },
     // undici iterates over it and waits where the socket is full, as it does for a stream, but without the stream's work for each piece.
-    body: body as never,
+    body: piecesInTurns(body, currentOrganisation()) as never,
   }
 }
 

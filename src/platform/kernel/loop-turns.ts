@@ -1,11 +1,24 @@
 import { performance } from 'node:perf_hooks'
 import { Turns } from './turns.ts'
 
-/**
- * Longest time that steps of work take in one phase of the event loop. A call of another owner waits for about ten phases, since each answer
- * of the system, the database and the provider waits for one.
- */
-const sliceMs = 2
+/** How long steps, and all work of one turn of the event loop, should take. */
+interface Lengths {
+  sliceMs: number
+  /**
+   * Steps start work that comes back as events of sockets and files, which take no turns. The more time these took since the last phase, the
+   * shorter the slice, so that steps begin no more than the event loop can follow.
+   */
+  turnMs: number
+}
+
+const ofOneOwner: Lengths = { sliceMs: 2, turnMs: 3 }
+/** A call waits for about ten turns, since each answer of the system, the database and the provider waits for one. */
+const ofSeveral: Lengths = { sliceMs: 0.5, turnMs: 1 }
+/** So long after steps of two owners followed each other, the loop counts as shared. */
+const sharedForMs = 100
+/** So that steps make progress next to work that has nothing to do with them. */
+const shortestSliceMs = 0.25
+
 /** Steps that run at once in one turn of the event loop. What a shared event lets continue enters before any of it has taken time. */
 const maximumAtOnce = 32
 /** Waiting steps that are resumed in one phase at most: each takes a callback, also after the end of the slice. */
@@ -42,6 +55,16 @@ export class LoopTurns {
   #loop = -1
   #startedMs = 0
   #atOnce = 0
+  /** The end of the last phase. */
+  #endedLoop = -Infinity
+  #endedMs = 0
+  /** Of the present phase. */
+  #sliceMs = 0
+  #lastOwner: string | undefined
+  /** When a step of another owner than the last one entered. */
+  #changedMs = -Infinity
+  /** Owners that have had no step in the present phase. */
+  #round = 0
   /** The turn in which the last connection arrived. */
   #connectionLoop = -Infinity
   #turnsWithoutStep = 0
@@ -60,7 +83,13 @@ export class LoopTurns {
 
   /** Called before a step. Undefined: it may run at once. Otherwise it waits for the promise, which never rejects. */
   enter(owner: string): Promise<void> | undefined {
-    if (this.#waitingCount === 0 && this.#hasTime()) return undefined
+    if (owner !== this.#lastOwner) this.#change(owner)
+    return this.#waitingCount === 0 && this.#hasTime() ? undefined : this.wait(owner)
+  }
+
+  /** Waits for the next phase in any case: after a step that was long. */
+  wait(owner: string): Promise<void> {
+    if (owner !== this.#lastOwner) this.#change(owner)
     return new Promise((resolve) => {
       this.#waiting.add(owner, resolve)
       this.#waitingCount++
@@ -70,6 +99,15 @@ export class LoopTurns {
 
   connectionArrived(): void {
     this.#connectionLoop = this.#loopCount()
+  }
+
+  #change(owner: string): void {
+    if (this.#lastOwner !== undefined) this.#changedMs = this.#nowMs()
+    this.#lastOwner = owner
+  }
+
+  #lengths(nowMs: number): Lengths {
+    return nowMs - this.#changedMs < sharedForMs ? ofSeveral : ofOneOwner
   }
 
   #hasTime(): boolean {
@@ -82,14 +120,30 @@ export class LoopTurns {
       this.#startedMs = nowMs
       this.#atOnce = 0
     }
-    return ++this.#atOnce <= maximumAtOnce && nowMs - this.#startedMs < sliceMs
+    return ++this.#atOnce <= maximumAtOnce && nowMs - this.#startedMs < this.#lengths(nowMs).sliceMs
   }
 
-  #stepsAllowed(): number {
-    const isArriving = this.#connectionLoop === this.#loopCount()
-    if (isArriving && ++this.#turnsWithoutStep < turnsForConnections) return 0
-    this.#turnsWithoutStep = 0
-    return isArriving ? 1 : maximumBatch
+  #begin(): void {
+    const loop = this.#loopCount()
+    const nowMs = this.#nowMs()
+    const otherMs = loop - this.#endedLoop === 1 ? nowMs - this.#endedMs : 0
+    this.#isRunning = true
+    this.#startedMs = nowMs
+    const { sliceMs, turnMs } = this.#lengths(nowMs)
+    this.#sliceMs = Math.min(sliceMs, Math.max(shortestSliceMs, turnMs - otherMs))
+    this.#round = this.#waiting.owners
+    const isArriving = this.#connectionLoop === loop
+    const isForConnections = isArriving && ++this.#turnsWithoutStep < turnsForConnections
+    if (!isForConnections) this.#turnsWithoutStep = 0
+    if (isForConnections) this.#allowed = 0
+    else this.#allowed = isArriving ? this.#round : maximumBatch
+  }
+
+  #end(): void {
+    this.#isRunning = false
+    this.#endedLoop = this.#loopCount()
+    this.#endedMs = this.#nowMs()
+    this.#extendBatch()
   }
 
   #extendBatch(): void {
@@ -97,20 +151,21 @@ export class LoopTurns {
   }
 
   #resume = (): void => {
-    if (!this.#isRunning) {
-      this.#isRunning = true
-      this.#startedMs = this.#nowMs()
-      this.#allowed = this.#stepsAllowed()
-    }
+    if (!this.#isRunning) this.#begin()
     this.#batch--
-    if (this.#waitingCount > 0 && this.#allowed > 0 && this.#nowMs() - this.#startedMs < sliceMs) {
+    const usedMs = this.#nowMs() - this.#startedMs
+    // The first step of each owner is not for the work that another one has started.
+    if (
+      this.#waitingCount > 0 &&
+      this.#allowed > 0 &&
+      usedMs < (this.#round > 0 ? ofOneOwner.sliceMs : this.#sliceMs)
+    ) {
       this.#waitingCount--
       this.#allowed--
+      this.#round--
       this.#waiting.takeNext()!.item()
     }
-    if (this.#batch > 0) return
-    this.#isRunning = false
-    this.#extendBatch()
+    if (this.#batch === 0) this.#end()
   }
 }
 
@@ -120,6 +175,11 @@ const turns = new LoopTurns()
 /** See `LoopTurns.enter`. */
 export function loopTurn(owner: string): Promise<void> | undefined {
   return turns.enter(owner)
+}
+
+/** See `LoopTurns.wait`. */
+export function nextLoopTurn(owner: string): Promise<void> {
+  return turns.wait(owner)
 }
 
 /** See `LoopTurns.connectionArrived`. */
