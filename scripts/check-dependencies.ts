@@ -54,6 +54,7 @@ const wings: Wings = {
       erasures: [],
       chat: ['spaces'],
       'golden-questions': ['insights', 'spaces', 'chat'],
+      mcp: ['chat', 'spaces'],
       'space-archives': ['golden-questions', 'spaces'],
     },
   },

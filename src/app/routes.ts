@@ -3,6 +3,7 @@ import { authRoutes, memberRoutes, passwordResetRoutes, peopleRoutes } from '../
 import { backupRoutes } from './backup/index.ts'
 import { repairRoutes, usageRoutes } from '../gateway/billing/index.ts'
 import { chatRoutes, spaceSearchRoutes } from '../chat/chat/index.ts'
+import { mcpRoutes } from '../chat/mcp/index.ts'
 import {
   developerToolsViewRoutes,
   modelViewRoutes,
@@ -65,18 +66,15 @@ function answerRoutes({
   log,
 }: Pick<Parts, 'answers' | 'spaces' | 'insights' | 'conversationRecords' | 'metrics' | 'log'>): Routes[] {
   const getSpace = (id: string) => spaces.get(id)
-  return [
-    chatRoutes({
-      ...answers,
-      getSpace,
-      getPublishedSpace: (endpointId) => spaces.getEndpoint(endpointId),
-      noteAnswer: (given) => insights.note(given),
-      beginRecord: conversationRecords.begin,
-      countCitations: (counts) => countCitations(metrics, counts),
-      log,
-    }),
-    spaceSearchRoutes({ ...answers, getSpace }),
-  ]
+  const published = {
+    ...answers,
+    getPublishedSpace: (endpointId: string) => spaces.getEndpoint(endpointId),
+    noteAnswer: (given: Parameters<typeof insights.note>[0]) => insights.note(given),
+    beginRecord: conversationRecords.begin,
+    countCitations: (counts: Parameters<typeof countCitations>[1]) => countCitations(metrics, counts),
+    log,
+  }
+  return [chatRoutes({ ...published, getSpace }), mcpRoutes(published), spaceSearchRoutes({ ...answers, getSpace })]
 }
 
 /** Sign-in, accounts and memberships. */

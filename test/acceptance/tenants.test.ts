@@ -65,6 +65,7 @@ const bodies: Record<string, (ids: Ids) => unknown> = {
   'POST /v2/gateway/responses/input_tokens': () => ({ model: 'portico/offline', input: 'Hi' }),
   'POST /v2/gateway/anthropic/v1/messages': () => ({ model: 'portico/offline', max_tokens: 50, messages }),
   'POST /v2/gateway/anthropic/v1/messages/count_tokens': () => ({ model: 'portico/offline', messages }),
+  'POST /v2/endpoints/{endpointId}/mcp': () => ({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
   'PUT /v2/endpoints/{endpointId}/answers/{requestId}/rating': () => ({ rating: 'down' }),
   'POST /v1/endpoints/{endpointId}/chat': () => ({ messages: [{ role: 'user', content: 'What does a ticket cost?' }] }),
   'POST /api/spaces/{id}/documents/delete': ({ documentId }) => ({ ids: [documentId] }),

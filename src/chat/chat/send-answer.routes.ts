@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ChatAnswer } from '../../contract/chat.ts'
 import { headerList, startEventStream, toAppError } from '../../platform/http/index.ts'
 import { AppError, type Log } from '../../platform/kernel/index.ts'
 import type { Organisation } from '../../tenants/organisations/index.ts'
@@ -28,20 +29,52 @@ export type SendDependencies = AnswerDependencies & {
   log: Log
 }
 
-/** Answers a request to a Space as one JSON object or as server-sent events. `request.organisation` owns the Space. */
+/** What an answer takes of its request. `organisation` owns the Space. */
+export type AnswerRequest = Pick<FastifyRequest, 'headers' | 'requestId' | 'organisation' | 'clientSignal'>
+
+type AnswerPlace = { space: Space } & Pick<AnswerCall, 'isOffered'> & Pick<Reader, 'isPreview' | 'isAdministrator'>
+
+/** Answers a request to a Space as one JSON object or as server-sent events. */
 export async function sendAnswer(
   dependencies: SendDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
-  {
-    space,
-    isOffered,
-    isPreview,
-    isAdministrator,
-  }: { space: Space } & Pick<AnswerCall, 'isOffered'> & Pick<Reader, 'isPreview' | 'isAdministrator'>,
+  place: AnswerPlace,
 ) {
   const body = request.body as ReadChat
   if (body.ignored.length > 0) reply.header('x-ignored-params', headerList(body.ignored))
+  const { events, reader, hasTools } = await openAnswer(dependencies, request, body, place)
+  if (!hasTools) reply.header('x-agentic-workflow', 'unavailable')
+  if (body.streaming === true) return streamAnswer(dependencies.log, { request, reply, events, reader })
+  return foldAnswer(events, idOf(request), reader).catch((error: unknown) => {
+    throw toReaderError(error, reader)
+  })
+}
+
+/** The answer of a published Space to one question, for clients that are not the chat. */
+export async function answerWhole(
+  dependencies: SendDependencies,
+  request: AnswerRequest,
+  question: string,
+  place: Pick<AnswerPlace, 'space' | 'isOffered'>,
+): Promise<ChatAnswer> {
+  const body = { messages: [{ role: 'user' as const, content: question }] }
+  const published = { ...place, isPreview: false, isAdministrator: false }
+  const { events, reader } = await openAnswer(dependencies, request, body, published)
+  return foldAnswer(events, idOf(request), reader).catch((error: unknown) => {
+    throw toReaderError(error, reader)
+  })
+}
+
+const idOf = ({ requestId }: AnswerRequest) => `msg_${requestId.slice(4)}`
+
+/** Begins an answer. `hasTools`: false if the request asks for the agentic workflow and the model accepts no tools. */
+async function openAnswer(
+  dependencies: SendDependencies,
+  request: AnswerRequest,
+  body: Pick<ReadChat, 'messages' | 'streaming'>,
+  { space, isOffered, isPreview, isAdministrator }: AnswerPlace,
+) {
   const messages = await readConversation(body.messages)
   assertQuestion(messages.at(-1)!.content, body.messages.length - 1)
   const passageReferences = isOn(request.headers['service-enable-passage-references'])
@@ -73,13 +106,9 @@ export async function sendAnswer(
     // An error in the request names its field; visitors can correct it.
     throw error instanceof AppError && error.param !== null ? error : toReaderError(error, reader)
   })
-  if (call.agentic && !prepared.hasTools) reply.header('x-agentic-workflow', 'unavailable')
   const answered = answer(dependencies, call, prepared)
   const events = record ? record.follow(answered) : answered
-  if (body.streaming === true) return streamAnswer(dependencies.log, { request, reply, events, reader })
-  return foldAnswer(events, `msg_${request.requestId.slice(4)}`, reader).catch((error: unknown) => {
-    throw toReaderError(error, reader)
-  })
+  return { events, reader, hasTools: prepared.hasTools || !call.agentic }
 }
 
 /** Before anything is searched, recorded or billed. `index`: of the last message in the request. */
@@ -94,7 +123,7 @@ function assertQuestion(question: string, index: number) {
 /** Undefined unless the Space keeps conversations. The header is checked in any case, so that the setting causes no error. */
 function startRecordOf(
   { beginRecord }: SendDependencies,
-  request: FastifyRequest,
+  request: AnswerRequest,
   call: AnswerCall,
 ): AnswerRecord | undefined {
   const user = readUser(request.headers)
