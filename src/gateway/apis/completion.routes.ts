@@ -6,9 +6,11 @@ import {
   type AnswerIdentity,
   type AnswerRenderer,
   answerCompletion,
+  type CallNeeds,
   type CompletionCall,
   type Completions,
   type StreamRenderer,
+  type TokenCounts,
   type WholeCompletion,
 } from '../gateway/index.ts'
 import { type Capability, mustCallOnce, needsOf, type ProviderRequest } from '../providers/index.ts'
@@ -106,7 +108,7 @@ function withFieldOf<Parsed extends ParsedCall>({ promptField }: ClientApi<Parse
 function toCompletionCall<Parsed extends ParsedCall>(api: ClientApi<Parsed>, call: Call, parsed: Parsed) {
   const { model, request, promptEstimate, stream } = parsed
   const { requestId, organisation, signal } = call
-  const capabilities = needsOf(request)
+  const needs = callNeeds(request, (capability) => api.fieldOf(capability, parsed))
   return {
     requestId,
     organisation,
@@ -118,14 +120,33 @@ function toCompletionCall<Parsed extends ParsedCall>(api: ClientApi<Parsed>, cal
     promptEstimate,
     stream,
     signal,
-    ...(capabilities.size > 0 && {
-      needs: {
-        capabilities,
-        ...(mustCallOnce(request) && { enforced: 'parallel_tools' }),
-        fieldOf: (capability: Capability) => api.fieldOf(capability, parsed),
-      },
-    }),
+    ...(needs && { needs }),
   } satisfies CompletionCall
+}
+
+/** Null if every deployment can serve the request. */
+export function callNeeds(request: ProviderRequest, fieldOf: CallNeeds['fieldOf']): CallNeeds | null {
+  const capabilities = needsOf(request)
+  if (capabilities.size === 0) return null
+  return { capabilities, ...(mustCallOnce(request) && { enforced: 'parallel_tools' }), fieldOf }
+}
+
+export const countDescription =
+  'Free of charge. The header `x-portico-counted-by` is `provider` where a host of the model has counted (Anthropic, Gemini, Vertex AI and Bedrock, for some of its models), else `portico`, whose count may differ from the bill.'
+
+/** Counts a prompt, and names in a header who has. */
+export async function countFor(
+  call: Call,
+  counts: TokenCounts,
+  { model, request, promptEstimate }: Omit<ParsedCall, 'stream' | 'ignored'>,
+  fieldOf: CallNeeds['fieldOf'],
+): Promise<number> {
+  const { requestId, organisation, signal } = call
+  const needs = callNeeds(request, fieldOf)
+  const counted = { requestId, organisation, model, request, promptEstimate, signal, ...(needs && { needs }) }
+  const { tokens, by } = await counts.count(counted)
+  call.header('x-portico-counted-by', by)
+  return tokens
 }
 
 /** Longest part of a place in an answer that a header has, in characters. */

@@ -84,7 +84,8 @@ export function createHttpProvider({
     },
     ...(embeddings?.takesTokens && { embedsTokens: true }),
     ...(tokenCount && {
-      async countTokens(call) {
+      async countTokens(original) {
+        const call = await withBytes(wire, original)
         const request = wire.refusals.prepare(call, (prepared) => tokenCount.toRequest(prepared))
         const body = await readWhole((await send(wire, request, call)).body)
         return readAnswer(() => tokenCount.fromResponse(body))
@@ -133,12 +134,14 @@ const readersOf = (adapter: WireAdapter, { request }: ProviderCall) => ({
 /** Bodies of refusals that may name a field, as long as the error is referenced. */
 const refusalBodies = new WeakMap<ProviderError, string>()
 
+/** The call with the bytes of media that the host does not fetch. */
+async function withBytes({ adapter: { takesAddress }, mediaPool }: Wire, call: ProviderCall): Promise<ProviderCall> {
+  return needsBytes(call, takesAddress) ? await withFetchedMedia(call, takesAddress, mediaPool) : call
+}
+
 /** Sends a completion. If the host refuses a field by name, sends it once more without the field: no byte of an answer was received. */
 async function sendCall(wire: Wire, original: ProviderCall, options: { stream: boolean }) {
-  const { takesAddress } = wire.adapter
-  const call = needsBytes(original, takesAddress)
-    ? await withFetchedMedia(original, takesAddress, wire.mediaPool)
-    : original
+  const call = await withBytes(wire, original)
   const prepare = () => wire.refusals.prepare(call, (prepared) => wire.adapter.toRequest(prepared, options))
   const request = prepare()
   const learn = (error: unknown, refused: WireRequest) => {

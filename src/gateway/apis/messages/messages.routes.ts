@@ -17,8 +17,14 @@ import {
 } from '../../../platform/http/index.ts'
 import { assertGatewayAccess } from '../../../tenants/organisations/index.ts'
 import type { TokenCounts } from '../../gateway/index.ts'
-import { type Capability, needsOf, type ProviderRequest } from '../../providers/index.ts'
-import { type ClientApi, completionRoute, type CompletionRouteDependencies } from '../completion.routes.ts'
+import type { Capability, ProviderRequest } from '../../providers/index.ts'
+import {
+  type ClientApi,
+  completionRoute,
+  type CompletionRouteDependencies,
+  countDescription,
+  countFor,
+} from '../completion.routes.ts'
 import { parseBetas } from './betas.ts'
 import { countTokensBody, messagesBody, type ReadCount, type ReadMessages } from './messages-body.ts'
 import { renderMessage } from './render-answer.ts'
@@ -103,7 +109,7 @@ export function messagesRoutes(dependencies: MessagesDependencies): Routes {
           {
             body: countTokensRequestSchema,
             response: { 200: countTokensSchema, ...messagesErrors(400, 401, 402, 403, 404, 413, 429, 502, 503, 504) },
-            description: "Counted by the provider if the model is Anthropic's, else by Portico. Free of charge.",
+            description: countDescription,
           },
           'organisation',
           { limited: 'call', body: countTokensBody, access: assertGatewayAccess },
@@ -118,12 +124,6 @@ export function messagesRoutes(dependencies: MessagesDependencies): Routes {
 async function answerCount(call: Call, tokenCounts: TokenCounts): Promise<void> {
   const parsed = readHeaders(call.body as ReadCount, call)
   if (parsed.ignored.length > 0) call.header('x-ignored-params', headerList(parsed.ignored))
-  const { model, request, promptEstimate } = parsed
-  const { requestId, organisation, signal } = call
-  const needs = {
-    capabilities: needsOf(request),
-    fieldOf: (capability: Capability) => fieldOf(capability, request),
-  }
-  const tokens = await tokenCounts.count({ requestId, organisation, model, request, promptEstimate, needs, signal })
+  const tokens = await countFor(call, tokenCounts, parsed, (capability) => fieldOf(capability, parsed.request))
   call.sendJson(JSON.stringify({ input_tokens: tokens }))
 }

@@ -35,14 +35,13 @@ export const responsesBody: BodyReader<ReadResponses> = {
   ...readsWith(parseResponses),
 }
 
-/** The same of a request whose tokens are counted, which may lack the model. */
+/** The same of a request whose tokens are counted, which may lack the model: it is `''` then. */
 export const tokenCountBody: BodyReader<ReadResponses> = {
   ...responsesBody,
   exportName: 'tokenCountBody',
-  ...readsWith((value, ignored) => parseResponses(withModel(value), ignored)),
-}
-
-/** The count does not depend on the model. */
-function withModel(value: unknown): unknown {
-  return isObject(value) && !(value instanceof JsonText) ? { ...value, model: value.model ?? 'any' } : value
+  ...readsWith((value, ignored) => {
+    if (!isObject(value) || value instanceof JsonText || (value.model ?? null) !== null)
+      return parseResponses(value, ignored)
+    return { ...parseResponses({ ...value, model: 'any' }, ignored), model: '' }
+  }),
 }

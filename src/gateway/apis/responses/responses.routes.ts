@@ -10,10 +10,16 @@ import {
 import { answerCall, type Call, describeRoutes, renderErrorBody, type Routes } from '../../../platform/http/index.ts'
 import type { Clock } from '../../../platform/kernel/index.ts'
 import { assertGatewayAccess } from '../../../tenants/organisations/index.ts'
-import { countPrompt } from '../../gateway/index.ts'
+import { countPrompt, type TokenCounts } from '../../gateway/index.ts'
 import type { Capability } from '../../providers/index.ts'
 import type { TokenCounting } from '../../tokens/index.ts'
-import { type ClientApi, completionRoute, type CompletionRouteDependencies } from '../completion.routes.ts'
+import {
+  type ClientApi,
+  completionRoute,
+  type CompletionRouteDependencies,
+  countDescription,
+  countFor,
+} from '../completion.routes.ts'
 import { renderAnswer } from './render-answer.ts'
 import { createResponseStream } from './render-stream.ts'
 import { type ReadResponses, responsesBody, tokenCountBody } from './responses-body.ts'
@@ -30,13 +36,15 @@ const fields: Partial<Record<Capability, string>> = {
   logprobs: 'top_logprobs',
 }
 
+/** Media are in the input. */
+const fieldOf = (capability: Capability) => fields[capability] ?? 'input'
+
 function responsesApi(clock: Clock): ClientApi<ReadResponses> {
   const nowSeconds = () => Math.floor(clock.now() / 1000)
   return {
     idPrefix: 'resp_',
     promptField: 'input',
-    // Media are in the input.
-    fieldOf: (capability) => fields[capability] ?? 'input',
+    fieldOf,
     renderWhole: (completion, parsed, identity) => renderAnswer(completion, parsed, identity, nowSeconds()),
     createStream(parsed, identity) {
       const stream = createResponseStream(parsed, identity, nowSeconds)
@@ -48,13 +56,19 @@ function responsesApi(clock: Clock): ClientApi<ReadResponses> {
 /** `/v2/gateway/responses`: the stateless part of the Responses API, and its count of tokens. */
 export function responsesRoutes({
   tokens,
+  tokenCounts,
   ...dependencies
-}: CompletionRouteDependencies & { tokens: TokenCounting }): Routes {
+}: CompletionRouteDependencies & { tokens: TokenCounting; tokenCounts: TokenCounts }): Routes {
   const { handler, config, ...hooks } = completionRoute(responsesApi(dependencies.clock), responsesBody, dependencies)
   const described = describeRoutes('organisation', 'Gateway, version 2')
+  const countInput = async (call: Call) => {
+    const parsed = call.body as ReadResponses
+    if (parsed.model !== '') return countFor(call, tokenCounts, parsed, fieldOf)
+    call.header('x-portico-counted-by', 'portico')
+    return (await countPrompt(parsed.request, tokens)) ?? parsed.promptEstimate.estimate
+  }
   const count = async (call: Call) => {
-    const { request, promptEstimate } = call.body as ReadResponses
-    const inputTokens = (await countPrompt(request, tokens)) ?? promptEstimate.estimate
+    const inputTokens = await countInput(call)
     call.sendJson(`{"object":"response.input_tokens","input_tokens":${inputTokens}}`)
   }
   return (app) => {
@@ -88,8 +102,8 @@ export function responsesRoutes({
           'Count the input tokens of a response',
           {
             body: responsesTokenCountRequestSchema,
-            response: { 200: responsesTokenCountSchema, ...errorResponses(400, 401, 403, 429, 503) },
-            description: "Portico's count of texts and tools, which may differ from the provider's. It costs nothing.",
+            response: { 200: responsesTokenCountSchema, ...errorResponses(400, 401, 402, 403, 404, 429, 503) },
+            description: `${countDescription} Without a model, texts and tools are counted by Portico.`,
           },
           'organisation',
           { limited: 'call', body: tokenCountBody, access: assertGatewayAccess },

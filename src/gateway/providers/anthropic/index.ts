@@ -1,8 +1,8 @@
 import { readModelIds } from '../model-list.ts'
 import { createRedactor } from '../redactor.ts'
 import type { CreateWireAdapter } from '../wire-adapter.ts'
-import { asCount, decodeJsonObject } from '../wire-json.ts'
-import { unreadableAnswer } from '../wire-failure.ts'
+import { readTokenCount } from '../token-count.ts'
+import { decodeJsonObject } from '../wire-json.ts'
 import { fromMessage } from './from-response.ts'
 import { createMessageStreamReader } from './from-stream.ts'
 import { mapError } from './map-error.ts'
@@ -23,11 +23,7 @@ export const createAnthropicAdapter: CreateWireAdapter = (settings) => {
     requestIdHeader: 'request-id',
     tokenCount: {
       toRequest: (call) => toCountRequest(call, settings),
-      fromResponse(body) {
-        const tokens = asCount(decodeJsonObject(body)?.input_tokens)
-        if (tokens === undefined) throw unreadableAnswer('a count', true)
-        return tokens
-      },
+      fromResponse: readTokenCount('input_tokens'),
     },
     // 1000 is the largest page; it fits all models.
     models: {

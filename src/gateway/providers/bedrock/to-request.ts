@@ -43,6 +43,21 @@ export function toConverseRequest(
   )
 }
 
+/** Fields of a request that are a part of the prompt. */
+const countedFields = ['messages', 'system', 'toolConfig'] as const
+/** Inference profiles of a geography: CountTokens takes the id of the model only (https://github.com/pydantic/pydantic-ai/pull/3367). */
+const profilePrefix = /^(us|us-gov|eu|apac|jp|au|ca|sa|global)\./
+
+/** The same for `CountTokens`, which answers in the region of the provider. */
+export function toCountTokensRequest(call: ProviderCall, settings: ProviderSettings, root: string): WireRequest {
+  const adjustments = new Adjustments()
+  const traits = resolveTraits('bedrock', call.model)
+  const body = toBody(acceptCall(call, settings, traits, adjustments), traits, settings, adjustments)
+  const converse = Object.fromEntries(countedFields.flatMap((name) => (body[name] ? [[name, body[name]]] : [])))
+  const id = encodeURIComponent(call.model.id.replace(profilePrefix, ''))
+  return jsonRequest(`${root}/model/${id}/count-tokens`, { input: { converse } })
+}
+
 function toBody(
   call: ProviderCall,
   traits: ModelTraits,

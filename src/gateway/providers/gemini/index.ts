@@ -2,6 +2,7 @@ import { readModelIds } from '../model-list.ts'
 import { createRedactor } from '../redactor.ts'
 import type { ProviderSettings } from '../port.ts'
 import type { CreateWireAdapter, WireAdapter } from '../wire-adapter.ts'
+import { readTokenCount } from '../token-count.ts'
 import { asString, decodeJsonObject } from '../wire-json.ts'
 import { geminiModelPath, geminiRoot, vertexModelPath, vertexRoot } from './addresses.ts'
 import { geminiEmbeddings, vertexEmbeddings } from './embeddings.ts'
@@ -9,7 +10,7 @@ import { fromGenerateContent } from './from-response.ts'
 import { createGenerateContentStreamReader } from './from-stream.ts'
 import { createGoogleTokenLoader, type LoadGoogleToken } from './google-token.ts'
 import { mapError } from './map-error.ts'
-import { toGenerateContentRequest } from './to-request.ts'
+import { toCountTokensRequest, toGenerateContentRequest } from './to-request.ts'
 
 /** The Gemini API (generativelanguage.googleapis.com), with an API key. */
 export const createGeminiAdapter: CreateWireAdapter = (settings) => {
@@ -59,6 +60,10 @@ function sharedMappings(settings: ProviderSettings, modelUrl: (id: string) => st
     createStreamReader: () => createGenerateContentStreamReader(redact),
     mapError: (failure) => mapError(failure, redact),
     requestIdHeader: null,
+    tokenCount: {
+      toRequest: (call) => toCountTokensRequest(call, settings, modelUrl(call.model.id)),
+      fromResponse: readTokenCount('totalTokens'),
+    },
   } satisfies Partial<WireAdapter>
 }
 

@@ -10,6 +10,7 @@ import { Adjustments, mapSampling } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
 import { type JsonObject, parseJsonObject } from '../wire-json.ts'
 import { usableSchema } from '../structured-answer.ts'
+import { geminiModelPath } from './addresses.ts'
 import { mapThinking } from './map-thinking.ts'
 import { decodeToolCallId } from './tool-call-id.ts'
 
@@ -35,6 +36,22 @@ export function toGenerateContentRequest(
     body,
     { accept: options.stream ? 'text/event-stream' : 'application/json', adjusted: adjustments.names() },
   )
+}
+
+/** Fields of a request that are a part of the prompt. */
+const countedFields = ['systemInstruction', 'contents', 'tools'] as const
+
+/** The same for `countTokens`, which has two forms: the Gemini API counts a whole request, Vertex AI the fields of a prompt. */
+export function toCountTokensRequest(call: ProviderCall, settings: ProviderSettings, modelUrl: string): WireRequest {
+  const adjustments = new Adjustments()
+  const traits = resolveTraits(settings.format, call.model)
+  const body = toBody(acceptCall(call, settings, traits, adjustments), traits, settings, adjustments)
+  const prompt = Object.fromEntries(countedFields.flatMap((name) => (body[name] ? [[name, body[name]]] : [])))
+  const counted =
+    settings.format === 'vertex'
+      ? prompt
+      : { generateContentRequest: { model: geminiModelPath(call.model.id), ...prompt } }
+  return jsonRequest(`${modelUrl}:countTokens`, counted)
 }
 
 function toBody(
