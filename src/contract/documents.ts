@@ -26,8 +26,13 @@ const version1Types = {
 export const supportedFileTypes: Record<DocumentsVersion, z.infer<typeof supportedFileTypesSchema>> = {
   1: version1Types,
   2: {
-    supportedMimeTypes: [...version1Types.supportedMimeTypes, 'text/html', 'text/tab-separated-values'],
-    supportedExtensions: [...version1Types.supportedExtensions, '.html', '.htm', '.tsv'],
+    supportedMimeTypes: [
+      ...version1Types.supportedMimeTypes,
+      'text/html',
+      'text/tab-separated-values',
+      'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+    ],
+    supportedExtensions: [...version1Types.supportedExtensions, '.html', '.htm', '.tsv', '.xlsx'],
   },
 }
 
@@ -36,12 +41,13 @@ export const supportedFileTypesSchema = z
   .meta({ id: 'SupportedFileTypes' })
 
 /** The formats of the supported types of every version. */
-export const documentFormats = ['pdf', 'docx', 'txt', 'csv', 'md', 'html', 'tsv'] as const
+export const documentFormats = ['pdf', 'docx', 'txt', 'csv', 'md', 'html', 'tsv', 'xlsx'] as const
 
 /** Codes of failed documents: a closed list. */
 export const documentFailureCodes = [
   'encrypted_pdf',
   'encrypted_docx',
+  'encrypted_file',
   'corrupt_file',
   'empty_file',
   'no_text',

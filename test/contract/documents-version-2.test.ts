@@ -48,8 +48,13 @@ describe('version 2 of the document API', () => {
         supportedExtensions: string[]
       }
     const [first, second] = [await types(1), await types(2)]
-    expect(second.supportedExtensions).toEqual([...first.supportedExtensions, '.html', '.htm', '.tsv'])
-    expect(second.supportedMimeTypes).toEqual([...first.supportedMimeTypes, 'text/html', 'text/tab-separated-values'])
+    expect(second.supportedExtensions).toEqual([...first.supportedExtensions, '.html', '.htm', '.tsv', '.xlsx'])
+    expect(second.supportedMimeTypes).toEqual([
+      ...first.supportedMimeTypes,
+      'text/html',
+      'text/tab-separated-values',
+      'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+    ])
   })
 
   it('accepts its own types, which version 1 rejects with the types that it has', async () => {

@@ -26,6 +26,8 @@ const smallBytes: Record<DocumentFormat, number> = {
   html: 1024 * kibibyte,
   // Compressed, and often with pictures.
   docx: 1024 * kibibyte,
+  // A table of that size is long.
+  xlsx: 256 * kibibyte,
   pdf: 2048 * kibibyte,
 }
 

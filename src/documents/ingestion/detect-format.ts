@@ -26,6 +26,11 @@ const fileTypes: readonly FileType[] = [
   { format: 'html', extension: '.html', mimeType: 'text/html' },
   { format: 'html', extension: '.htm', mimeType: 'text/html' },
   { format: 'tsv', extension: '.tsv', mimeType: 'text/tab-separated-values' },
+  {
+    format: 'xlsx',
+    extension: '.xlsx',
+    mimeType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  },
 ]
 
 function typesOf(version: DocumentsVersion): readonly FileType[] {
@@ -71,7 +76,10 @@ function byContent(supportedTypes: readonly FileType[], head: Uint8Array, declar
   const declared = declaredType?.split(';')[0]?.trim().toLowerCase()
   const signature = signatureOf(head)
   if (signature === 'a pdf') return supportedTypes.find(({ format }) => format === 'pdf')
-  if (signature === 'a zip archive') return zipKind(head) === 'docx' ? supportedTypes[1] : undefined
+  if (signature === 'a zip archive') {
+    const kind = zipKind(head)
+    return supportedTypes.find(({ format }) => kind === packageNames[format])
+  }
   return signature === null
     ? supportedTypes.find(({ mimeType }) => mimeType === declared && mimeType.startsWith('text/'))
     : undefined
@@ -85,8 +93,9 @@ function contradiction(format: DocumentFormat, head: Uint8Array): string | null 
     case 'pdf':
       return signature === null || signature === 'a pdf' ? null : signature
     case 'docx':
-      if (signature === 'a zip archive') return zipContradiction(head)
-      // An OLE container under this name is an encrypted docx, or an old .doc: reading it shows which.
+    case 'xlsx':
+      if (signature === 'a zip archive') return zipContradiction(format, head)
+      // An OLE container under this name is an encrypted file, or one of the format before: reading it shows which.
       return signature === null || signature === 'an Office file' ? null : signature
     default:
       if (isBinary(head)) return signature ?? 'binary data'
@@ -149,9 +158,16 @@ function signatureOf(head: Uint8Array): string | null {
   return bytes.subarray(0, 1024).includes('%PDF-') && isBinary(head) ? 'a pdf' : null
 }
 
-function zipContradiction(head: Uint8Array): string | null {
+/** What a zip of an office format is called. */
+const packageNames: Partial<Record<DocumentFormat, string>> = {
+  docx: 'a Word document',
+  xlsx: 'an Excel workbook',
+}
+
+function zipContradiction(format: DocumentFormat, head: Uint8Array): string | null {
   const kind = zipKind(head)
-  return kind === 'docx' || kind === 'unknown' ? null : kind
+  if (kind === packageNames[format] || kind === 'unknown') return null
+  return kind === 'other' ? `a zip archive without ${packageNames[format]}` : kind
 }
 
 /**
@@ -160,12 +176,12 @@ function zipContradiction(head: Uint8Array): string | null {
  */
 function zipKind(head: Uint8Array): string {
   const names = localEntryNames(head)
-  if (names.some((name) => name.startsWith('word/'))) return 'docx'
+  if (names.some((name) => name.startsWith('word/'))) return 'a Word document'
   if (names.some((name) => name.startsWith('xl/'))) return 'an Excel workbook'
   if (names.some((name) => name.startsWith('ppt/'))) return 'a PowerPoint presentation'
   if (names[0] === 'mimetype') return 'an OpenDocument or e-book file'
   const isPackage = names.some((name) => /^(\[content_types\]\.xml|_rels\/|docprops\/|customxml\/)/.test(name))
-  return isPackage || names.length === 0 ? 'unknown' : 'a zip archive without a Word document'
+  return isPackage || names.length === 0 ? 'unknown' : 'other'
 }
 
 function localEntryNames(head: Uint8Array): string[] {

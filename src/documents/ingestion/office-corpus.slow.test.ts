@@ -15,6 +15,10 @@ interface CorpusFile {
   kind: DocumentFormat
   expected_file: string
   headings?: string[]
+  /** Column, and two texts of one row. */
+  probes?: [string, string, string][]
+  /** Hidden sheets. */
+  hidden?: string[]
 }
 
 const leastRecall = 0.97
@@ -39,17 +43,18 @@ async function extract({ id, kind }: CorpusFile): Promise<ExtractedBlock[]> {
   return blocks
 }
 
-const ofKind = (kind: string) => files.filter((file) => file.kind === kind)
+const kinds = ['html', 'xlsx']
+const ofKind = (...wanted: string[]) => files.filter(({ kind }) => wanted.includes(kind))
 const textOf = (blocks: ExtractedBlock[]) => blocks.map(({ text }) => text).join('\n')
 
 describe.skipIf(!folder)(`the shared office files${folder ? '' : ' (folder is missing)'}`, () => {
-  test.each(ofKind('html'))('$id yields its words', async (file) => {
+  test.each(ofKind(...kinds))('$id yields its words', async (file) => {
     const expected = await readFile(path.join(folder!, file.expected_file), 'utf8')
     const recall = wordRecall(expected, textOf(await extract(file)))
     expect(recall).toBeGreaterThanOrEqual(leastRecall)
   })
 
-  test.each(ofKind('html'))('$id is accepted by its name and content', async ({ id, kind }) => {
+  test.each(ofKind(...kinds))('$id is accepted by its name and content', async ({ id, kind }) => {
     const head = (await readFile(path.join(folder!, id))).subarray(0, detectionHeadBytes)
     expect(detectFormat({ fileName: path.basename(id), head }, 2)).toMatchObject({ supported: true, format: kind })
     expect(detectFormat({ fileName: path.basename(id), head }, 1)).toMatchObject({ supported: false })
@@ -59,4 +64,16 @@ describe.skipIf(!folder)(`the shared office files${folder ? '' : ' (folder is mi
     const given = (await extract(file)).filter(({ kind }) => kind === 'heading').map(({ text }) => text)
     expect(given).toEqual(expect.arrayContaining(file.headings ?? []))
   })
+
+  test.each(ofKind('xlsx'))(
+    '$id has its rows, and its hidden sheets by name',
+    async ({ probes = [], hidden = [], ...file }) => {
+      const blocks = await extract(file)
+      const rows = blocks.filter(({ kind }) => kind === 'table_row').map(({ text }) => text.split(' | '))
+      for (const [, label, value] of probes)
+        expect(rows.filter((row) => row.includes(label) && row.includes(value))).not.toEqual([])
+      const names = blocks.filter(({ kind }) => kind === 'heading').map(({ text }) => text)
+      for (const name of hidden) expect(names).toContain(`${name} (hidden)`)
+    },
+  )
 })

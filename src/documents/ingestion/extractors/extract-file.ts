@@ -8,6 +8,7 @@ import { extractMarkdown } from './markdown.ts'
 import { createPdfReader } from './pdf/document.ts'
 import { createPdfExtractor, type PdfOptions } from './pdf/pdf.ts'
 import { extractTxt } from './txt.ts'
+import { extractXlsx } from './xlsx/xlsx.ts'
 
 /** Chooses the extractor by format and enforces the rules of every format: output limits, and no `ready` document without text. */
 export function createFileExtractor(options?: PdfOptions) {
@@ -23,6 +24,7 @@ export function createFileExtractor(options?: PdfOptions) {
     txt: extractTxt,
     html: extractHtml,
     tsv: extractTsv,
+    xlsx: extractXlsx,
   }
 
   return {
@@ -73,4 +75,5 @@ const noTextMessages: Record<DocumentFormat, string> = {
   txt: 'No text was found in the file: it holds only white space.',
   html: 'No text was found in the page. Save the page as your browser shows it, with its text.',
   tsv: 'No text was found in the tsv file: all its cells are empty.',
+  xlsx: 'No text was found in the workbook: all its cells are empty.',
 }

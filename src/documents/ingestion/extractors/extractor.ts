@@ -7,7 +7,7 @@ export interface OutputLimits {
   /** UTF-16 units of extracted text. */
   maximumCharacters: number
   maximumBlocks: number
-  /** Bytes of all the parts of a zip container (docx) that are unpacked. */
+  /** Bytes of all the parts of a zip container (docx, xlsx) that are unpacked. */
   maximumUnpackedBytes: number
 }
 

@@ -3,7 +3,22 @@ import { SaxesParser } from 'saxes'
 import { ExtractionError } from '../extraction.ts'
 import { corruptFile } from './extractor.ts'
 
-/** Deeper than any word processor nests; a deeper file is hostile. */
+/** The format of a package, and its words in messages. */
+export interface OfficeKind {
+  format: 'docx' | 'xlsx' | 'pptx'
+  what: string
+  program: string
+  /** Of the format before. */
+  formerExtension: string
+  /** The main part where no relationship names it, and main parts of other formats. */
+  usualPart: string
+  foreignParts: RegExp
+  /** What the longest texts are. */
+  longest: string
+  encryptedCode: 'encrypted_docx' | 'encrypted_file'
+}
+
+/** Deeper than any office program nests; a deeper file is hostile. */
 const maximumDepth = 1_000
 /** Longest run of text or mark-up between two tags that is held in memory. */
 const maximumTokenCharacters = 16 * 1024 * 1024
@@ -17,7 +32,12 @@ const namespacePrefixes: Record<string, string> = {
   'http://schemas.openxmlformats.org/markup-compatibility/2006': 'mc:',
 }
 
-/** The value of an element's attribute, by its name without prefix. */
+const relationships = new Set([
+  'http://schemas.openxmlformats.org/officeDocument/2006/relationships',
+  'http://purl.oclc.org/ooxml/officeDocument/relationships',
+])
+
+/** The value of an element's attribute, by its name without prefix; `r:id` is the one that names a relationship. */
 export type Attribute = (localName: string) => string | undefined
 
 export interface XmlHandler {
@@ -29,9 +49,14 @@ export interface XmlHandler {
 
 /**
  * Reads XML in pieces, calling the handler, and yields after each piece so that the caller can hand results on. Document type
- * declarations are refused: they allow external entities and entity bombs, and no docx needs one.
+ * declarations are refused: they allow external entities and entity bombs, and no office file needs one.
  */
-export async function* readXml(pieces: AsyncIterable<string>, handler: XmlHandler): AsyncGenerator<void> {
+export async function* readXml(
+  pieces: AsyncIterable<string>,
+  handler: XmlHandler,
+  kind: OfficeKind,
+): AsyncGenerator<void> {
+  const { what, program, longest } = kind
   const parser = new SaxesParser({ xmlns: true, position: false })
   let depth = 0
   let sinceToken = 0
@@ -39,7 +64,7 @@ export async function* readXml(pieces: AsyncIterable<string>, handler: XmlHandle
   parser.on('doctype', () => {
     throw new ExtractionError(
       'unsupported_content',
-      'The document declares XML entities, which Word never does; it is not read. Save it again in Word and upload the new file.',
+      `The ${what} declares XML entities, which ${program} never does; it is not read. Save it again in ${program} and upload the new file.`,
     )
   })
   parser.on('opentag', (tag) => {
@@ -48,10 +73,13 @@ export async function* readXml(pieces: AsyncIterable<string>, handler: XmlHandle
     if (depth > maximumDepth)
       throw new ExtractionError(
         'too_complex',
-        `The document nests deeper than ${maximumDepth} levels. Copy its text into a new document and upload that.`,
+        `The ${what} nests deeper than ${maximumDepth} levels. Copy its text into a new ${what} and upload that.`,
       )
-    handler.open(`${lookUp(namespacePrefixes, tag.uri) ?? ''}${tag.local}`, (localName) => {
-      for (const attribute of Object.values(tag.attributes)) if (attribute.local === localName) return attribute.value
+    handler.open(`${lookUp(namespacePrefixes, tag.uri) ?? ''}${tag.local}`, (name) => {
+      const isRelationship = name === 'r:id'
+      const wanted = isRelationship ? 'id' : name
+      for (const { local, uri, value } of Object.values(tag.attributes))
+        if (local === wanted && (!isRelationship || relationships.has(uri))) return value
       return undefined
     })
   })
@@ -68,27 +96,31 @@ export async function* readXml(pieces: AsyncIterable<string>, handler: XmlHandle
     if (sinceToken > maximumTokenCharacters)
       throw new ExtractionError(
         'too_large_when_unpacked',
-        'One paragraph of the document is larger than 16 million characters. Split it into smaller documents.',
+        `One ${longest} of the ${what} is larger than 16 million characters. Split it into smaller ${what}s.`,
       )
-    feed(parser, piece)
+    feed(parser, piece, kind)
     yield
   }
   // An absent part is empty, not broken XML.
-  if (!isEmpty) feed(parser, null)
+  if (!isEmpty) feed(parser, null, kind)
 }
 
-function feed(parser: SaxesParser<{ xmlns: true; position: false }>, piece: string | null) {
+function feed(parser: SaxesParser<{ xmlns: true; position: false }>, piece: string | null, { format }: OfficeKind) {
   try {
     if (piece === null) parser.close()
     else parser.write(piece)
   } catch (error) {
     if (error instanceof ExtractionError) throw error
-    throw corruptFile('The docx file is damaged: its XML is broken.', error)
+    throw corruptFile(`The ${format} file is damaged: its XML is broken.`, error)
   }
 }
 
 /** Reads a small part to its end. */
-export async function readWholeXml(pieces: AsyncIterable<string>, handler: Partial<XmlHandler>): Promise<void> {
+export async function readWholeXml(
+  pieces: AsyncIterable<string>,
+  handler: Partial<XmlHandler>,
+  kind: OfficeKind,
+): Promise<void> {
   const whole: XmlHandler = { open() {}, close() {}, text() {}, ...handler }
-  for await (const _ of readXml(pieces, whole));
+  for await (const _ of readXml(pieces, whole, kind));
 }

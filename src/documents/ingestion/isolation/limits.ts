@@ -13,6 +13,8 @@ export interface ExtractionLimits extends OutputLimits {
 
 const mebibyte = 1024 * 1024
 
+const packed: ReadonlySet<DocumentFormat> = new Set(['pdf', 'docx', 'xlsx'])
+
 /** Heap of the child's JavaScript, in MiB. PDFium's memory comes on top, and `memoryLimitBytes` bounds both. */
 export const childHeapMebibytes = 512
 
@@ -27,10 +29,9 @@ export function defaultLimits(format: DocumentFormat, sizeBytes: number): Extrac
     memoryLimitBytes: Math.round(768 * mebibyte + 4 * Math.min(sizeBytes, 256 * mebibyte)),
     maximumPages: 20_000,
     // Text cannot be longer than the file where nothing is packed; packed formats get room.
-    maximumCharacters:
-      format === 'pdf' || format === 'docx'
-        ? Math.min(200_000_000, 20_000_000 + 20 * sizeBytes)
-        : Math.max(1_000_000, sizeBytes * 2),
+    maximumCharacters: packed.has(format)
+      ? Math.min(200_000_000, 20_000_000 + 20 * sizeBytes)
+      : Math.max(1_000_000, sizeBytes * 2),
     maximumBlocks: 1_000_000 + Math.ceil(sizeBytes / 4),
     maximumChunks: 100_000,
     maximumUnpackedBytes: Math.min(512 * mebibyte, 64 * mebibyte + 60 * sizeBytes),

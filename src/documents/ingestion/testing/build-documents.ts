@@ -58,6 +58,64 @@ export function buildDocx(body: string, parts: Record<string, string | Buffer> =
   return buildZip(Object.entries(all).map(([name, content]) => ({ name, content })))
 }
 
+/** A sheet of a built workbook: its rows of cells in SpreadsheetML, and what follows them. */
+export interface BuiltSheet {
+  name: string
+  rows: string
+  after?: string
+  state?: string
+}
+
+/** An xlsx with these sheets; `shared` are the shared strings, `styles` the content of its style sheet, `parts` further parts. */
+export function buildXlsx(
+  sheets: BuiltSheet[],
+  { shared = [], styles = '', parts = {}, properties = '' }: XlsxParts = {},
+): Buffer {
+  const namespace = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
+  const types = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
+  const named = sheets.map(
+    ({ name, state = 'visible' }, index) =>
+      `<sheet name="${name}" sheetId="${index + 7}" state="${state}" r:id="s${index}"/>`,
+  )
+  const relationships = sheets.map(
+    (_, index) => `<Relationship Id="s${index}" Type="${types}/worksheet" Target="worksheets/${index}.xml"/>`,
+  )
+  const relationshipsPart = (content: string) =>
+    `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${content}</Relationships>`
+  const all: Record<string, string> = {
+    '_rels/.rels': relationshipsPart(`<Relationship Id="r" Type="${types}/officeDocument" Target="/xl/workbook.xml"/>`),
+    'xl/workbook.xml': `<workbook xmlns="${namespace}" xmlns:r="${types}"><workbookPr ${properties}/><sheets>${named.join('')}</sheets></workbook>`,
+    'xl/_rels/workbook.xml.rels': relationshipsPart(
+      `${relationships.join('')}<Relationship Id="t" Type="${types}/sharedStrings" Target="strings.xml"/><Relationship Id="y" Type="${types}/styles" Target="styles.xml"/>`,
+    ),
+    'xl/strings.xml': `<sst xmlns="${namespace}">${shared.map((text) => `<si><t>${text}</t></si>`).join('')}</sst>`,
+    'xl/styles.xml': `<styleSheet xmlns="${namespace}">${styles}</styleSheet>`,
+    ...Object.fromEntries(
+      sheets.map(({ rows, after = '' }, index) => [
+        `xl/worksheets/${index}.xml`,
+        `<worksheet xmlns="${namespace}"><sheetData>${rows}</sheetData>${after}</worksheet>`,
+      ]),
+    ),
+    ...parts,
+  }
+  return buildZip(Object.entries(all).map(([name, content]) => ({ name, content })))
+}
+
+interface XlsxParts {
+  shared?: string[]
+  styles?: string
+  parts?: Record<string, string>
+  /** Attributes of the workbook. */
+  properties?: string
+}
+
+/** Rows of inline texts, with numbers as numbers. */
+export function sheetRows(rows: (string | number)[][], first = 1): string {
+  const cell = (value: string | number) =>
+    typeof value === 'number' ? `<c><v>${value}</v></c>` : `<c t="inlineStr"><is><t>${value}</t></is></c>`
+  return rows.map((cells, index) => `<row r="${index + first}">${cells.map(cell).join('')}</row>`).join('')
+}
+
 /** A paragraph of WordprocessingML; `properties` is the content of its w:pPr. */
 export function docxParagraph(text: string, properties = ''): string {
   return `<w:p><w:pPr>${properties}</w:pPr><w:r><w:t xml:space="preserve">${text}</w:t></w:r></w:p>`

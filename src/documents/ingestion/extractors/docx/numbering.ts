@@ -1,5 +1,6 @@
 import { readWholeXml } from '../office-xml.ts'
 import { isOn } from './form-fields.ts'
+import { wordKind } from './word-kind.ts'
 
 export interface DocxNumbering {
   /** Counts a paragraph and returns its displayed number or bullet; empty where it shows none. */
@@ -41,51 +42,55 @@ export async function readNumbering(pieces: AsyncIterable<string>): Promise<Docx
   let list: List | null = null
   let overridden: number | null = null
   let level: Level | null = null
-  await readWholeXml(pieces, {
-    open(name, attribute) {
-      const value = attribute('val')
-      switch (name) {
-        case 'w:abstractNum':
-          abstractList = { levels: new Map(), styleLink: null, style: null }
-          abstractLists.set(attribute('abstractNumId') ?? '', abstractList)
-          return
-        case 'w:num':
-          list = { abstractId: '', starts: new Map(), overrides: new Map() }
-          lists.set(attribute('numId') ?? '', list)
-          return
-        case 'w:abstractNumId':
-          if (list) list.abstractId = value ?? ''
-          return
-        case 'w:numStyleLink':
-          if (abstractList) abstractList.styleLink = value ?? null
-          return
-        case 'w:styleLink':
-          if (abstractList) abstractList.style = value ?? null
-          return
-        case 'w:lvlOverride':
-          overridden = Number(attribute('ilvl'))
-          return
-        case 'w:startOverride':
-          if (list && overridden !== null) list.starts.set(overridden, wholeNumber(value, 1))
-          return
-        case 'w:lvl': {
-          level = { start: 1, format: 'decimal', text: '', isLegal: false, restart: null, style: null }
-          const at = Number(attribute('ilvl'))
-          if (list) list.overrides.set(at, level)
-          else abstractList?.levels.set(at, level)
-          return
+  await readWholeXml(
+    pieces,
+    {
+      open(name, attribute) {
+        const value = attribute('val')
+        switch (name) {
+          case 'w:abstractNum':
+            abstractList = { levels: new Map(), styleLink: null, style: null }
+            abstractLists.set(attribute('abstractNumId') ?? '', abstractList)
+            return
+          case 'w:num':
+            list = { abstractId: '', starts: new Map(), overrides: new Map() }
+            lists.set(attribute('numId') ?? '', list)
+            return
+          case 'w:abstractNumId':
+            if (list) list.abstractId = value ?? ''
+            return
+          case 'w:numStyleLink':
+            if (abstractList) abstractList.styleLink = value ?? null
+            return
+          case 'w:styleLink':
+            if (abstractList) abstractList.style = value ?? null
+            return
+          case 'w:lvlOverride':
+            overridden = Number(attribute('ilvl'))
+            return
+          case 'w:startOverride':
+            if (list && overridden !== null) list.starts.set(overridden, wholeNumber(value, 1))
+            return
+          case 'w:lvl': {
+            level = { start: 1, format: 'decimal', text: '', isLegal: false, restart: null, style: null }
+            const at = Number(attribute('ilvl'))
+            if (list) list.overrides.set(at, level)
+            else abstractList?.levels.set(at, level)
+            return
+          }
+          default:
+            if (level) readLevel(level, name, value)
         }
-        default:
-          if (level) readLevel(level, name, value)
-      }
+      },
+      close(name) {
+        if (name === 'w:abstractNum') abstractList = null
+        else if (name === 'w:num') list = null
+        else if (name === 'w:lvlOverride') overridden = null
+        else if (name === 'w:lvl') level = null
+      },
     },
-    close(name) {
-      if (name === 'w:abstractNum') abstractList = null
-      else if (name === 'w:num') list = null
-      else if (name === 'w:lvlOverride') overridden = null
-      else if (name === 'w:lvl') level = null
-    },
-  })
+    wordKind,
+  )
   return createNumbering(abstractLists, lists)
 }
 

@@ -1,4 +1,5 @@
 import { readWholeXml } from '../office-xml.ts'
+import { wordKind } from './word-kind.ts'
 
 /** The structure that a paragraph style gives. */
 export interface ParagraphStyle {
@@ -39,25 +40,29 @@ const plain: ParagraphStyle = {
 export async function readStyles(pieces: AsyncIterable<string>): Promise<(id: string | null) => ParagraphStyle> {
   const raw = new Map<string, RawStyle>()
   let current: RawStyle | null = null
-  await readWholeXml(pieces, {
-    open(name, attribute) {
-      if (name === 'w:style') {
-        current = { name: '', basedOn: null, outlineLevel: null, numbered: false, numId: null, numLevel: null }
-        raw.set(attribute('styleId') ?? '', current)
-      } else if (!current) return
-      else if (name === 'w:name') current.name = (attribute('val') ?? '').toLowerCase()
-      else if (name === 'w:basedOn') current.basedOn = attribute('val') ?? null
-      else if (name === 'w:outlineLvl') current.outlineLevel = Number(attribute('val'))
-      else if (name === 'w:ilvl') current.numLevel = Number(attribute('val'))
-      else if (name === 'w:numId') {
-        current.numId = attribute('val') ?? '0'
-        current.numbered = current.numId !== '0'
-      }
+  await readWholeXml(
+    pieces,
+    {
+      open(name, attribute) {
+        if (name === 'w:style') {
+          current = { name: '', basedOn: null, outlineLevel: null, numbered: false, numId: null, numLevel: null }
+          raw.set(attribute('styleId') ?? '', current)
+        } else if (!current) return
+        else if (name === 'w:name') current.name = (attribute('val') ?? '').toLowerCase()
+        else if (name === 'w:basedOn') current.basedOn = attribute('val') ?? null
+        else if (name === 'w:outlineLvl') current.outlineLevel = Number(attribute('val'))
+        else if (name === 'w:ilvl') current.numLevel = Number(attribute('val'))
+        else if (name === 'w:numId') {
+          current.numId = attribute('val') ?? '0'
+          current.numbered = current.numId !== '0'
+        }
+      },
+      close(name) {
+        if (name === 'w:style') current = null
+      },
     },
-    close(name) {
-      if (name === 'w:style') current = null
-    },
-  })
+    wordKind,
+  )
   const resolved = new Map<string, ParagraphStyle>()
   return (id) => {
     if (id === null) return plain

@@ -1,0 +1,133 @@
+import { cleanLine } from '../clean-text.ts'
+import { corruptFile } from '../extractor.ts'
+import type { Attribute, XmlHandler } from '../office-xml.ts'
+import { createTextReader, maximumCellCharacters, type Workbook } from './workbook.ts'
+
+/** Most columns of a sheet. */
+const maximumColumns = 16_384
+
+/** A row with its filled cells. */
+export interface SheetRow {
+  /** 1-based. */
+  number: number
+  /** Texts by 0-based column. */
+  cells: Map<number, string>
+}
+
+interface Cell {
+  column: number
+  type: string
+  style: number
+  value: string
+  formula: string
+}
+
+/** Reads the elements of a sheet into rows. */
+export class SheetReader implements XmlHandler {
+  private readonly workbook: Pick<Workbook, 'strings' | 'formats'>
+  /** Called for a formula whose value the file does not have. */
+  private readonly missesValue: () => void
+  private readonly inline = createTextReader()
+  private rows: SheetRow[] = []
+  private row: SheetRow | null = null
+  private lastRow = 0
+  private lastColumn = -1
+  private cell: Cell | null = null
+  private field: 'value' | 'formula' | null = null
+
+  constructor(workbook: Pick<Workbook, 'strings' | 'formats'>, missesValue: () => void) {
+    this.workbook = workbook
+    this.missesValue = missesValue
+  }
+
+  /** Returns the rows that are complete by now. */
+  take(): SheetRow[] {
+    const taken = this.rows
+    this.rows = []
+    return taken
+  }
+
+  open(name: string, attribute: Attribute) {
+    if (this.cell) {
+      if (name === 'v') this.field = 'value'
+      else if (name === 'f') this.field = 'formula'
+      this.inline.open(name)
+    } else if (name === 'c' && this.row) this.openCell(attribute)
+    else if (name === 'row') {
+      this.row = { number: Number(attribute('r')) || this.lastRow + 1, cells: new Map() }
+      this.lastRow = this.row.number
+      this.lastColumn = -1
+    }
+  }
+
+  close(name: string) {
+    this.inline.close(name)
+    if (name === 'v' || name === 'f') this.field = null
+    else if (name === 'c') this.closeCell()
+    else if (name === 'row' && this.row) {
+      if (this.row.cells.size > 0) this.rows.push(this.row)
+      this.row = null
+    }
+  }
+
+  text(text: string) {
+    if (!this.cell) return
+    if (this.field) this.cell[this.field] += text
+    else this.inline.text(text)
+  }
+
+  private openCell(attribute: Attribute) {
+    const column = columnOf(attribute('r')) ?? this.lastColumn + 1
+    if (column >= maximumColumns) throw corruptFile('The xlsx file is damaged: a cell is outside of its sheet.')
+    this.lastColumn = column
+    const style = Number(attribute('s') ?? 0)
+    this.cell = { column, type: attribute('t') ?? 'n', style, value: '', formula: '' }
+    this.inline.start()
+  }
+
+  private closeCell() {
+    const { cell, row } = this
+    this.cell = null
+    if (!cell || !row) return
+    const text = this.textOf(cell)
+    if (text !== '') row.cells.set(cell.column, text)
+  }
+
+  private textOf({ type, value, formula, style }: Cell): string {
+    if (type === 'inlineStr') return this.inline.take()
+    if (value === '') {
+      if (formula === '') return ''
+      this.missesValue()
+      return cellText(`=${formula}`)
+    }
+    switch (type) {
+      case 's':
+        return this.workbook.strings[Number(value)] ?? ''
+      case 'b':
+        return value === '1' ? 'TRUE' : 'FALSE'
+      case 'n': {
+        const number = Number(value)
+        return Number.isFinite(number) ? (this.workbook.formats[style] ?? String)(number) : cellText(value)
+      }
+      default:
+        return cellText(value)
+    }
+  }
+}
+
+/** The 0-based column of a place such as `AB12`; null where it names none. */
+export function columnOf(place: string | undefined): number | null {
+  const letters = /^\$?([A-Z]{1,4})\$?\d/i.exec(place ?? '')?.[1]
+  if (letters === undefined) return null
+  return [...letters.toUpperCase()].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1
+}
+
+/** The 1-based row of a place; null where it names none. */
+export function rowOf(place: string | undefined): number | null {
+  const digits = /^\$?[A-Z]{1,4}\$?(\d{1,7})$/i.exec(place ?? '')?.[1]
+  return digits === undefined ? null : Number(digits)
+}
+
+function cellText(value: string): string {
+  return cleanLine(value.slice(0, maximumCellCharacters))
+}

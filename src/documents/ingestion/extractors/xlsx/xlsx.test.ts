@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest'
+import { buildXlsx, sheetRows } from '../../testing/build-documents.ts'
+import { readBlocks } from '../../testing/read-blocks.ts'
+
+const texts = async (content: Buffer) => (await readBlocks('xlsx', content)).texts
+
+describe('a workbook', () => {
+  test('has each sheet under its name, hidden ones named as such, and empty ones left out', async () => {
+    const { blocks } = await readBlocks(
+      'xlsx',
+      buildXlsx([
+        {
+          name: 'Prices',
+          rows: sheetRows([
+            ['Plant', 'Euro'],
+            ['Rose', 3],
+            ['Lily', 4.5],
+          ]),
+        },
+        { name: 'Empty', rows: '' },
+        { name: 'Notes &amp; more', rows: sheetRows([['Only text.']]), state: 'veryHidden' },
+      ]),
+    )
+    const header = ['Plant', 'Euro']
+    expect(blocks).toEqual([
+      { kind: 'heading', level: 1, text: 'Prices' },
+      { kind: 'table_row', text: 'Plant | Euro', header },
+      { kind: 'table_row', text: 'Rose | 3', row: 1, header },
+      { kind: 'table_row', text: 'Lily | 4.5', row: 2, header },
+      { kind: 'heading', level: 1, text: 'Notes & more (hidden)' },
+      { kind: 'paragraph', text: 'Only text.' },
+    ])
+  })
+
+  test('shows numbers in their formats, dates in both calendars, and the values of formulas', async () => {
+    const styles =
+      '<numFmts><numFmt numFmtId="164" formatCode="#,##0.00 &quot;€&quot;"/></numFmts><cellStyleXfs><xf numFmtId="9"/></cellStyleXfs><cellXfs><xf/><xf numFmtId="164"/><xf numFmtId="14"/><xf numFmtId="10"/></cellXfs>'
+    const row = `<row><c s="1"><v>1234.5</v></c><c s="2"><v>45292</v></c><c s="3"><f>A1*2</f><v>0.256</v></c><c t="str"><f>B1&amp;""</f><v>text</v></c><c t="b"><v>1</v></c><c t="e"><f>1/0</f><v>#DIV/0!</v></c></row>`
+    expect(await texts(buildXlsx([{ name: 'S', rows: row }], { styles }))).toEqual([
+      'S',
+      '1,234.50 € | 2024-01-01 | 25.60% | text | TRUE | #DIV/0!',
+    ])
+    const mac = buildXlsx([{ name: 'S', rows: row }], { styles, properties: 'date1904="1"' })
+    expect((await texts(mac))[1]).toContain('2028-01-02')
+  })
+
+  test('reads shared texts without the pronunciation, and the notes of cells', async () => {
+    const workbook = buildXlsx([{ name: 'S', rows: '<row><c t="s"><v>0</v></c><c t="s"><v>1</v></c></row>' }], {
+      shared: ['one</t></si><si><r><t>東</t></r><r><t>京</t></r><rPh><t>トウキョウ</t></rPh><t>'],
+      parts: {
+        'xl/worksheets/_rels/0.xml.rels':
+          '<Relationships><Relationship Id="c" Type="x/comments" Target="../notes.xml"/></Relationships>',
+        'xl/notes.xml':
+          '<comments><commentList><comment ref="B1"><text><r><t>A city.</t></r></text></comment></commentList></comments>',
+      },
+    })
+    expect(await texts(workbook)).toEqual(['S', 'one | 東京', 'B1: A city.'])
+  })
+
+  test('reports formulas without a value, and reads the formula', async () => {
+    const { texts: found, warnings } = await readBlocks(
+      'xlsx',
+      buildXlsx([{ name: 'S', rows: '<row><c><v>1</v></c><c><f>A1+1</f></c></row>' }]),
+    )
+    expect(found[1]).toBe('1 | =A1+1')
+    expect(warnings).toMatchObject([
+      { code: 'embedded_content_skipped', message: expect.stringMatching(/^1 formula has/) },
+    ])
+  })
+})
+
+describe('the tables of a sheet', () => {
+  const table = [
+    ['Plant', 'Euro'],
+    ['Rose', 3],
+    ['Lily', 4],
+  ]
+  const read = async (rows: string, after = '') =>
+    (await readBlocks('xlsx', buildXlsx([{ name: 'S', rows, after }]))).blocks.slice(1)
+
+  test('end at an empty row before another header, and continue before a row of totals', async () => {
+    const second = [
+      ['City', 'People'],
+      ['Rome', 9],
+    ]
+    const blocks = await read(sheetRows(table) + sheetRows([['Total', 7]], 6) + sheetRows(second, 9))
+    expect(blocks.map(({ text, row }) => [text, row])).toEqual([
+      ['Plant | Euro', undefined],
+      ['Rose | 3', 1],
+      ['Lily | 4', 2],
+      ['Total | 7', 3],
+      ['City | People', undefined],
+      ['Rome | 9', 1],
+    ])
+  })
+
+  test('begin where their cells do, and get columns that only later rows fill', async () => {
+    const cell = (place: string, value: string) => `<c r="${place}" t="str"><v>${value}</v></c>`
+    const rows = Array.from(
+      { length: 25 },
+      (_, index) => `<row r="${index + 2}">${cell('C1', 'a')}${cell('F1', 'b')}</row>`,
+    )
+    const blocks = await read(
+      `${rows.join('')}<row r="27">${cell('C1', 'x')}${cell('D1', 'new')}${cell('F1', 'z')}</row>`,
+    )
+    expect(blocks[0]!.text).toBe('a | b')
+    expect(blocks.at(-1)!.text).toBe('x | new | z')
+  })
+
+  test('have the text of a merged cell in each of its rows, and a number once', async () => {
+    const rows = sheetRows([
+      ['Group', 'Day', 'Euro'],
+      ['Adults', 'Monday', 12],
+      ['', 'Sunday'],
+      ['Children', 'Monday', 5],
+    ])
+    const blocks = await read(
+      rows,
+      '<mergeCells count="2"><mergeCell ref="A2:A3"/><mergeCell ref="C2:C3"/></mergeCells>',
+    )
+    expect(blocks.map(({ text }) => text)).toEqual([
+      'Group | Day | Euro',
+      'Adults | Monday | 12',
+      'Adults | Sunday | ',
+      'Children | Monday | 5',
+    ])
+  })
+})

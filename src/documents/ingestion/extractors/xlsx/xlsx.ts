@@ -1,0 +1,68 @@
+import type { ExtractedBlock } from '../../extraction.ts'
+import { createBlockBatch, type ExtractorInput } from '../extractor.ts'
+import { findDocumentPart, type OfficePackage, openOfficePackage } from '../office-package.ts'
+import { type OfficeKind, readXml } from '../office-xml.ts'
+import { createMergeFiller, findMerges } from './merges.ts'
+import { createSheetTables } from './sheet-tables.ts'
+import { SheetReader } from './sheet.ts'
+import { readComments, readWorkbook, type Sheet, type Workbook } from './workbook.ts'
+
+const excelKind: OfficeKind = {
+  format: 'xlsx',
+  what: 'workbook',
+  program: 'Excel',
+  formerExtension: '.xls',
+  usualPart: 'xl/workbook.xml',
+  foreignParts: /^\/?(?:word|ppt)\//,
+  longest: 'cell',
+  encryptedCode: 'encrypted_file',
+}
+
+/** An Excel workbook: each sheet under its name, with its tables as they are shown, and the notes of its cells. Macros are never read. */
+export async function* extractXlsx(input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
+  const archive = await openOfficePackage(input.filePath, input.limits, excelKind)
+  try {
+    const workbook = await readWorkbook(archive, await findDocumentPart(archive))
+    const missing = { formulas: 0 }
+    const batch = createBlockBatch()
+    for (const sheet of workbook.sheets) {
+      let isFirst = true
+      for await (const block of readSheet(archive, workbook, sheet, () => (missing.formulas += 1))) {
+        if (isFirst)
+          batch.add({ kind: 'heading', level: 1, text: sheet.isHidden ? `${sheet.name} (hidden)` : sheet.name })
+        isFirst = false
+        if (batch.add(block)) yield batch.take()
+      }
+    }
+    if (missing.formulas > 0) reportFormulas(input, missing.formulas)
+    yield batch.take()
+  } finally {
+    archive.close()
+  }
+}
+
+async function* readSheet(
+  archive: OfficePackage,
+  workbook: Workbook,
+  { part }: Sheet,
+  missesValue: () => void,
+): AsyncGenerator<ExtractedBlock> {
+  const fill = createMergeFiller(await findMerges(archive.read(part)))
+  const reader = new SheetReader(workbook, missesValue)
+  const tables = createSheetTables()
+  for await (const _ of readXml(archive.read(part), reader, archive.kind)) {
+    for (const row of reader.take()) {
+      fill(row)
+      yield* tables.addRow(row)
+    }
+  }
+  yield* tables.end()
+  for (const text of await readComments(archive, part)) yield { kind: 'footnote', text }
+}
+
+function reportFormulas({ report }: ExtractorInput, count: number) {
+  report.warn({
+    code: 'embedded_content_skipped',
+    message: `${count} ${count === 1 ? 'formula has' : 'formulas have'} no stored result, so the formula was read. Open the workbook in Excel, save it, and upload it again.`,
+  })
+}
