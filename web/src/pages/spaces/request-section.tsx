@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { CodeSnippets } from '../../ui/code-block.tsx'
 import { Section } from '../../ui/section.tsx'
-import { curlSnippet, pythonSnippet, typescriptSnippet } from './snippets.ts'
+import { curlSnippet, mcpSnippets, pythonSnippet, typescriptSnippet } from './snippets.ts'
 
 const switchHeaders = [
   { name: 'service-enable-inline-sources', key: 'inline' },
@@ -62,6 +62,9 @@ export function RequestSection({ endpointUrl }: { endpointUrl: string }) {
           </Stack>
         </Section>
       )}
+      <Section title={t('assistants.title')} description={t('assistants.description')}>
+        <CodeSnippets snippets={mcpSnippets(endpointUrl)} />
+      </Section>
     </>
   )
 }

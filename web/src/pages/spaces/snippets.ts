@@ -96,3 +96,18 @@ export function pythonSnippet({ endpointUrl, streaming, headers }: SnippetOption
   ]
   return [...request, ...(streaming ? events : whole)].join('\n')
 }
+
+/** How three assistants are connected with the MCP server of the Space. */
+export function mcpSnippets(endpointUrl: string): { label: string; code: string }[] {
+  const url = endpointUrl.replace(/\/v1(\/endpoints\/[^/]+)\/chat$/, '/v2$1/mcp')
+  const headers = { Authorization: `Bearer ${keyPlaceholder}` }
+  const asJson = (value: object) => JSON.stringify(value, null, 2)
+  return [
+    {
+      label: 'Claude Code',
+      code: `claude mcp add --transport http portico ${url} \\\n  --header "Authorization: ${headers.Authorization}"`,
+    },
+    { label: 'VS Code', code: asJson({ servers: { portico: { type: 'http', url, headers } } }) },
+    { label: 'Cursor', code: asJson({ mcpServers: { portico: { url, headers } } }) },
+  ]
+}
