@@ -85,13 +85,15 @@ describe.skipIf(!hasBrowser)(`Spaces${skipReason}`, () => {
     await page.getByRole('button', { name: 'Publish', exact: true }).click()
     await page.getByRole('tab', { name: 'TypeScript' }).click()
     await expectAccessible(page)
-    const shown = await page.getByRole('tabpanel').locator('pre').innerText()
+    const shown = await page.getByRole('tabpanel', { name: 'TypeScript' }).locator('pre').innerText()
+    const assistants = page.getByRole('tabpanel', { name: 'Claude Code' })
+    expect(await assistants.innerText()).toMatch(/http:\S+\/v2\/endpoints\/[\w-]{36}\/mcp /)
     const snippet = shown.replace('YOUR_API_KEY', organisation.apiKey)
     const printed = await run(snippet)
     expect(printed).toContain('A ticket costs 12 euros. [1]')
     expect(printed).toContain('tickets.txt')
     await page.getByRole('checkbox', { name: 'streaming: true' }).click()
-    const whole = (await page.getByRole('tabpanel').locator('pre').innerText()).replace(
+    const whole = (await page.getByRole('tabpanel', { name: 'TypeScript' }).locator('pre').innerText()).replace(
       'YOUR_API_KEY',
       organisation.apiKey,
     )
