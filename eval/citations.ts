@@ -9,7 +9,8 @@ import {
   readClaims,
   readEvidence,
 } from '../src/platform/evidence/index.ts'
-import { isFunctionWord, tokenize } from '../src/platform/language/index.ts'
+import { isFunctionWord, splitSentences, tokenize } from '../src/platform/language/index.ts'
+import { selectQuote } from '../src/chat/chat/citations/select-quote.ts'
 import type { Evaluation, Measure } from './measure.ts'
 
 /**
@@ -74,8 +75,34 @@ export function measureItems(items: readonly Item[]): Measure[] {
     describe('altered numbers and dates', 'figure', { atLeast: 0.98 }),
     describe('altered names', 'name', { atLeast: 0.85 }),
     describe('citations of other sentences of the right passage', 'remainder', { atLeast: 0.85 }),
+    ...measureQuotes(items),
   ].filter(({ value }) => !Number.isNaN(value))
 }
+
+/** Quotes of passages whose supporting sentences are known. */
+function measureQuotes(items: readonly Item[]): Measure[] {
+  let count = 0
+  let right = 0
+  let only = 0
+  for (const { sentence, passage_supporting: passage, passage_remainder: remainder } of items) {
+    if (remainder === null) continue
+    const others = plain(remainder)
+    const isOther = (text: string) => others.includes(plain(text))
+    const quoted = splitSentences(selectQuote(passage.text, sentence).text)
+    count++
+    if (quoted.some(({ text }) => !isOther(text))) right++
+    if (!quoted.some(({ text }) => isOther(text))) only++
+  }
+  const describe = (name: string, met: number, atLeast: number): Measure => {
+    return { name: `${name}, ${count} sentences`, value: met / count, bound: { atLeast }, baseline: null }
+  }
+  return [
+    describe('quotes with a supporting sentence', right, 0.97),
+    describe('quotes of supporting sentences only', only, 0.95),
+  ]
+}
+
+const plain = (text: string) => text.replaceAll(/\s+/g, ' ').trim()
 
 function pairsOf(item: Item): Pair[] {
   const { sentence, passage_supporting: own, passage_other: other, passage_remainder: remainder } = item

@@ -201,7 +201,7 @@ const readers: Record<string, (text: string) => unknown> = {
     const rewriter = createCitationRewriter([{ documentId: '1', title: 'a', url: null }], { inline: true })
     for (let start = 0; start < text.length; start += 20) rewriter.push(text.slice(start, start + 20))
     rewriter.end()
-    return rewriter.cited().map(({ passages }) => passages.map(({ sentence }) => sentence()))
+    return rewriter.cited().map(({ markers }) => markers.map(({ cited }) => cited()))
   },
   'links and images of an answer': async (text) => {
     const addresses = await readAddresses([text])

@@ -27,6 +27,18 @@ export const chatRequestSchema = z
 
 export type ChatRequest = z.infer<typeof chatRequestSchema>
 
+const citedMarkerSchema = z
+  .object({
+    occurrence: z.int().describe('Which `[id]` of the text it is, counted from 1.'),
+    quote: z
+      .string()
+      .describe('The sentences or the rows of the passage that support its statement; at most 300 characters.'),
+    page: z.int().optional().describe('The page of this quote; for PDF.'),
+    start: z.int().optional().describe("Start of this quote in the document's extracted text, if it is part of it."),
+    end: z.int().optional().describe('End of this quote, exclusive.'),
+  })
+  .meta({ id: 'CitedMarker' })
+
 const passageReferenceSchema = z
   .object({
     page: z.int().optional().describe('The page of the quote, 1-based; for PDF.'),
@@ -34,9 +46,15 @@ const passageReferenceSchema = z
     heading: z.string().optional().describe('The headings above the passage, outermost first, joined with ` > `.'),
     quote: z
       .string()
-      .describe('The part of the passage that shares most words with the cited sentence; at most 300 characters.'),
+      .describe(
+        'The part of the passage that shares most words with the first cited sentence; at most 300 characters.',
+      ),
     start: z.int().describe("Start of the passage in the document's extracted text, in Unicode code points."),
     end: z.int().describe('End of the passage, exclusive.'),
+    markers: z
+      .array(citedMarkerSchema)
+      .optional()
+      .describe('With inline sources: the markers `[id]` whose statement this passage supports.'),
   })
   .meta({ id: 'PassageReference' })
 
@@ -52,6 +70,8 @@ export const referenceSchema = z
       .describe('With `service-enable-passage-references: true`: the passages of the document that markers name.'),
   })
   .meta({ id: 'Reference' })
+
+export type CitedMarker = z.infer<typeof citedMarkerSchema>
 
 export type PassageReference = z.infer<typeof passageReferenceSchema>
 

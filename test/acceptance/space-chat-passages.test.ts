@@ -115,6 +115,25 @@ describe('passages that follow each other in a document', () => {
     expect(text.text).toContain('Rule 40 of the lighthouse')
   })
 
+  it('give each marker the quote of its statement', async () => {
+    const space = await createSpace({ ...limits, maximumPassages: 8 }, { 'lighthouse.md': handbook })
+    const rule = (n: number) => `Rule ${n} of the lighthouse is that lamp ${n * 3} stays at door ${n * 7}`
+    answer = `${rule(40)} [1], and ${rule(39)} [1].`
+    const headers = { 'service-enable-inline-sources': 'true', 'service-enable-passage-references': 'true' }
+    const { content, references } = await ask(space, 'What is rule 40 of the lighthouse about lamp 120?', headers)
+    expect(content).toBe(answer)
+    const { markers } = references[0].passages[0]
+    expect(markers).toMatchObject([
+      { occurrence: 1, quote: `${rule(40)}.` },
+      { occurrence: 2, quote: `${rule(39)}.` },
+    ])
+    const { documentId } = references[0]
+    const listed = expectStatus(await member.call('GET', `/api/documents/${documentId}/chunks`), 200)
+    const chunk = listed.items.find(({ text }: { text: string }) => text.includes(rule(39)))
+    const at = markers[1].start - chunk.characterFrom
+    expect(chunk.text.slice(at, at + markers[1].end - markers[1].start)).toBe(`${rule(39)}.`)
+  })
+
   it('of a table have their header once', async () => {
     const space = await createSpace({ ...limits, maximumPassages: 20 }, { 'prices.csv': prices })
     await ask(space, 'What is the price of lantern 50?')

@@ -222,7 +222,7 @@ async function referencesOf(run: Run, { isWhole }: FirstPassages): Promise<Docum
   const { dependencies, call, citations, passages } = run
   const { inlineSources: inline } = call
   const references = inline
-    ? referencesOfCitations(citations.cited(), passages, call.passageReferences)
+    ? await referencesOfCitations(citations.cited(), passages, call.passageReferences)
     : await referencesWithoutMarkers(run, isWhole)
   if (references.length === 0) return references
   const ids = references.map(({ documentId }) => documentId)

@@ -42,17 +42,15 @@ const second = chunk(1, secondText, first.characterTo - tail.trim().length, {
   pageStarts: [first.characterTo + 1],
 })
 
-const cite = (passage: ReturnType<typeof joinChunks>, ...sentences: string[]) =>
-  referencesOfCitations(
-    [
-      {
-        source: toCitedSource(passage),
-        passages: sentences.map((text) => ({ sourceNumber: 1, sentence: () => text })),
-      },
-    ],
-    [passage],
-    true,
-  )[0]!.passages
+async function cite(passage: ReturnType<typeof joinChunks>, ...sentences: string[]) {
+  const markers = sentences.map((text, index) => ({
+    sourceNumber: 1,
+    occurrence: index + 1,
+    cited: () => ({ sentence: text, part: text }),
+  }))
+  const [reference] = await referencesOfCitations([{ source: toCitedSource(passage), markers }], [passage], true)
+  return reference!.passages!
+}
 
 describe('references to a joined passage', () => {
   const joined = joinChunks([first, second])
@@ -62,23 +60,43 @@ describe('references to a joined passage', () => {
     expect(joined).toMatchObject({ pageFrom: 3, pageTo: 4 })
   })
 
-  test('name page, heading and range of the chunk that has the quote', () => {
-    expect(cite(joined, 'How many herons does the pond hold? Forty.')).toEqual([
+  test('name page, heading and range of the chunk that has the quote', async () => {
+    expect(await cite(joined, 'How many herons does the pond hold? Forty.')).toMatchObject([
       { page: 3, heading: 'Garden', quote: pond, start: first.characterFrom, end: first.characterTo },
     ])
-    expect(cite(joined, 'Tickets for adults cost twelve euros.')).toEqual([
+    expect(await cite(joined, 'Tickets for adults cost twelve euros.')).toMatchObject([
       { page: 4, heading: 'Garden > Prices', quote: tickets, start: second.characterFrom, end: second.characterTo },
     ])
   })
 
-  test('name each cited chunk once, and one range where the quote is in both', () => {
-    expect(cite(joined, 'Forty herons.', 'Twelve euros.', 'The pond has forty herons.')).toHaveLength(2)
-    expect(cite(joined, 'Guests may feed the forty herons at noon; tickets cost twelve euros.')).toMatchObject([
+  test('name each cited chunk once, and one range where the quote is in both', async () => {
+    expect(await cite(joined, 'Forty herons.', 'Twelve euros.', 'The pond has forty herons.')).toHaveLength(2)
+    expect(await cite(joined, 'Guests may feed the forty herons at noon; tickets cost twelve euros.')).toMatchObject([
       { page: 3, start: first.characterFrom, end: second.characterTo },
     ])
   })
 
-  test('name the rows of the chunk that has the quote', () => {
+  test('have the quote, the page and the range of each marker', async () => {
+    const cited = await cite(joined, 'Forty herons.', 'Tickets cost twelve euros.', 'Guests feed at noon.')
+    const from = (text: string) => first.characterFrom + joined.text.indexOf(text)
+    const marker = (occurrence: number, quote: string, page: number) => {
+      return { occurrence, quote, page, start: from(quote), end: from(quote) + quote.length }
+    }
+    expect(cited.map(({ markers }) => markers)).toEqual([
+      [marker(1, pond, 3), marker(3, tail.trim(), 3)],
+      [marker(2, tickets, 4)],
+    ])
+  })
+
+  test('have no range of a quote in a text that is no stretch of the document', async () => {
+    const column = chunk(-1, 'lamp | 4\nvase | 5', 0, { characterTo: 400, pageFrom: null })
+    expect(await cite(joinChunks([column]), 'The vase costs 5.')).toMatchObject([
+      { markers: [{ occurrence: 1, quote: 'vase | 5' }] },
+    ])
+    expect((await cite(joinChunks([column]), 'The vase costs 5.'))[0]!.markers![0]).not.toHaveProperty('start')
+  })
+
+  test('name the rows of the chunk that has the quote', async () => {
     const header = 'Name | Price'
     const upper = chunk(4, 'lamp | 4\nvase | 5', 0, {
       pageFrom: null,
@@ -94,7 +112,7 @@ describe('references to a joined passage', () => {
       rowFrom: 3,
       rowTo: 4,
     })
-    expect(cite(joinChunks([upper, lower]), 'The sofa costs 800.')).toMatchObject([{ rows: { from: 3, to: 4 } }])
+    expect(await cite(joinChunks([upper, lower]), 'The sofa costs 800.')).toMatchObject([{ rows: { from: 3, to: 4 } }])
   })
 
   test('list every chunk where the answer has no markers', () => {

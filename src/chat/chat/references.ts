@@ -1,29 +1,42 @@
-import type { PassageReference, Reference } from '../../contract/chat.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { CitedMarker, PassageReference, Reference } from '../../contract/chat.ts'
 import type { Passage } from '../../documents/retrieval/index.ts'
 import type { Citation } from './citations/citation-rewriter.ts'
-import { countCharacters, type Quote, selectQuote } from './citations/select-quote.ts'
-import type { GivenPassage, PassagePart } from './context/given-passage.ts'
+import { countCharacters, createQuotes, type Quote, selectQuote } from './citations/select-quote.ts'
+import { type GivenPassage, isStretch, type PassagePart } from './context/given-passage.ts'
 import { toCitedSource } from './context/prompt.ts'
 
 export type DocumentReference = Reference & { documentId: string }
 
+/** Markers that are described before the event loop gets a turn, about 10 ms. */
+const markersPerTurn = 50
+
 /** The references of an answer whose markers name passages. `passages[n - 1]` is the passage with number n in the prompt. */
-export function referencesOfCitations(
+export async function referencesOfCitations(
   citations: readonly Citation[],
   passages: readonly GivenPassage[],
   withPassages: boolean,
-): DocumentReference[] {
-  return citations.map(({ source, passages: cited }, index) => {
-    const reference = describeReference(source, index)
-    if (!withPassages) return reference
-    const described = new Map<string, PassageReference>()
-    for (const { sourceNumber, sentence } of cited) {
-      const { id, reference: passage } = describeCited(passages[sourceNumber - 1]!, sentence())
+): Promise<DocumentReference[]> {
+  const references = citations.map(({ source }, index) => describeReference(source, index))
+  if (!withPassages) return references
+  const quotes = new Map<number, ReturnType<typeof createQuotes>>()
+  let count = 0
+  for (const [index, { markers }] of citations.entries()) {
+    const described = new Map<string, PassageReference & { markers: CitedMarker[] }>()
+    for (const { sourceNumber, occurrence, cited } of markers) {
+      if (++count % markersPerTurn === 0) await nextTurn()
+      const passage = passages[sourceNumber - 1]!
+      const select = quotes.get(sourceNumber) ?? createQuotes(passage.text)
+      quotes.set(sourceNumber, select)
+      const { id, reference, marker } = describeCited(passage, select(cited()))
+      const known = described.get(id) ?? { ...reference, markers: [] }
+      described.set(id, known)
       // Several searches may find the same passage.
-      if (!described.has(id)) described.set(id, passage)
+      if (known.markers.at(-1)?.occurrence !== occurrence) known.markers.push({ occurrence, ...marker })
     }
-    return { ...reference, passages: [...described.values()] }
-  })
+    references[index]!.passages = [...described.values()]
+  }
+  return references
 }
 
 /** The references of an answer without markers: the documents of all passages that the model received. */
@@ -69,16 +82,29 @@ function describeReference({ title, documentId, url }: Citation['source'], index
   return { id: index + 1, title, documentId, ...(url === null ? {} : { url }) }
 }
 
-/** `cited`: the text that the passage supports. A joined passage is described by those of its chunks that the quote is from. */
-function describeCited(passage: GivenPassage, cited: string): { id: string; reference: PassageReference } {
-  const quote = selectQuote(passage.text, cited)
+interface DescribedQuote {
+  /** The same for quotes of the same passage. */
+  id: string
+  reference: PassageReference
+  marker: Omit<CitedMarker, 'occurrence'>
+}
+
+/** A joined passage is described by those of its chunks that the quote is from. */
+function describeCited(passage: GivenPassage, quote: Quote): DescribedQuote {
   const quoted = partsOf(passage, quote)
   const [first] = quoted
   const chunks = quoted.map(({ chunk }) => chunk)
-  const place = quote.at - first.at + first.skippedUnits
+  const at = quote.at - first.at + first.skippedUnits
+  const reference = describe(chunks, { text: quote.text, at })
+  const start = first.chunk.characterFrom + countCharacters(first.chunk.text.slice(0, at))
   return {
     id: chunks.map(({ chunkId }) => chunkId).join(),
-    reference: describe(chunks, { text: quote.text, at: place }),
+    reference,
+    marker: {
+      quote: quote.text,
+      ...(reference.page === undefined ? {} : { page: reference.page }),
+      ...(chunks.every(isStretch) && { start, end: start + countCharacters(quote.text) }),
+    },
   }
 }
 

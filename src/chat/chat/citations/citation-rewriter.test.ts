@@ -17,6 +17,17 @@ const shown = (text: string) => rewrite(text).output
 const hidden = (text: string) => rewrite(text, { inline: false }).output
 
 describe('markers', () => {
+  it('are counted with other text that looks like them', () => {
+    const rewriter = createCitationRewriter(sources, { inline: true })
+    let output = ''
+    for (const unit of 'See x[1]. Rain [2]. Sun [1]. `a[1]` Snow [2][2], [1].') output += rewriter.push(unit)
+    expect(output + rewriter.end()).toBe('See x[1]. Rain [1]. Sun [2]. `a[1]` Snow [1], [2].')
+    expect(rewriter.cited().map(({ markers }) => markers.map(({ occurrence }) => occurrence))).toEqual([
+      [2, 4, 4],
+      [1, 2],
+    ])
+  })
+
   it('number documents from 1 in order of first use', () => {
     expect(rewrite('Rain [2]. Sun [1]. Rain again [2].')).toEqual({
       output: 'Rain [1]. Sun [2]. Rain again [1].',

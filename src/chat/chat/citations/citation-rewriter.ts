@@ -1,4 +1,4 @@
-import { createSentenceTracker, type CitedSentence } from './cited-sentence.ts'
+import { type CitedSentence, createSentenceTracker } from './cited-sentence.ts'
 import type { CitationCheck } from './citation-check.ts'
 import { createCodeSpans, type PlainToken } from './code-spans.ts'
 import { type DecideRow, MarkerRows } from './marker-rows.ts'
@@ -18,8 +18,17 @@ export interface CitedSource {
 
 export interface Citation {
   source: CitedSource
-  /** The passages of the document that markers name, in order of first use: each number in the prompt, and where it is first cited. */
-  passages: { sourceNumber: number; sentence: CitedSentence }[]
+  /** Its markers in the order of the text, once for each passage that they name. */
+  markers: CitedMarker[]
+}
+
+export interface CitedMarker {
+  /** The number of the passage in the prompt. */
+  sourceNumber: number
+  /** Which `[n]` of the text it is, from 1. */
+  occurrence: number
+  /** Call it after the end of the answer. */
+  cited: () => CitedSentence
 }
 
 export interface CitationRewriter {
@@ -101,25 +110,57 @@ function createNames(sources: readonly CitedSource[]): NonNullable<MarkerRules['
   }
 }
 
-/** Numbers documents in order of first use, and records which of their passages are cited, and by which sentence. */
+/** Most markers of an answer whose sentences are kept; of later ones only the first for each passage. */
+const maximumMarkers = 1_000
+
+/** Numbers documents in order of first use, and records which of their passages are cited, and by which sentences. */
 function createCitationList(sources: readonly CitedSource[]) {
   const numbers = new Map<string, number>()
   const cited: Citation[] = []
   const known = new Set<number>()
   const sentences = createSentenceTracker()
+  const occurrences = createOccurrences()
+  let markers = 0
   return {
-    numberOf(sourceNumber: number): number {
+    /** `row`: the numbers that the row already shows. */
+    numberOf(sourceNumber: number, row: ReadonlySet<number>): number {
       const source = sources[sourceNumber - 1]!
-      const number = numbers.get(source.documentId) ?? cited.push({ source, passages: [] })
+      const number = numbers.get(source.documentId) ?? cited.push({ source, markers: [] })
       numbers.set(source.documentId, number)
-      if (!known.has(sourceNumber)) {
+      if (!row.has(number)) occurrences.add(number)
+      if (!known.has(sourceNumber) || markers < maximumMarkers) {
         known.add(sourceNumber)
-        cited[number - 1]!.passages.push({ sourceNumber, sentence: sentences.atMarker() })
+        markers++
+        const occurrence = occurrences.of(number)
+        cited[number - 1]!.markers.push({ sourceNumber, occurrence, cited: sentences.atMarker() })
       }
       return number
     },
-    follow: sentences.push,
+    follow(text: string): void {
+      occurrences.follow(text)
+      sentences.push(text)
+    },
     all: () => [...cited],
+  }
+}
+
+/** Counts how often the text shows each `[n]`, as a marker or as other text such as an index. */
+function createOccurrences() {
+  const counts = new Map<number, number>()
+  /** The end of the text, which may be the beginning of `[n]`. */
+  let end = ''
+  const add = (number: number) => counts.set(number, (counts.get(number) ?? 0) + 1)
+  return {
+    add(number: number): void {
+      end = ''
+      add(number)
+    },
+    follow(text: string): void {
+      const all = end + text
+      for (const [, digits] of all.matchAll(/\[([1-9]\d{0,3})\]/g)) add(Number(digits))
+      end = /\[\d{0,4}$/.exec(all.slice(-5))?.[0] ?? ''
+    },
+    of: (number: number) => counts.get(number) ?? 0,
   }
 }
 

@@ -6,11 +6,14 @@ const source = { documentId: 'a', title: 'a.pdf', url: null }
 /** Twenty passages of one document. */
 const sources = Array.from({ length: 20 }, () => source)
 
-function sentencesOf(text: string, pieces = [text]): string[] {
+const sentencesOf = (text: string) => citedIn([text]).map(({ sentence }) => sentence)
+const partsOf = (text: string) => citedIn([text]).map(({ part }) => part)
+
+function citedIn(pieces: readonly string[]) {
   const rewriter = createCitationRewriter(sources, { inline: true })
   for (const piece of pieces) rewriter.push(piece)
   rewriter.end()
-  return rewriter.cited().flatMap(({ passages }) => passages.map(({ sentence }) => sentence()))
+  return rewriter.cited().flatMap(({ markers }) => markers.map(({ cited }) => cited()))
 }
 
 describe('the sentence of a marker', () => {
@@ -26,12 +29,23 @@ describe('the sentence of a marker', () => {
     expect(sentencesOf(text)).toEqual([sentence])
   })
 
-  test('is that of the first marker of each passage', () => {
+  test('is known for each marker', () => {
     expect(sentencesOf('Rain falls [1][2]. Sun shines [2]. Wind blows [3].')).toEqual([
       'Rain falls',
       'Rain falls',
+      'Sun shines',
       'Wind blows',
     ])
+  })
+
+  test('at the beginning of a line is the sentence after it', () => {
+    expect(sentencesOf('Rain falls.\n- [2] Sun shines. Wind blows.')).toEqual(['Sun shines'])
+  })
+
+  test('has the part since the row of markers before', () => {
+    expect(
+      partsOf('Rain falls [1][2] and snow melts [3], later [4]. Sun [5] shines. According to [6] it hails.'),
+    ).toEqual(['Rain falls', 'Rain falls', ' and snow melts', ', later', 'Sun', 'According to'])
   })
 
   test('has a bounded length in a text without stops', () => {
@@ -50,7 +64,7 @@ describe('the sentence of a marker', () => {
       fc.property(texts, fc.integer({ min: 1, max: 9 }), (parts, length) => {
         const text = parts.join('')
         const pieces = text.match(new RegExp(`[^]{1,${length}}`, 'g')) ?? []
-        expect(sentencesOf(text, pieces)).toEqual(sentencesOf(text))
+        expect(citedIn(pieces)).toEqual(citedIn([text]))
       }),
     )
   })

@@ -9,8 +9,10 @@ export interface NumberingWriter {
 
 const maximumHeldLength = 16
 
-/** Writes each marker as `[n]` with the number from `numberOf`; a row of markers shows each number once. */
-export function createNumberingWriter(numberOf: (sourceNumber: number) => number): NumberingWriter {
+/** Writes each marker as `[n]` with the number from `numberOf`; a row of markers shows each number once. `row`: those already shown. */
+export function createNumberingWriter(
+  numberOf: (sourceNumber: number, row: ReadonlySet<number>) => number,
+): NumberingWriter {
   /** Numbers shown in the current row of markers; null outside of a row. */
   let row: Set<number> | null = null
   /** Spaces after a marker; they are dropped where the next marker repeats its number. */
@@ -37,7 +39,7 @@ export function createNumberingWriter(numberOf: (sourceNumber: number) => number
       row ??= new Set()
       let shown = ''
       for (const sourceNumber of token.numbers) {
-        const number = numberOf(sourceNumber)
+        const number = numberOf(sourceNumber, row)
         if (!row.has(number)) shown += `[${number}]`
         row.add(number)
       }

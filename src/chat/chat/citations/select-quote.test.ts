@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { maximumQuoteCharacters, selectQuote as select } from './select-quote.ts'
+import { createQuotes, maximumQuoteCharacters, selectQuote as select } from './select-quote.ts'
 
 const selectQuote = (passage: string, cited: string) => select(passage, cited).text
 
@@ -9,6 +9,14 @@ const museum = `The museum is open from Tuesday to Friday. On Sundays it closes 
 A ticket costs 12 euros. Children under six years enter free of charge. ${'The garden has many roses. '.repeat(30)}The pond holds forty herons.`
 
 describe('a quote', () => {
+  test('is for the part of a sentence, if the passage has two words of it', () => {
+    const sentence = 'The mug costs 8.50, the poster costs 24.90, others'
+    const quotes = createQuotes('Poster | 24.90\nMug | 8.50')
+    expect(quotes({ sentence, part: 'The mug costs 8.50' }).text).toBe('Mug | 8.50')
+    expect(quotes({ sentence, part: ', the poster costs 24.90' }).text).toBe('Poster | 24.90')
+    expect(quotes({ sentence, part: ', others' }).text).toBe('Poster | 24.90\nMug | 8.50')
+  })
+
   test('is the sentence with the words of the cited sentence', () => {
     expect(selectQuote(museum, 'Tickets cost 12 euros.')).toBe('A ticket costs 12 euros.')
     expect(selectQuote(museum, 'There are forty herons in the pond.')).toBe('The pond holds forty herons.')

@@ -1,4 +1,5 @@
-import { splitSentences, tokenize } from '../../../platform/language/index.ts'
+import { isFunctionWord, splitSentences, tokenize } from '../../../platform/language/index.ts'
+import type { CitedSentence } from './cited-sentence.ts'
 
 /** Longest quote, in characters (Unicode code points). */
 export const maximumQuoteCharacters = 300
@@ -6,6 +7,8 @@ export const maximumQuoteCharacters = 300
 const comparedCharacters = 6
 /** Most of a cited text that is compared, UTF-16 units. */
 const maximumComparedUnits = 4_000
+/** Words of a part of a sentence that a passage must have; function words of English do not count. */
+const fewWords = 2
 
 export interface Quote {
   text: string
@@ -19,16 +22,28 @@ export interface Quote {
  * linear in both texts.
  */
 export function selectQuote(passage: string, cited: string): Quote {
-  const wanted = new Set(wordsOf(cited.slice(0, maximumComparedUnits)))
-  const segments = splitSegments(passage).map((text) => ({
+  return createQuotes(passage)({ sentence: cited, part: cited })
+}
+
+/** Reads a passage for the quotes of many sentences. Where the passage has `part` of a sentence, the rest does not count. */
+export function createQuotes(passage: string): (cited: CitedSentence) => Quote {
+  const all = splitSegments(passage).map((text) => ({
     ...text,
-    words: [...new Set(wordsOf(passage.slice(text.from, text.to)))].filter((word) => wanted.has(word)),
+    words: [...new Set(wordsOf(passage.slice(text.from, text.to)))],
   }))
-  if (segments.length === 0) return { text: '', at: 0 }
-  const weights = weigh(segments)
-  const { first, last } = trim(segments, weights, findBest(segments, weights))
-  const text = passage.slice(segments[first]!.from, segments[last]!.to)
-  return { text: text.trim(), at: segments[first]!.from + text.length - text.trimStart().length }
+  const known = new Set(all.flatMap(({ words }) => words))
+  return ({ sentence, part }) => {
+    const own = part === sentence ? null : new Set(wordsOf(part.slice(0, maximumComparedUnits)))
+    const isOwn =
+      own !== null && [...own].filter((word) => known.has(word) && !isFunctionWord(word, 'en')).length >= fewWords
+    const wanted = isOwn ? own : new Set(wordsOf(sentence.slice(0, maximumComparedUnits)))
+    const segments = all.map((segment) => ({ ...segment, words: segment.words.filter((word) => wanted.has(word)) }))
+    if (segments.length === 0) return { text: '', at: 0 }
+    const weights = weigh(segments)
+    const { first, last } = trim(segments, weights, findBest(segments, weights))
+    const text = passage.slice(segments[first]!.from, segments[last]!.to)
+    return { text: text.trim(), at: segments[first]!.from + text.length - text.trimStart().length }
+  }
 }
 
 interface Segment {

@@ -51,7 +51,7 @@ export function continues(next: Passage, chunk: Passage): boolean {
 }
 
 /** The text is a stretch of the extracted text. Columns of wide tables, and results of tools, are not. */
-function isStretch({ chunkIndex, text, characterFrom, characterTo }: Passage): boolean {
+export function isStretch({ chunkIndex, text, characterFrom, characterTo }: Passage): boolean {
   return chunkIndex >= 0 && countCharacters(text) === characterTo - characterFrom
 }
 

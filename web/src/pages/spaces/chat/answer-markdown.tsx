@@ -18,17 +18,35 @@ export function AnswerMarkdown(props: { text: string; isComplete: boolean; refer
   return (
     <div className={styles['answer']}>
       {parts.map((part, index) => (
-        <MarkdownPart key={index} text={part} references={references} />
+        <MarkdownPart key={index} text={part} isWhole={isComplete} references={references} />
       ))}
     </div>
   )
 }
 
-const MarkdownPart = memo(function MarkdownPart(props: { text: string; references: Reference[] | undefined }) {
-  const { text, references } = props
+const MarkdownPart = memo(function MarkdownPart(props: {
+  text: string
+  isWhole: boolean
+  references: Reference[] | undefined
+}) {
+  const { text, isWhole, references } = props
   const { children } = fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] })
-  return <>{renderAll(children, { references })}</>
+  return <>{renderAll(children, { references, text, occurrences: isWhole ? countMarkers(text) : new Map() })}</>
 })
+
+const markerPattern = /\[[1-9]\d{0,3}\]/g
+
+/** The index of each `[n]` in the text, with the number of those up to it: references count them so. */
+function countMarkers(text: string): Map<number, number> {
+  const counts = new Map<string, number>()
+  return new Map(
+    [...text.matchAll(markerPattern)].map(({ 0: marker, index }) => {
+      const count = (counts.get(marker) ?? 0) + 1
+      counts.set(marker, count)
+      return [index, count]
+    }),
+  )
+}
 
 /** Paragraphs that the following text does not change any more, and the rest. Fenced code is not divided. */
 export function splitSettled(text: string): string[] {
@@ -55,10 +73,14 @@ type Root = ReturnType<typeof fromMarkdown>
 type RootContent = Root['children'][number]
 type Nodes = Root | RootContent
 type PhrasingContent = Extract<RootContent, { type: 'paragraph' }>['children'][number]
+type TextNode = Extract<RootContent, { type: 'text' }>
 type TableNode = Extract<RootContent, { type: 'table' }>
 
 interface Context {
   references: Reference[] | undefined
+  /** The Markdown. */
+  text: string
+  occurrences: ReadonlyMap<number, number>
 }
 
 function renderAll(nodes: readonly Nodes[], context: Context): ReactNode[] {
@@ -68,7 +90,7 @@ function renderAll(nodes: readonly Nodes[], context: Context): ReactNode[] {
 function render(node: Nodes, context: Context): ReactNode {
   switch (node.type) {
     case 'text':
-      return renderText(node.value, context)
+      return renderText(node, context)
     case 'html':
       return node.value
     case 'inlineCode':
@@ -157,11 +179,19 @@ function renderTable({ children }: TableNode, context: Context): ReactNode {
 }
 
 /** Before the references arrive every bracketed number is shown as a marker; afterwards only those that have a reference. */
-function renderText(text: string, { references }: Context): ReactNode {
-  return text.split(/(\[\d{1,4}\])/).map((piece, index) => {
+function renderText({ value, position }: TextNode, { references, text, occurrences }: Context): ReactNode {
+  const from = position?.start.offset ?? 0
+  // The value lacks escapes and the indentation of its lines.
+  const markers = [...text.slice(from, position?.end.offset ?? 0).matchAll(markerPattern)]
+  return value.split(/(\[\d{1,4}\])/).map((piece, index) => {
     if (index % 2 === 0) return piece
     const number = Number(piece.slice(1, -1))
     const reference = references?.find(({ id }) => id === number)
-    return references && !reference ? piece : <CitationChip key={index} number={number} reference={reference} />
+    const at = markers[0]?.[0] === piece ? from + markers.shift()!.index : -1
+    return references && !reference ? (
+      piece
+    ) : (
+      <CitationChip key={index} number={number} occurrence={occurrences.get(at)} reference={reference} />
+    )
   })
 }

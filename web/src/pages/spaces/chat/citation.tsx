@@ -10,8 +10,19 @@ import { ViewerLink } from './viewer-link.tsx'
 /** Most passages that the popover shows; the list below the answer has all. */
 const shownPassages = 3
 
-/** A marker in the text: opens the quoted passages of its document. `reference` is undefined until the answer is complete. */
-export function CitationChip({ number, reference }: { number: number; reference: Reference | undefined }) {
+/**
+ * A marker in the text: opens the quotes that support its sentence. `occurrence`: which `[number]` of the text it is. `reference` is
+ * undefined until the answer is complete.
+ */
+export function CitationChip({
+  number,
+  occurrence,
+  reference,
+}: {
+  number: number
+  occurrence: number | undefined
+  reference: Reference | undefined
+}) {
   const { t } = useTranslation('spaces')
   const [isOpen, popover] = useDisclosure(false)
   if (!reference) return <span className={styles['chip']}>{number}</span>
@@ -37,26 +48,41 @@ export function CitationChip({ number, reference }: { number: number; reference:
         </button>
       </Popover.Target>
       <Popover.Dropdown className={styles['popover']}>
-        <CitedPassages reference={reference} limit={shownPassages} />
+        <CitedPassages reference={reference} passages={passagesOf(reference, occurrence)} />
       </Popover.Dropdown>
     </Popover>
   )
 }
 
-function CitedPassages({ reference, limit }: { reference: Reference; limit: number }) {
+/** The passages of one marker with its quotes; all of the document where the answer does not state them. */
+function passagesOf({ passages = [] }: Reference, occurrence: number | undefined): PassageReference[] {
+  const cited = passages.flatMap(({ markers = [], ...passage }) =>
+    markers
+      .filter((marker) => marker.occurrence === occurrence)
+      .map(({ quote, page }) => ({ ...passage, quote, ...(page === undefined ? {} : { page }) })),
+  )
+  return cited.length === 0 ? passages : cited
+}
+
+function CitedPassages({
+  reference: { title, documentId = '' },
+  passages,
+}: {
+  reference: Reference
+  passages: PassageReference[]
+}) {
   const { t } = useTranslation('spaces')
-  const { title, documentId = '', passages = [] } = reference
   return (
     <Stack gap="xs">
       <Text fw={600} size="sm" className={styles['wrap']}>
         {title}
       </Text>
-      {passages.slice(0, limit).map((passage) => (
+      {passages.slice(0, shownPassages).map((passage) => (
         <Passage key={passage.start} documentId={documentId} passage={passage} />
       ))}
-      {passages.length > limit && (
+      {passages.length > shownPassages && (
         <Text size="xs" c="dimmed">
-          {t('chat.morePassages', { count: passages.length - limit })}
+          {t('chat.morePassages', { count: passages.length - shownPassages })}
         </Text>
       )}
     </Stack>
