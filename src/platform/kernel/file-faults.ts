@@ -14,7 +14,7 @@ const remedies: Readonly<Record<string, string>> = {
   ENXIO: 'the file system is gone. Mount it again',
   ESTALE: 'the file system is gone. Mount it again',
   ENOTDIR: 'a file is in the place of a folder. Move it away, or choose another folder',
-  EEXIST: 'a file is in the place of a folder. Move it away, or choose another folder',
+  EEXIST: 'a file or a broken link is in the place of a folder. Move it away, or choose another folder',
   EMFILE: 'too many files are open. Raise the limit (ulimit -n)',
   ENFILE: 'too many files are open on this machine. Raise its limit (fs.file-max)',
 }
@@ -58,20 +58,18 @@ export function assertWritable(folder: string): void {
   }
 }
 
+/** Not `recursive`: that repeats without end in file systems such as /proc, and reports ENOENT where a parent is on a read-only file system. */
 function makeFolder(folder: string): void {
-  try {
-    fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
-  } catch (error) {
-    // Node reports ENOENT where a parent is on a read-only file system; its own error has the reason.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') fs.accessSync(existingParent(folder), fs.constants.W_OK)
-    throw error
+  const missing: string[] = []
+  for (let one = path.resolve(folder); !fs.existsSync(one); one = path.dirname(one)) missing.push(one)
+  for (const one of missing.toReversed()) {
+    try {
+      fs.mkdirSync(one, { mode: 0o700 })
+    } catch (error) {
+      // Another process may have made it.
+      if (!fs.existsSync(one)) throw error
+    }
   }
-}
-
-function existingParent(folder: string): string {
-  let parent = path.dirname(path.resolve(folder))
-  while (!fs.existsSync(parent) && parent !== path.dirname(parent)) parent = path.dirname(parent)
-  return parent
 }
 
 /** PostgreSQL writes its log in files of 16 MiB, and two of them at a start. */

@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cannotMount, mountSmallFileSystem, type SmallFileSystem } from '../../../../test/harness/small-file-system.ts'
@@ -19,8 +20,25 @@ test('a folder is locked for one holder at a time', () => {
 test('a file in the place of the folder is named', () => {
   const file = path.join(makeTemporaryFolder('lock'), 'data')
   writeFileSync(file, '')
-  expect(() => lockFolder(file)).toThrow(`the data folder ${file} cannot be used: EEXIST, a file is in the place`)
+  expect(() => lockFolder(file)).toThrow(`the data folder ${file} cannot be used: ENOTDIR, a file is in the place`)
   expect(() => lockFolder(path.join(file, 'database'))).toThrow('cannot be used: ENOTDIR, a file is in the place')
+})
+
+test('a link to nothing in the place of the folder or above it is named, as of a volume that is not mounted', () => {
+  const link = path.join(makeTemporaryFolder('lock'), 'data')
+  symlinkSync(path.join(link, '../missing'), link)
+  for (const folder of [link, path.join(link, 'database')])
+    expect(() => lockFolder(folder)).toThrow(
+      `the data folder ${folder} cannot be used: EEXIST, a file or a broken link`,
+    )
+})
+
+test.skipIf(process.platform !== 'linux')('a folder that the system never makes is refused at once', () => {
+  // In a process that can be killed: Node's recursive form repeats without end there.
+  const script = `import { assertWritable } from ${JSON.stringify(path.resolve('src/platform/kernel/index.ts'))}
+    try { assertWritable('/proc/portico/data') } catch ({ code }) { console.log(code) }`
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { timeout: 60_000 })
+  expect(String(stdout).trim()).toBe('ENOENT')
 })
 
 test('a database that cannot be reopened is unavailable, and its error names the fault', async () => {
