@@ -231,7 +231,14 @@ function print(text: string): Promise<void> {
   })
 }
 
-function isAddressError(error: unknown): error is NodeJS.ErrnoException {
+type AddressError = NodeJS.ErrnoException & {
+  address?: string
+  port?: number
+  /** That set the address; absent: those of the service. */
+  variables?: { port: string; host: string }
+}
+
+function isAddressError(error: unknown): error is AddressError {
   return (
     error instanceof Error &&
     'port' in error &&
@@ -250,9 +257,9 @@ function explain(error: unknown): string {
       ? describeError(error)
       : `${(error as NodeJS.ErrnoException).path ?? 'a file'} cannot be used: ${fault}`
   }
-  const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number }
+  const { code, address, port, variables = { port: 'PORT', host: 'HOST' } } = error
   if (code === 'EADDRINUSE')
-    return `${address}:${port} is in use by another process. Set PORT to a free one, or stop that process.`
-  if (code === 'EACCES') return `this user may not listen on port ${port}. Set PORT to one above 1023.`
-  return `this machine has no address ${address}. Set HOST to one it has.`
+    return `${address}:${port} is in use by another process. Set ${variables.port} to a free one, or stop that process.`
+  if (code === 'EACCES') return `this user may not listen on port ${port}. Set ${variables.port} to one above 1023.`
+  return `this machine has no address ${address}. Set ${variables.host} to one it has.`
 }

@@ -102,6 +102,34 @@ describe('the configuration', () => {
     expect(() => loadConfig({}, folder)).not.toThrow(/secret/)
   })
 
+  it.each(['DATABASE_URL', 'DATABASE_DIRECT_URL', 'PORTICO_CORPUS_DATABASE_URL'])(
+    'refuses text in %s that is no address of a PostgreSQL server, without quoting it',
+    (variable) => {
+      const start = (address: string) => () =>
+        loadConfig({ DATABASE_URL: 'postgres://h.test/d', [variable]: address }, folderWith({}))
+      for (const address of [
+        'secret',
+        'http://a:secret@h.test/d',
+        'h.test:5432/secret',
+        'postgres://a:sec/ret@h.test:x/d',
+      ]) {
+        expect(start(address)).toThrow(`${variable} must be an address such as postgres://`)
+        expect(start(address)).not.toThrow('secret')
+      }
+      for (const address of [
+        'postgresql://a:b%2Fc@h.test/d',
+        'postgres:///d?host=/run/postgresql',
+        '/run/postgresql d',
+      ])
+        expect(start(address)).not.toThrow()
+    },
+  )
+
+  it('names a file that cannot be read', () => {
+    const folder = folderWith({})
+    expect(() => loadConfig({ PORTICO_CONFIG: folder }, folder)).toThrow(`${folder} cannot be read: EISDIR`)
+  })
+
   it('takes a key without the white space at its ends, wherever it comes from', () => {
     const yaml = (line: string) => `providers:\n  - id: p\n    baseUrl: https://example.org\n    ${line}\n`
     for (const line of ['apiKeyFile: a.key', 'apiKeyEnv: A_KEY', 'apiKey: "sk-a\\n"']) {

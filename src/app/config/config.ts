@@ -184,9 +184,15 @@ function findFile(environment: Environment, workingFolder: string): string | und
 }
 
 function readFile(file: string): Record<string, unknown> {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new ConfigError(`${file} cannot be read: ${(error as Error).message}`)
+  }
   let parsed: unknown
   try {
-    parsed = parseYaml(readFileSync(file, 'utf8'))
+    parsed = parseYaml(text)
   } catch (error) {
     throw new ConfigError(`${file} is not valid YAML: ${(error as Error).message}`)
   }

@@ -59,6 +59,7 @@ export function readSecrets(environment: Environment, settings: ConfigFile, work
     throw new ConfigError('PORTICO_SECOND_SECRET_KEY must be another key than PORTICO_SECRET_KEY, or not set.')
   assertOperatorToken(named.operatorToken)
   assertKey('OPENAI_API_KEY', named.openaiApiKey)
+  for (const name of databaseAddresses) assertDatabaseAddress(secretVariables[name], named[name])
   const providerKeys = new Map<string, string>()
   const providerCredentials = new Map<string, string>()
   for (const [index, provider] of settings.providers.entries()) {
@@ -117,6 +118,18 @@ function assertOperatorToken(token: string | undefined) {
     )
   }
   assertKey('PORTICO_OPERATOR_TOKEN', token)
+}
+
+const databaseAddresses = ['databaseUrl', 'databaseDirectUrl', 'corpusDatabaseUrl', 'corpusDatabaseDirectUrl'] as const
+
+/** The client of PostgreSQL would read any other text as the name of a database on an unknown host. Never quotes the address, which has a password. */
+function assertDatabaseAddress(variable: string, address: string | undefined) {
+  // Sockets of this machine, in the two forms of the client.
+  if (address === undefined || /^(?:\/|socket:)/.test(address)) return
+  if (!/^postgres(?:ql)?:$/.test(URL.parse(address)?.protocol ?? ''))
+    throw new ConfigError(
+      `${variable} must be an address such as postgres://USER:PASSWORD@HOST:5432/DATABASE, with special characters of the password percent-encoded.`,
+    )
 }
 
 /** Never quotes the key. */

@@ -2,7 +2,7 @@ import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { Config } from '../config/index.ts'
+import { type Config, ConfigError } from '../config/index.ts'
 import { assertWritable } from '../../platform/kernel/index.ts'
 
 /**
@@ -22,7 +22,12 @@ export async function openSecretKey({ settings, secrets }: Config): Promise<stri
     )
     await rm(unfinished, { force: true })
   }
-  return (await readFile(file, 'utf8')).trim()
+  const key = (await readFile(file, 'utf8')).trim()
+  if (Buffer.byteLength(key) < 32)
+    throw new ConfigError(
+      `${file} is damaged: a secret key has at least 32 bytes. Restore the file from a backup; a new key could not read what the old one has encrypted.`,
+    )
+  return key
 }
 
 /** What people's sessions and second factors are protected with. */

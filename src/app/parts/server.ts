@@ -84,7 +84,7 @@ export function openServer(dependencies: ServerDependencies) {
           host: metricsSettings.host,
           fallback: server.processes === 1 && !config.explicit.has('metrics.port'),
           beforeScrape: readGauges,
-        })
+        }).catch(nameVariables)
       }
       const address = { port: server.port, host: server.host, backlog: waitingConnections }
       await app.listen(server.processes === 1 ? address : { ...address, ...sharedPort })
@@ -123,6 +123,11 @@ export function openServer(dependencies: ServerDependencies) {
     },
     closeMetrics: () => metricsServer?.close(),
   }
+}
+
+/** An address in use is not that of the service. */
+function nameVariables(error: unknown): never {
+  throw Object.assign(error as Error, { variables: { port: 'PORTICO_METRICS_PORT', host: 'PORTICO_METRICS_HOST' } })
 }
 
 /** Of several processes each has its own port, in a row: one that is chosen by chance would give other numbers at each start. */

@@ -27,7 +27,7 @@ export function createReopeningConnection(options: ReopeningConnectionOptions) {
 
   async function open(): Promise<WorkerConnection> {
     const opened = await connect({ folder, sharedBuffersMegabytes }).catch((error: unknown) => {
-      throw new DatabaseError(sqlState.ioError, `the ${name} database could not be opened: ${shortMessage(error)}`)
+      throw new DatabaseError(sqlState.ioError, `the ${name} database could not be opened: ${reasonOfFailure(error)}`)
     })
     opened.client.on('notification', subscriptions.deliver)
     for (const channel of subscriptions.channels()) {
@@ -78,4 +78,14 @@ export function createReopeningConnection(options: ReopeningConnectionOptions) {
       await held?.close()
     },
   }
+}
+
+/** PGlite reports only that PostgreSQL has ended. */
+const endOfPostgres = /Aborted\(\)|failed to initialize|unreachable|out of bounds/
+
+function reasonOfFailure(error: unknown): string {
+  const message = shortMessage(error)
+  return endOfPostgres.test(message)
+    ? 'PostgreSQL ended while it read the files, which are probably damaged or incomplete. Restore the whole data folder from a backup'
+    : message
 }
