@@ -110,7 +110,7 @@ describe.skipIf(!hasBrowser)(`a newcomer${skipReason}`, () => {
     await page.getByRole('link', { name: 'Handbook' }).click()
     await page.getByRole('button', { name: 'Publish', exact: true }).click()
     await page.getByRole('button', { name: 'Unpublish' }).waitFor()
-    const shown = await page.getByRole('tabpanel').locator('pre').innerText()
+    const shown = await page.getByRole('tabpanel', { name: 'curl' }).locator('pre').innerText()
     const address = /https?:\/\/[^\s"'`]+\/chat/.exec(shown)![0]
     const answer = await fetch(address, {
       method: 'POST',
