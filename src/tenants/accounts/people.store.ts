@@ -217,15 +217,15 @@ function createReads(database: Database) {
       )
       return account
     },
-    /** The person of a valid session, with all roles. */
-    async loadSessionPerson(tokenHash: string, nowMs: number): Promise<Person | undefined> {
+    /** The person of a valid session, with all roles. Without `withPassword`, only of a session of single sign-on, which has a final time. */
+    async loadSessionPerson(tokenHash: string, nowMs: number, withPassword: boolean): Promise<Person | undefined> {
       const [row] = await database.query<Omit<Person, 'memberships'> & { memberships: Record<string, MembershipRole> }>(
         `SELECT p.id, p.email, p.name, p.is_operator AS "isOperator", s.id AS "sessionId",
            (SELECT coalesce(jsonb_object_agg(m.organisation_id, m.role), '{}')
               FROM people_memberships m WHERE m.person_id = p.id) AS memberships
            FROM people_sessions s JOIN people p ON p.id = s.person_id
-          WHERE s.token_hash = $1 AND s.expires_at > $2`,
-        [tokenHash, new Date(nowMs)],
+          WHERE s.token_hash = $1 AND s.expires_at > $2 AND ($3 OR s.final_at IS NOT NULL)`,
+        [tokenHash, new Date(nowMs), withPassword],
       )
       return row && { ...row, memberships: new Map(Object.entries(row.memberships)) }
     },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertOrganisation } from '../../../test/harness/control-rows.ts'
 import { openTestDatabases, type TestDatabases } from '../../../test/harness/database.ts'
 import { codeOf } from '../../../test/harness/second-factor.ts'
-import { createUuid } from '../../platform/kernel/index.ts'
+import { createUuid, systemClock } from '../../platform/kernel/index.ts'
 import type { Accounts } from './accounts.ts'
 import {
   addPerson,
@@ -242,6 +242,31 @@ describe('cookies of another person', () => {
       await visitor!.post('/two-factor/verify-totp', { code: nextCode(secret) })
       expect(await signedInAs(visitor!)).not.toBe(email)
     }
+  })
+})
+
+describe('where sign-in with passwords is turned off', () => {
+  test('a session of a password is none, and that of single sign-on is one', async () => {
+    const { email, visitor } = await newGuardedPerson()
+    const off = openAccounts(databases.control, systemClock, false)
+    const headers = new Headers({ cookie: [...visitor.cookies].map((pair) => pair.join('=')).join('; ') })
+    const request = { requestId: 'req_test', method: 'GET', path: '/get-session', headers, body: undefined }
+    const from = { origin: 'http://127.0.0.1', clientAddress: '192.0.2.1' }
+    const read = async () => {
+      const response = await off.handleSignIn({ ...request, ...from })
+      const body = (await response.json()) as { user: { email: string } } | null
+      return [(await off.authenticate(headers))?.email, body?.user.email]
+    }
+    expect(await read()).toEqual([undefined, undefined])
+    expect(await visitor.post('/two-factor/verify-totp', { code: '000000' }, off)).toMatchObject({
+      body: { code: 'conflict' },
+    })
+    await databases.control.execute(
+      `UPDATE people_sessions SET final_at = expires_at WHERE person_id = (SELECT id FROM people WHERE email = $1)`,
+      [email],
+    )
+    expect(await read()).toEqual([email, email])
+    off.close()
   })
 })
 

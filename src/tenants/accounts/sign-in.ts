@@ -53,7 +53,7 @@ export function createSignIn(dependencies: SignInDependencies) {
     const cookies = headers.get('cookie')
     const token = cookies === null ? undefined : await (await useLibrary()).readSessionToken(cookies)
     // The library writes the end of a session with the time of the system.
-    return token === undefined ? undefined : store.loadSessionPerson(lookupHash(token), Date.now())
+    return token === undefined ? undefined : store.loadSessionPerson(lookupHash(token), Date.now(), passwordSignIn)
   }
 
   async function run(request: SignInRequest, endpoint: SignInEndpoint, person?: Person): Promise<Response> {
@@ -83,8 +83,9 @@ export function createSignIn(dependencies: SignInDependencies) {
       const isSingleSignOn = path === '/sign-in/social' || path === callbackPath
       if (!endpoint || (isSingleSignOn && !singleSignOn))
         throw new AppError('not_found', 'There is no such sign-in endpoint. docs/operate/sign-in.md lists all.')
-      if (endpoint.secret === 'password' && !passwordSignIn) throw noPasswords()
+      if (endpoint.secret !== undefined && !passwordSignIn) throw noPasswords()
       assertTexts(request, endpoint)
+      if (path === '/get-session' && !passwordSignIn && !(await findPerson(request.headers))) return Response.json(null)
       if (path === '/get-session') return answer(request, endpoint)
       if (path === '/change-password')
         await assertUncommon(String(fieldOf(request, 'newPassword')), 'newPassword', await findPerson(request.headers))

@@ -8,12 +8,12 @@ const origin = 'http://127.0.0.1'
 const operator = { name: 'operator', requestId: 'req_test' }
 
 /** The accounts of one instance over `database`. Several over one database are several instances. */
-export function openAccounts(database: Database, clock: Clock = systemClock): Accounts {
+export function openAccounts(database: Database, clock: Clock = systemClock, passwordSignIn = true): Accounts {
   return createAccounts({
     database,
     secret: 'the secret of these tests, with 32 characters or more',
     publicUrl: undefined,
-    passwordSignIn: true,
+    passwordSignIn,
     singleSignOn: undefined,
     fetch,
     passwordHashing: quickHashing,
