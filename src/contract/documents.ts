@@ -31,8 +31,9 @@ export const supportedFileTypes: Record<DocumentsVersion, z.infer<typeof support
       'text/html',
       'text/tab-separated-values',
       'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+      'application/vnd.openxmlformats-officedocument.presentationml.presentation',
     ],
-    supportedExtensions: [...version1Types.supportedExtensions, '.html', '.htm', '.tsv', '.xlsx'],
+    supportedExtensions: [...version1Types.supportedExtensions, '.html', '.htm', '.tsv', '.xlsx', '.pptx'],
   },
 }
 
@@ -41,7 +42,7 @@ export const supportedFileTypesSchema = z
   .meta({ id: 'SupportedFileTypes' })
 
 /** The formats of the supported types of every version. */
-export const documentFormats = ['pdf', 'docx', 'txt', 'csv', 'md', 'html', 'tsv', 'xlsx'] as const
+export const documentFormats = ['pdf', 'docx', 'txt', 'csv', 'md', 'html', 'tsv', 'xlsx', 'pptx'] as const
 
 /** Codes of failed documents: a closed list. */
 export const documentFailureCodes = [

@@ -48,12 +48,20 @@ describe('version 2 of the document API', () => {
         supportedExtensions: string[]
       }
     const [first, second] = [await types(1), await types(2)]
-    expect(second.supportedExtensions).toEqual([...first.supportedExtensions, '.html', '.htm', '.tsv', '.xlsx'])
+    expect(second.supportedExtensions).toEqual([
+      ...first.supportedExtensions,
+      '.html',
+      '.htm',
+      '.tsv',
+      '.xlsx',
+      '.pptx',
+    ])
     expect(second.supportedMimeTypes).toEqual([
       ...first.supportedMimeTypes,
       'text/html',
       'text/tab-separated-values',
       'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+      'application/vnd.openxmlformats-officedocument.presentationml.presentation',
     ])
   })
 

@@ -28,6 +28,7 @@ const smallBytes: Record<DocumentFormat, number> = {
   docx: 1024 * kibibyte,
   // A table of that size is long.
   xlsx: 256 * kibibyte,
+  pptx: 2048 * kibibyte,
   pdf: 2048 * kibibyte,
 }
 

@@ -31,6 +31,11 @@ const fileTypes: readonly FileType[] = [
     extension: '.xlsx',
     mimeType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   },
+  {
+    format: 'pptx',
+    extension: '.pptx',
+    mimeType: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+  },
 ]
 
 function typesOf(version: DocumentsVersion): readonly FileType[] {
@@ -94,6 +99,7 @@ function contradiction(format: DocumentFormat, head: Uint8Array): string | null 
       return signature === null || signature === 'a pdf' ? null : signature
     case 'docx':
     case 'xlsx':
+    case 'pptx':
       if (signature === 'a zip archive') return zipContradiction(format, head)
       // An OLE container under this name is an encrypted file, or one of the format before: reading it shows which.
       return signature === null || signature === 'an Office file' ? null : signature
@@ -162,6 +168,7 @@ function signatureOf(head: Uint8Array): string | null {
 const packageNames: Partial<Record<DocumentFormat, string>> = {
   docx: 'a Word document',
   xlsx: 'an Excel workbook',
+  pptx: 'a PowerPoint presentation',
 }
 
 function zipContradiction(format: DocumentFormat, head: Uint8Array): string | null {

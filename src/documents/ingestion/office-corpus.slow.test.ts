@@ -19,6 +19,9 @@ interface CorpusFile {
   probes?: [string, string, string][]
   /** Hidden sheets. */
   hidden?: string[]
+  /** Title and first words of each slide. */
+  slides?: [string, string][]
+  notes?: string
 }
 
 const leastRecall = 0.97
@@ -43,7 +46,7 @@ async function extract({ id, kind }: CorpusFile): Promise<ExtractedBlock[]> {
   return blocks
 }
 
-const kinds = ['html', 'xlsx']
+const kinds = ['html', 'xlsx', 'pptx']
 const ofKind = (...wanted: string[]) => files.filter(({ kind }) => wanted.includes(kind))
 const textOf = (blocks: ExtractedBlock[]) => blocks.map(({ text }) => text).join('\n')
 
@@ -76,4 +79,14 @@ describe.skipIf(!folder)(`the shared office files${folder ? '' : ' (folder is mi
       for (const name of hidden) expect(names).toContain(`${name} (hidden)`)
     },
   )
+
+  test.each(ofKind('pptx'))('$id has its slides and notes in order', async ({ slides = [], notes = '', ...file }) => {
+    const blocks = await extract(file)
+    for (const [index, [title, beginning]] of slides.entries()) {
+      const [heading, ...rest] = blocks.filter(({ page }) => page === index + 1)
+      if (title !== '') expect(heading?.text).toBe(title)
+      expect(wordRecall(beginning, textOf(rest))).toBe(1)
+    }
+    expect(wordRecall(notes, textOf(blocks))).toBeGreaterThanOrEqual(leastRecall)
+  })
 })

@@ -7,6 +7,7 @@ import { extractHtml } from './html/html.ts'
 import { extractMarkdown } from './markdown.ts'
 import { createPdfReader } from './pdf/document.ts'
 import { createPdfExtractor, type PdfOptions } from './pdf/pdf.ts'
+import { extractPptx } from './pptx/pptx.ts'
 import { extractTxt } from './txt.ts'
 import { extractXlsx } from './xlsx/xlsx.ts'
 
@@ -25,6 +26,7 @@ export function createFileExtractor(options?: PdfOptions) {
     html: extractHtml,
     tsv: extractTsv,
     xlsx: extractXlsx,
+    pptx: extractPptx,
   }
 
   return {
@@ -76,4 +78,5 @@ const noTextMessages: Record<DocumentFormat, string> = {
   html: 'No text was found in the page. Save the page as your browser shows it, with its text.',
   tsv: 'No text was found in the tsv file: all its cells are empty.',
   xlsx: 'No text was found in the workbook: all its cells are empty.',
+  pptx: 'No text was found in the presentation. Upload one that holds text, not only pictures.',
 }

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { DocumentFormat } from '../extraction.ts'
-import { buildDocx, buildXlsx, buildZip, docxParagraph, sheetRows } from '../testing/build-documents.ts'
+import { buildDocx, buildPptx, buildXlsx, buildZip, docxParagraph, sheetRows } from '../testing/build-documents.ts'
 import { type ExtractorStage, openExtractorStage } from '../testing/extractor-stage.ts'
 
 /** Hostile files of the types of version 2. */
@@ -90,6 +90,24 @@ const failures: [string, DocumentFormat, string, () => string | Buffer][] = [
     'xlsx',
     'encrypted_file',
     () => buildZip([{ name: 'xl/workbook.xml', content: 'x', flags: 1 }]),
+  ],
+  [
+    'deep nesting in a presentation',
+    'pptx',
+    'too_complex',
+    () => buildPptx([{ content: '<p:grpSp>'.repeat(100_000) }]),
+  ],
+  [
+    'a slide that unpacks to a bomb',
+    'pptx',
+    'too_large_when_unpacked',
+    () => buildPptx([{ content: '<p:sp/>'.repeat(12_000_000) }]),
+  ],
+  [
+    'entities in a presentation',
+    'pptx',
+    'unsupported_content',
+    () => buildPptx([{ content: '' }], { 'ppt/slides/1.xml': entities }),
   ],
   ['a Word document named .xlsx', 'xlsx', 'unsupported_content', () => buildDocx(docxParagraph('x'))],
 ]

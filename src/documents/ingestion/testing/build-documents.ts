@@ -116,6 +116,44 @@ export function sheetRows(rows: (string | number)[][], first = 1): string {
   return rows.map((cells, index) => `<row r="${index + first}">${cells.map(cell).join('')}</row>`).join('')
 }
 
+/** A slide of a built presentation: its shapes in PresentationML, those of its notes, and addresses by relationship id. */
+export interface BuiltSlide {
+  content: string
+  notes?: string
+  attributes?: string
+  links?: Record<string, string>
+}
+
+/** A pptx with these slides. */
+export function buildPptx(slides: BuiltSlide[], parts: Record<string, string> = {}): Buffer {
+  const types = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
+  const namespaces = `xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:r="${types}"`
+  const relationships = (list: string[]) =>
+    `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${list.join('')}</Relationships>`
+  const relationship = (id: string, type: string, target: string, more = '') =>
+    `<Relationship Id="${id}" Type="${types}/${type}" Target="${target}" ${more}/>`
+  const page = (element: string, content: string, attributes = '') =>
+    `<p:${element} ${namespaces} ${attributes}><p:cSld><p:spTree>${content}</p:spTree></p:cSld></p:${element}>`
+  const all: Record<string, string> = {
+    '_rels/.rels': relationships([relationship('r', 'officeDocument', 'ppt/presentation.xml')]),
+    // The parts are named in another order than the slides.
+    'ppt/_rels/presentation.xml.rels': relationships(
+      slides.map((_, index) => relationship(`s${index}`, 'slide', `slides/${slides.length - index}.xml`)),
+    ),
+    'ppt/presentation.xml': `<p:presentation ${namespaces}><p:sldIdLst>${slides.map((_, index) => `<p:sldId id="${256 + index}" r:id="s${index}"/>`).join('')}</p:sldIdLst></p:presentation>`,
+  }
+  for (const [index, { content, notes, attributes, links = {} }] of slides.entries()) {
+    const name = `${slides.length - index}.xml`
+    all[`ppt/slides/${name}`] = page('sld', content, attributes)
+    all[`ppt/slides/_rels/${name}.rels`] = relationships([
+      ...Object.entries(links).map(([id, target]) => relationship(id, 'hyperlink', target, 'TargetMode="External"')),
+      ...(notes ? [relationship('n', 'notesSlide', `../notes/${name}`)] : []),
+    ])
+    if (notes) all[`ppt/notes/${name}`] = page('notes', notes)
+  }
+  return buildZip(Object.entries({ ...all, ...parts }).map(([name, content]) => ({ name, content })))
+}
+
 /** A paragraph of WordprocessingML; `properties` is the content of its w:pPr. */
 export function docxParagraph(text: string, properties = ''): string {
   return `<w:p><w:pPr>${properties}</w:pPr><w:r><w:t xml:space="preserve">${text}</w:t></w:r></w:p>`

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import { buildPptx } from '../../testing/build-documents.ts'
+import { readBlocks } from '../../testing/read-blocks.ts'
+
+const shape = (content: string, place = '') =>
+  `<p:sp><p:nvSpPr><p:nvPr>${place && `<p:ph type="${place}"/>`}</p:nvPr></p:nvSpPr><p:txBody>${content}</p:txBody></p:sp>`
+const paragraph = (text: string, properties = '') => `<a:p>${properties}<a:r><a:rPr/><a:t>${text}</a:t></a:r></a:p>`
+
+test('has each slide with its title first, its texts in order, and its notes', async () => {
+  const { blocks } = await readBlocks(
+    'pptx',
+    buildPptx([
+      {
+        content:
+          shape(paragraph('First text') + paragraph('A point', '<a:pPr lvl="1"/>')) +
+          shape(paragraph('Roses'), 'title') +
+          shape(paragraph('1'), 'sldNum'),
+        notes: shape(paragraph('Speak slowly.'), 'body') + shape(paragraph('1'), 'sldNum'),
+      },
+      { content: shape(paragraph('Only text')), attributes: 'show="0"' },
+      { content: '' },
+    ]),
+  )
+  expect(blocks).toEqual([
+    { kind: 'heading', level: 1, text: 'Roses', page: 1 },
+    { kind: 'paragraph', text: 'First text', page: 1 },
+    { kind: 'list_item', text: '- A point', page: 1 },
+    { kind: 'heading', level: 2, text: 'Notes', page: 1 },
+    { kind: 'paragraph', text: 'Speak slowly.', page: 1 },
+    { kind: 'heading', level: 1, text: 'Slide 2 (hidden)', page: 2 },
+    { kind: 'paragraph', text: 'Only text', page: 2 },
+  ])
+})
+
+test('keeps tables with merged cells, addresses of links, and texts of groups once', async () => {
+  const cell = (text: string, merge = '') => `<a:tc ${merge}><a:txBody>${paragraph(text)}</a:txBody></a:tc>`
+  const row = (...cells: string[]) => `<a:tr>${cells.join('')}</a:tr>`
+  const table = `<p:graphicFrame><a:tbl><a:tblPr firstRow="1"/>${row(cell('Group'), cell('Day'), cell('Euro'))}${row(cell('Adults', 'rowSpan="2"'), cell('Monday'), cell('12'))}${row(cell('', 'vMerge="1"'), cell('Sunday'), cell('9'))}</a:tbl></p:graphicFrame>`
+  const link = '<a:p><a:r><a:rPr><a:hlinkClick r:id="web"/></a:rPr><a:t>Terms</a:t></a:r></a:p>'
+  const copies = `<mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"><mc:Choice>${shape(paragraph('once'))}</mc:Choice><mc:Fallback>${shape(paragraph('once'))}</mc:Fallback></mc:AlternateContent>`
+  const { texts } = await readBlocks(
+    'pptx',
+    buildPptx([
+      { content: table + shape(link) + `<p:grpSp>${copies}</p:grpSp>`, links: { web: 'https://a.example/terms' } },
+    ]),
+  )
+  expect(texts).toEqual([
+    'Slide 1',
+    'Group | Day | Euro',
+    'Adults | Monday | 12',
+    'Adults | Sunday | 9',
+    'Terms (https://a.example/terms)',
+    'once',
+  ])
+})

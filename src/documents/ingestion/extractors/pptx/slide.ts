@@ -1,0 +1,170 @@
+import type { ExtractedBlock } from '../../extraction.ts'
+import { cleanLine, cleanText } from '../clean-text.ts'
+import { maximumBlockCharacters } from '../extractor.ts'
+import { endLink, type LinkedText, startLink } from '../link-target.ts'
+import type { Attribute, XmlHandler } from '../office-xml.ts'
+import { createTableBlocks, type TableBlocks } from '../table-blocks.ts'
+
+export interface SlideText {
+  title: string
+  isHidden: boolean
+  blocks: ExtractedBlock[]
+}
+
+interface SlideContext {
+  /** Addresses by relationship id. */
+  links: Map<string, string>
+  /** The part is a page of notes: its picture of the slide, number, date and footers are no notes. */
+  isNotes: boolean
+}
+
+interface Paragraph extends LinkedText {
+  isItem: boolean
+  hasLink: boolean
+}
+
+interface Table {
+  blocks: TableBlocks
+  hasHeader: boolean
+  cells: string[]
+  cell: { texts: string[]; isCovered: boolean; continues: boolean } | null
+  /** Texts of cells above, by column. */
+  above: string[]
+}
+
+/**
+ * Reads the elements of a slide. The title comes first; the other shapes are in the order of the file, which is the one in which screen
+ * readers read them.
+ */
+export class SlideReader implements XmlHandler {
+  private readonly context: SlideContext
+  private readonly blocks: ExtractedBlock[] = []
+  private readonly titles: string[] = []
+  private isHidden = false
+  private skipDepth = 0
+  private place: string | null = null
+  private paragraph: Paragraph | null = null
+  private table: Table | null = null
+  private inText = false
+
+  constructor(context: SlideContext) {
+    this.context = context
+  }
+
+  finish(): SlideText {
+    return { title: this.titles.join(' '), isHidden: this.isHidden, blocks: this.blocks }
+  }
+
+  open(name: string, attribute: Attribute) {
+    // The older copy of a shape.
+    if (this.skipDepth > 0 || name === 'mc:Fallback') {
+      this.skipDepth += 1
+      return
+    }
+    switch (name) {
+      case 'sld':
+        this.isHidden = /^(?:0|false)$/.test(attribute('show') ?? '')
+        return
+      case 'sp':
+        this.place = null
+        return
+      case 'ph':
+        this.place = attribute('type') ?? 'obj'
+        return
+      case 'p':
+        this.paragraph = { text: '', links: [], isItem: false, hasLink: false }
+        return
+      case 't':
+      case 'm:t':
+        this.inText = true
+        return
+      case 'br':
+        if (this.paragraph) this.paragraph.text += '\n'
+        return
+      default:
+        if (this.paragraph) this.openInParagraph(this.paragraph, name, attribute)
+        else this.openInTable(name, attribute)
+    }
+  }
+
+  close(name: string) {
+    if (this.skipDepth > 0) {
+      this.skipDepth -= 1
+      return
+    }
+    if (name === 't' || name === 'm:t') this.inText = false
+    else if (name === 'p') this.closeParagraph()
+    else if (name === 'r' && this.paragraph?.hasLink) {
+      this.paragraph.hasLink = false
+      endLink(this.paragraph)
+    } else if (this.table) this.closeInTable(this.table, name)
+  }
+
+  text(text: string) {
+    if (this.inText && this.paragraph && this.skipDepth === 0) this.paragraph.text += text
+  }
+
+  private openInParagraph(paragraph: Paragraph, name: string, attribute: Attribute) {
+    if (name === 'pPr') paragraph.isItem = Number(attribute('lvl') ?? 0) > 0
+    else if (name === 'buChar' || name === 'buAutoNum') paragraph.isItem = true
+    else if (name === 'buNone') paragraph.isItem = false
+    else if (name === 'hlinkClick' && !paragraph.hasLink && paragraph.text.length < maximumBlockCharacters) {
+      paragraph.hasLink = true
+      startLink(paragraph, this.context.links.get(attribute('r:id') ?? '') ?? '')
+    }
+  }
+
+  private openInTable(name: string, attribute: Attribute) {
+    if (name === 'tbl') this.table = { blocks: createTableBlocks(), hasHeader: false, cells: [], cell: null, above: [] }
+    const { table } = this
+    if (!table) return
+    if (name === 'tblPr') table.hasHeader = isTrue(attribute('firstRow'))
+    else if (name === 'tr') table.cells = []
+    else if (name === 'tc') {
+      table.cell = { texts: [], isCovered: isTrue(attribute('hMerge')), continues: isTrue(attribute('vMerge')) }
+    }
+  }
+
+  private closeInTable(table: Table, name: string) {
+    if (name === 'tc' && table.cell) {
+      const { texts, isCovered, continues } = table.cell
+      const column = table.cells.length
+      // Each row is read alone, so the text of a merged cell is repeated in each of its rows.
+      const text = isCovered ? '' : continues ? (table.above[column] ?? '') : texts.join(' ')
+      table.above[column] = text
+      table.cells.push(text)
+      table.cell = null
+    } else if (name === 'tr') this.blocks.push(...table.blocks.addRow(table.cells, table.hasHeader))
+    else if (name === 'tbl') {
+      this.blocks.push(...table.blocks.end())
+      this.table = null
+    }
+  }
+
+  private closeParagraph() {
+    const { paragraph, place } = this
+    this.paragraph = null
+    this.inText = false
+    if (!paragraph || this.isLeftOut()) return
+    while (paragraph.links.length > 0) endLink(paragraph)
+    const text = cleanText(paragraph.text)
+      .replace(/[^\S\n]+/g, ' ')
+      .replace(/ ?\n ?/g, '\n')
+      .trim()
+    if (text === '') return
+    if (this.table?.cell) this.table.cell.texts.push(cleanLine(text))
+    else if (place === 'title' || place === 'ctrTitle') this.titles.push(cleanLine(text))
+    else if (paragraph.isItem) this.blocks.push({ kind: 'list_item', text: `- ${text}` })
+    else this.blocks.push({ kind: 'paragraph', text })
+  }
+
+  /** Numbers of slides, and what frames a page of notes. */
+  private isLeftOut(): boolean {
+    if (this.table || this.place === null) return false
+    return this.place === 'sldNum' || (this.context.isNotes && this.place !== 'body')
+  }
+}
+
+function isTrue(value: string | undefined): boolean {
+  return value === '1' || value === 'true'
+}
