@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { removeFolder } from '../harness/portico.ts'
+import { type ModelTurn, openaiReply } from '../upstream/format-replies.ts'
 import { chatStreamBody } from '../upstream/replies.ts'
 import { startUpstream, type Upstream } from '../upstream/upstream.ts'
 import {
@@ -22,6 +23,14 @@ import {
 const offline = 'portico/offline'
 const keyPattern = /ptc_[0-9A-Za-z]{40}/
 
+const answered = 'It is sunny in Basel.'
+/** Calls the tool, then answers with its result. */
+function turnOf(body: string): ModelTurn {
+  if (body.includes(answered)) return { text: [answered] }
+  if (body.includes('response_format')) return { text: ['{"city":"Basel"}'] }
+  return { calls: [{ id: 'call_1', name: 'weather', args: { city: 'Basel' } }] }
+}
+
 let stage: TestConsole
 let upstream: Upstream
 let id: string
@@ -31,11 +40,15 @@ beforeAll(async () => {
   if (!hasBrowser) return
   upstream = await startUpstream()
   const body = chatStreamBody(['These', ' words', ' were', ' seen', ' and these not'])
-  upstream.script(() => ({
-    headers: { 'content-type': 'text/event-stream', connection: 'close' },
-    body,
-    stallAfterBytes: body.indexOf(' and these not') - 200,
-  }))
+  upstream.script((request) =>
+    /"(tools|response_format)"/.test(request.body)
+      ? openaiReply(turnOf(request.body), request)
+      : {
+          headers: { 'content-type': 'text/event-stream', connection: 'close' },
+          body,
+          stallAfterBytes: body.indexOf(' and these not') - 200,
+        },
+  )
   const prices = { input: '1', output: '2' }
   stage = await startConsole({
     settings: {
@@ -129,12 +142,7 @@ describe.skipIf(!hasBrowser)(`Developer Tools${skipReason}`, () => {
   it('shows examples that run as they are', async () => {
     await page.getByRole('combobox', { name: 'Model', exact: true }).click()
     await page.getByRole('option', { name: offline, exact: true }).click()
-    const snippets: Record<string, string> = {}
-    for (const tab of await page.getByRole('tab').all()) {
-      await tab.click()
-      const panel = page.getByRole('tabpanel', { name: (await tab.textContent())! })
-      snippets[(await tab.textContent())!] = await panel.locator('pre').innerText()
-    }
+    const snippets = await readSnippets()
     expect(Object.keys(snippets)).toEqual([
       'curl',
       'OpenAI · TypeScript',
@@ -148,6 +156,34 @@ describe.skipIf(!hasBrowser)(`Developer Tools${skipReason}`, () => {
       expect(code).toContain(`${stage.portico.url}/v1/gateway`)
     }
     await runSnippets(snippets)
+  })
+
+  it('shows examples of version 2 that run as they are', async () => {
+    await page.getByText('Version 2: tools, schemas, images').click()
+    await page.getByRole('combobox', { name: 'Model', exact: true }).click()
+    await page.getByRole('option', { name: 'slow', exact: true }).click()
+    const snippets = await readSnippets()
+    const names = ['curl · tool', 'curl · schema', 'OpenAI · TypeScript', 'AI SDK', 'Anthropic · TypeScript']
+    expect(Object.keys(snippets)).toEqual(names)
+    for (const code of Object.values(snippets)) {
+      expect(code).toContain(key)
+      expect(code).toContain(`${stage.portico.url}/v2/gateway`)
+    }
+    await expectAccessible(page)
+    await inFolder(async (file) => {
+      const printed = async (name: string) => {
+        const isShell = name.startsWith('curl')
+        const example = file(isShell ? 'example.sh' : 'example.mts', snippets[name]!)
+        return (await run(isShell ? 'sh' : process.execPath, [example])).stdout.trim()
+      }
+      const messageOf = (text: string) => (JSON.parse(text) as { choices: [{ message: object }] }).choices[0].message
+      const call = { function: { name: 'weather', arguments: '{"city":"Basel"}' } }
+      expect(messageOf(await printed('curl · tool'))).toMatchObject({ tool_calls: [call] })
+      expect(messageOf(await printed('curl · schema'))).toMatchObject({ content: '{"city":"Basel"}' })
+      expect(await printed('OpenAI · TypeScript')).toBe(answered)
+      expect(await printed('AI SDK')).toBe(answered)
+      expect(await printed('Anthropic · TypeScript')).toBe("weather { city: 'Basel' }")
+    })
   })
 
   it('disables a model, which then is not found, and enables it again', async () => {
@@ -260,15 +296,20 @@ describe.skipIf(!hasBrowser)(`receipts${skipReason}`, () => {
 
 const run = promisify(execFile)
 
+/** By the names of their tabs. */
+async function readSnippets(): Promise<Record<string, string>> {
+  const snippets: Record<string, string> = {}
+  for (const tab of await page.getByRole('tab').all()) {
+    await tab.click()
+    const panel = page.getByRole('tabpanel', { name: (await tab.textContent())! })
+    snippets[(await tab.textContent())!] = await panel.locator('pre').innerText()
+  }
+  return snippets
+}
+
 /** Runs each example as a program that finds the packages of this repository. Python is parsed only: its packages are not installed. */
 async function runSnippets(snippets: Record<string, string>): Promise<void> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'portico-snippets-'))
-  symlinkSync(path.resolve(import.meta.dirname, '../../node_modules'), path.join(folder, 'node_modules'))
-  const file = (name: string, code: string) => {
-    writeFileSync(path.join(folder, name), code)
-    return path.join(folder, name)
-  }
-  try {
+  await inFolder(async (file) => {
     const { stdout: answer } = await run('sh', [file('example.sh', snippets['curl']!)])
     const text: string = JSON.parse(answer).choices[0].message.content
     expect(text.length).toBeGreaterThan(10)
@@ -283,6 +324,18 @@ async function runSnippets(snippets: Record<string, string>): Promise<void> {
         if (error.code !== 'ENOENT') throw error
       })
     }
+  })
+}
+
+/** Files in a folder that has the packages of this repository. */
+async function inFolder(use: (file: (name: string, code: string) => string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'portico-snippets-'))
+  symlinkSync(path.resolve(import.meta.dirname, '../../node_modules'), path.join(folder, 'node_modules'))
+  try {
+    await use((name, code) => {
+      writeFileSync(path.join(folder, name), code)
+      return path.join(folder, name)
+    })
   } finally {
     await removeFolder(folder)
   }

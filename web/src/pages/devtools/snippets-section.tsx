@@ -1,15 +1,18 @@
 import type { DeveloperToolsView } from '@contract/console-developer-tools.ts'
-import { Select, SimpleGrid, Text } from '@mantine/core'
+import { SegmentedControl, Select, SimpleGrid, Text } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { CodeSnippets } from '../../ui/code-block.tsx'
 import { CopyField } from '../../ui/copy-field.tsx'
 import { Section } from '../../ui/section.tsx'
 import { callableIds } from './callable-ids.ts'
+import { createSnippetsOfVersion2 } from './snippets-of-version-2.ts'
 import { createSnippets } from './snippets.ts'
 
 /** Replaces a key that is no longer known. */
 const keyPlaceholder = 'YOUR_API_KEY'
+
+const versions = ['1', '2'] as const
 
 /** The base URL and programs that call the gateway, with the values of this organisation. */
 export function SnippetsSection({ view, apiKey }: { view: DeveloperToolsView; apiKey: string | undefined }) {
@@ -17,11 +20,20 @@ export function SnippetsSection({ view, apiKey }: { view: DeveloperToolsView; ap
   const ids = useMemo(() => callableIds(view.models), [view.models])
   const [chosen, setChosen] = useState<string>()
   const model = chosen !== undefined && ids.includes(chosen) ? chosen : (ids[0] ?? 'MODEL')
-  const values = { baseUrl: view.baseUrl, apiKey: apiKey ?? keyPlaceholder, model }
+  const [version, setVersion] = useState<(typeof versions)[number]>('1')
+  const baseUrl = version === '1' ? view.baseUrl : view.baseUrl.replace(/\/v1\/gateway$/, '/v2/gateway')
+  const values = { baseUrl, apiKey: apiKey ?? keyPlaceholder, model }
   return (
     <Section title={t('snippets.title')} description={t('snippets.description')}>
+      <SegmentedControl
+        aria-label={t('snippets.version')}
+        data={versions.map((value) => ({ value, label: t(`snippets.versions.${value}`) }))}
+        value={version}
+        onChange={setVersion}
+        style={{ alignSelf: 'flex-start' }}
+      />
       <SimpleGrid cols={{ base: 1, sm: 2 }} maw={900}>
-        <CopyField label={t('snippets.baseUrl')} value={view.baseUrl} />
+        <CopyField label={t('snippets.baseUrl')} value={baseUrl} />
         <Select
           label={t('snippets.model')}
           data={ids}
@@ -33,7 +45,10 @@ export function SnippetsSection({ view, apiKey }: { view: DeveloperToolsView; ap
           nothingFoundMessage={t('models.noneFound')}
         />
       </SimpleGrid>
-      <CodeSnippets snippets={createSnippets(values)} />
+      <CodeSnippets
+        key={version}
+        snippets={version === '1' ? createSnippets(values) : createSnippetsOfVersion2(values)}
+      />
       <Text size="sm" c="dimmed">
         {apiKey === undefined ? t('snippets.placeholder', { placeholder: keyPlaceholder }) : t('snippets.withKey')}
       </Text>

@@ -1,13 +1,4 @@
-export interface SnippetValues {
-  baseUrl: string
-  apiKey: string
-  model: string
-}
-
-export interface Snippet {
-  label: string
-  code: string
-}
+import { forShell, quoted, type Snippet, type SnippetValues } from './snippet.ts'
 
 const question = 'Greet me in one sentence.'
 
@@ -113,8 +104,3 @@ model = ChatOpenAI(
 answer = model.invoke(${quoted(question)})
 print(answer.content)`
 }
-
-/** A JSON text is also a literal of TypeScript and of Python. */
-const quoted = (text: string) => JSON.stringify(text)
-
-const forShell = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
