@@ -18,6 +18,13 @@ RUN npm ci --omit=dev --omit=optional --ignore-scripts \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \
     -o \( -name '*.md' ! -iname '*license*' ! -iname '*notice*' \) \) -delete
 
+# Text recognition of scans: of its engine and data only the files that are used.
+FROM sources AS ocr
+COPY deploy/ocr deploy/ocr
+RUN npm run install:ocr \
+  && find deploy/ocr/node_modules/tesseract.js-core -name 'tesseract-core*' ! -name 'tesseract-core-simd-lstm.*' -delete \
+  && rm -r deploy/ocr/node_modules/@tesseract.js-data/*/4.0.0
+
 # Debian with the Node.js binary, without npm and yarn: nothing in the running container installs packages.
 FROM debian:bookworm-20260918-slim@sha256:3783cc01769c7b2b1b83a5c5ad96c815348e28ed7da68e2e3687004faa906251
 ARG VERSION=0.3.0
@@ -43,6 +50,7 @@ COPY bin bin
 COPY cli cli
 COPY src src
 COPY deploy/health-check.mjs deploy/
+COPY --from=ocr /portico/deploy/ocr deploy/ocr
 # The root file system may be read-only: only /data and /tmp are written.
 ENV NODE_ENV=production \
   HOST=0.0.0.0 \

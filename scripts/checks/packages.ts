@@ -68,8 +68,8 @@ export function renderLicences(packages: readonly LockedPackage[]): string {
   return [
     '# Licences of the packages in production',
     '',
-    'For operators who must know what they run. `npm run write:licences` writes this page from `package-lock.json`; `npm run check` fails',
-    'when it is out of date, or when a package has another licence than these.',
+    'For operators who must know what they run. `npm run write:licences` writes this page from `package-lock.json`, and from that of',
+    '`deploy/ocr` (text recognition, optional); `npm run check` fails when it is out of date, or when a package has another licence.',
     '',
     '| Licence | Packages |',
     '|---|---:|',

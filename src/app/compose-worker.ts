@@ -225,8 +225,9 @@ export const workerParts = gatewayParts
       log,
     }),
   )
-  .add('pipeline', ({ corpus, documentStore, blobs, extractors, index, embedder, metrics, clock, log }) =>
+  .add('pipeline', ({ corpus, documentStore, blobs, extractors, index, embedder, spaces, metrics, clock, log }) =>
     createPipeline({
+      recognition: (spaceId) => spaces.get(spaceId)?.settings,
       database: corpus,
       documents: documentStore,
       blobs,

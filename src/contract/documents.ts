@@ -66,6 +66,8 @@ export const documentFailureCodes = [
 /** Codes of warnings about a document that was read in part, or that should be checked: a closed list. */
 export const documentWarningCodes = [
   'pages_without_text',
+  'recognised_text',
+  'uncertain_recognition',
   'damaged_parts',
   'damaged_characters',
   'encoding_guessed',

@@ -211,6 +211,18 @@ const spaceSettings = {
     .describe(
       '`auto` (default): the model rewrites a follow-up question for the search, in a separate call that is billed. `off`: only the words of the conversation are searched.',
     ),
+  ocr: z
+    .enum(['auto', 'off'])
+    .optional()
+    .describe(
+      '`auto` (default): pages of pdfs without usable text are read from their pictures (OCR), where the service has it. `off`: they are a warning. Applies to later uploads.',
+    ),
+  ocrLanguages: z
+    .array(z.string())
+    .optional()
+    .describe(
+      'Languages of these pages, at most 3 codes such as `deu`, `eng` or `jpn`. Default none: the language of each file is found among those that are installed.',
+    ),
 }
 export const spaceSettingsSchema = z.strictObject(spaceSettings)
 
@@ -264,6 +276,8 @@ export const spaceSchema = z
       keepConversations: z.boolean(),
       conversationDays: z.int(),
       queryRewriting: z.enum(['auto', 'off']),
+      ocr: z.enum(['auto', 'off']),
+      ocrLanguages: z.array(z.string()),
     }),
     published: z.boolean(),
     endpointId: z.uuid().nullable().describe('Created when the Space is first published, and kept.'),

@@ -26,7 +26,15 @@ export function identifyConfiguration({
   documents: string
   questions: string
 }): string {
-  const { keepUnansweredQuestions: _, keepConversations: __, conversationDays: ___, ...settings } = space.settings
+  const {
+    keepUnansweredQuestions: _keepUnansweredQuestions,
+    keepConversations: _keepConversations,
+    conversationDays: _conversationDays,
+    // They change documents, which are stamped.
+    ocr: _ocr,
+    ocrLanguages: _ocrLanguages,
+    ...settings
+  } = space.settings
   const { agentic, passing } = golden
   const fields = [space.instructions, space.model, sorted(settings), agentic, sorted(passing), documents, questions]
   return createHash('sha256').update(JSON.stringify(fields)).digest('hex')

@@ -27,6 +27,8 @@ export const defaultSpaceSettings: SpaceSettings = Object.freeze({
   keepConversations: false,
   conversationDays: 30,
   queryRewriting: 'auto',
+  ocr: 'auto',
+  ocrLanguages: [],
 })
 
 const maximumSpaceNameLength = 200
@@ -41,6 +43,10 @@ const passageTokensLimits = { least: 500, most: 50_000 }
 const maximumToolCostLimit = 1_000
 /** As long as usage is reported. */
 const maximumConversationDays = 400
+/** Each one more makes the recognition of a page slower and less certain. */
+const maximumOcrLanguages = 3
+/** As Tesseract names its languages. */
+const ocrLanguage = /^[a-z]{3}(_[a-z]{3,6})?$/
 
 /** A new, unpublished Space. Throws `invalid_request` with the field that breaks a rule. */
 export function makeSpace(id: SpaceId, given: NewSpace, nowMs: number): Space {
@@ -79,7 +85,7 @@ function assertFields({ name, instructions, model, settings }: Space): void {
   assertField('instructions', instructions.length <= maximumInstructionsLength, 'must have at most 50000 characters.')
   assertField('model', model.trim() !== '' && model.length <= maximumModelIdLength, 'must be the id of a model.')
   const { maximumPassages, maximumPassageTokens, wholeSpaceTokens } = settings
-  const { temperature, maximumOutputTokens, maximumToolCostUsd, conversationDays } = settings
+  const { temperature, maximumOutputTokens, maximumToolCostUsd, conversationDays, ocrLanguages } = settings
   assertField(
     'settings.maximumPassages',
     Number.isInteger(maximumPassages) && maximumPassages >= 1 && maximumPassages <= maximumPassagesLimit,
@@ -115,6 +121,11 @@ function assertFields({ name, instructions, model, settings }: Space): void {
     'settings.conversationDays',
     Number.isInteger(conversationDays) && conversationDays >= 1 && conversationDays <= maximumConversationDays,
     `must be a whole number from 1 to ${maximumConversationDays}.`,
+  )
+  assertField(
+    'settings.ocrLanguages',
+    ocrLanguages.length <= maximumOcrLanguages && ocrLanguages.every((code) => ocrLanguage.test(code)),
+    `must be at most ${maximumOcrLanguages} codes such as deu or chi_sim.`,
   )
 }
 

@@ -103,6 +103,8 @@ describe('a Space', () => {
         maximumOutputTokens: null,
         keepUnansweredQuestions: false,
         queryRewriting: 'auto',
+        ocr: 'auto',
+        ocrLanguages: [],
       },
     })
     const changed = await here.spaces.update(space.id, { model: 'eu/x', settings: { maximumPassages: 3 } }, actor)
@@ -124,6 +126,7 @@ describe('a Space', () => {
     ['model', { model: 'unknown' }],
     ['settings.maximumPassages', { settings: { maximumPassages: 0 } }],
     ['settings.maximumPassages', { settings: { maximumPassages: 51 } }],
+    ['settings.ocrLanguages', { settings: { ocrLanguages: ['../eng'] } }],
     ['settings.maximumPassageTokens', { settings: { maximumPassageTokens: 499 } }],
     ['settings.maximumPassageTokens', { settings: { maximumPassageTokens: 50_001 } }],
     ['settings.wholeSpaceTokens', { settings: { wholeSpaceTokens: -1 } }],

@@ -39,6 +39,8 @@ export interface PipelineDependencies {
   extractors: ExtractorPool
   index: IndexWriter
   embedder: Embedder
+  /** How pictures of text are read in a Space; undefined for one that does not exist. */
+  recognition?(spaceId: string): { ocr: 'auto' | 'off'; ocrLanguages: readonly string[] } | undefined
   clock: Clock
   log: Log
   observer: { processed(status: 'ready' | 'failed', code: string, durationMs: number): void }
@@ -173,6 +175,7 @@ async function indexChunks(
   const { signal } = job
   const progress = createProgress(dependencies, document.id)
   let isReadingPages = false
+  let isRecognised = false
   const request = {
     filePath,
     format: document.format as DocumentFormat,
@@ -181,6 +184,7 @@ async function indexChunks(
     declaredEncoding: declaredEncodingOf(document),
     signal: reading.signal,
     onStart: reading.started,
+    recognition: recognitionOf(dependencies, document, lane),
   }
   const isContinued = staged > 0
   if (isContinued) progress.report({ stage: 'indexing', partsDone: staged, partsTotal: null })
@@ -190,7 +194,8 @@ async function indexChunks(
   const extraction = extractors.extract({
     ...request,
     fromChunk: staged,
-    onProgress: (pagesDone, pagesTotal) => {
+    onProgress: (pagesDone, pagesTotal, pagesRecognised) => {
+      isRecognised = pagesRecognised > 0
       // Progress counts pages until all are read, then chunks; pages that are read again are not counted again.
       if (isContinued) return
       isReadingPages = pagesTotal !== null && pagesDone < pagesTotal
@@ -216,7 +221,8 @@ async function indexChunks(
     })
     written += batch.length
     if (!isReadingPages) progress.report({ stage: 'indexing', partsDone: written, partsTotal: null })
-    if (slice.isOver() && (await job.othersWait())) {
+    // An interrupted file is read again from its beginning, which takes too long where pages are recognised.
+    if (!isRecognised && slice.isOver() && (await job.othersWait())) {
       await progress.done()
       return 'interrupted'
     }
@@ -229,6 +235,13 @@ async function indexChunks(
       'No text was found in the file. If it is a scan, run text recognition over it and upload the result.',
     )
   return { warnings, pageCount: document.format === 'pdf' ? pages : null }
+}
+
+/** A worker of small documents leaves pictures of text to the others. */
+function recognitionOf({ recognition }: PipelineDependencies, { spaceId }: ProcessingRow, lane: Lane) {
+  const settings = recognition?.(spaceId)
+  if (settings?.ocr !== 'auto') return undefined
+  return { languages: settings.ocrLanguages, isDeferred: lane === 'small' }
 }
 
 /**

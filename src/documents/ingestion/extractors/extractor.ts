@@ -11,6 +11,18 @@ export interface OutputLimits {
   maximumUnpackedBytes: number
 }
 
+/** How pictures of text are read. */
+export interface Recognition {
+  /** Codes such as `deu`; none: the language is found. */
+  languages: readonly string[]
+  /** The file waits for a worker with more time: the extraction ends with `processing_timeout` at the first picture. */
+  isDeferred: boolean
+  /** Called for each page that was read from its picture. */
+  recognised(): void
+  /** Its time does not count as that of the extraction. */
+  withMoreTime<T>(work: () => Promise<T>): Promise<T>
+}
+
 /** What an extractor reports about its run, apart from the blocks. */
 export interface ExtractionReport {
   progress(pagesDone: number, pagesTotal: number | null): void
@@ -25,6 +37,8 @@ export interface ExtractorInput {
   report: ExtractionReport
   /** The charset that the upload stated; text formats only. */
   declaredEncoding?: string | undefined
+  /** Absent: pictures of text are not read. */
+  recognition?: Recognition | undefined
 }
 
 /**

@@ -3,7 +3,7 @@ import { type Chunk, ExtractionError, type ExtractionSummary } from '../extracti
 import type { ExtractorChild } from './extractor-child.ts'
 import type { ChildExit } from './isolated-child.ts'
 import type { ExtractionLimits } from './limits.ts'
-import { batchCredits, type FromChild } from './protocol.ts'
+import { batchCredits, type FromChild, type RecognitionRequest } from './protocol.ts'
 import type { DocumentFormat } from '../extraction.ts'
 
 export interface ExtractionRequest {
@@ -16,12 +16,14 @@ export interface ExtractionRequest {
   fromChunk?: number | undefined
   /** The charset that the upload stated; text formats only. */
   declaredEncoding?: string | undefined
+  /** How pictures of text are read; absent: not at all. */
+  recognition?: RecognitionRequest | undefined
   /** Ends the extraction at once. */
   signal?: AbortSignal
   /** Called when a child begins to read: before it, the extraction waits for a free child. */
   onStart?(): void
   /** Called now and then for formats that know their pages. */
-  onProgress?(pagesDone: number, pagesTotal: number | null): void
+  onProgress?(pagesDone: number, pagesTotal: number | null, pagesRecognised: number): void
 }
 
 /** A child ended for a reason other than the file (killed from outside, a bug): a retry can succeed. */
@@ -47,8 +49,8 @@ export async function* runExtraction(
   limits: ExtractionLimits,
   log: Log,
 ): AsyncGenerator<Chunk[], Finished> {
-  const inbox = createInbox(child, request)
   const deadline = createDeadline(longestRunMs(limits), () => child.kill())
+  const inbox = createInbox(child, request, () => deadline.extend())
   const onAbort = () => {
     inbox.fail(request.signal.reason as Error)
     child.kill()
@@ -56,10 +58,10 @@ export async function* runExtraction(
   request.signal.addEventListener('abort', onAbort, { once: true })
   try {
     request.signal.throwIfAborted()
-    const { filePath, format, sizeBytes, declaredEncoding } = request
+    const { filePath, format, sizeBytes, declaredEncoding, recognition } = request
     // Infinity is not JSON.
     const fromChunk = Math.min(request.fromChunk ?? 0, Number.MAX_SAFE_INTEGER)
-    const file = { filePath, format, sizeBytes, declaredEncoding }
+    const file = { filePath, format, sizeBytes, declaredEncoding, recognition }
     child.send({ type: 'extract', ...file, limits, fromChunk, credits: batchCredits })
     for (;;) {
       // While batches wait here unread, the child may be blocked, so its time does not count.
@@ -83,7 +85,7 @@ export async function* runExtraction(
 type Arrival = Extract<FromChild, { type: 'chunks' | 'done' | 'failed' | 'broken' }> | { type: 'exit'; exit: ChildExit }
 
 /** What has come from the child and was not yet taken: at most as many batches as credits were given. */
-function createInbox(child: ExtractorChild, request: ExtractionRequest) {
+function createInbox(child: ExtractorChild, request: ExtractionRequest, onProgress: () => void) {
   const arrivals: Arrival[] = []
   let waiting: { resolve(arrival: Arrival): void; reject(error: Error): void } | null = null
   let failure: Error | null = null
@@ -98,7 +100,8 @@ function createInbox(child: ExtractorChild, request: ExtractionRequest) {
     (message) => {
       if (message.type === 'ready') return
       const progress = message.type === 'progress' || message.type === 'chunks' ? message.progress : null
-      if (progress) request.onProgress?.(progress.pagesDone, progress.pagesTotal)
+      if (message.type === 'progress') onProgress()
+      if (progress) request.onProgress?.(progress.pagesDone, progress.pagesTotal, progress.pagesRecognised)
       if (message.type !== 'progress') arrive(message)
     },
     (exit) => arrive({ type: 'exit', exit }),
@@ -130,7 +133,7 @@ function createDeadline(limitMs: number, onOver: () => void) {
   let startedAt: number | null = null
   let timer: NodeJS.Timeout | undefined
   let isOver = false
-  return {
+  const clock = {
     run() {
       if (startedAt !== null || isOver) return
       startedAt = performance.now()
@@ -145,8 +148,16 @@ function createDeadline(limitMs: number, onOver: () => void) {
       startedAt = null
       clearTimeout(timer)
     },
+    /** Starts again: there is progress. */
+    extend() {
+      const isRunning = startedAt !== null
+      clock.pause()
+      leftMs = limitMs
+      if (isRunning) clock.run()
+    },
     isOver: () => isOver,
   }
+  return clock
 }
 
 function failedError(message: FromChild & { type: 'failed' }, log: Log): ExtractionError {

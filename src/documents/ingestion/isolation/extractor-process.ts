@@ -12,6 +12,11 @@ import { startWatchdog } from './start-watchdog.ts'
  * read only the folders it was given, and can neither write files, open connections nor start processes (see extractor-child.ts).
  */
 const progressEveryMs = 200
+/**
+ * Processor time that the recognition of one page may take, apart from the file's. A page of dense text takes 3 to 8 s; the first one
+ * may be read in every installed language.
+ */
+const recognitionMs = 120_000
 
 const watchdog = startWatchdog()
 const extractor = createFileExtractor()
@@ -50,12 +55,18 @@ async function run(job: ToChild & { type: 'extract' }) {
 
 async function extract(job: ToChild & { type: 'extract' }): Promise<FromChild> {
   const { filePath, format, sizeBytes, declaredEncoding, limits } = job
+  let pagesRecognised = 0
+  const recognition = job.recognition && {
+    ...job.recognition,
+    recognised: () => void (pagesRecognised += 1),
+    withMoreTime: <T>(work: () => Promise<T>) => watchdog.withMoreTime(recognitionMs, work),
+  }
   const warnings = createWarningList()
   let progress: Progress | null = null
   let saidAt = performance.now()
   const report = {
     progress(pagesDone: number, pagesTotal: number | null) {
-      progress = { pagesDone, pagesTotal }
+      progress = { pagesDone, pagesTotal, pagesRecognised }
       if (performance.now() - saidAt < progressEveryMs) return
       saidAt = performance.now()
       send({ type: 'progress', progress })
@@ -63,7 +74,14 @@ async function extract(job: ToChild & { type: 'extract' }): Promise<FromChild> {
     warn: warnings.add,
   }
   try {
-    const blocks = extractor.extract(format, { filePath, sizeBytes, declaredEncoding, limits, report })
+    const blocks = extractor.extract(format, {
+      filePath,
+      sizeBytes,
+      declaredEncoding,
+      recognition,
+      limits,
+      report,
+    })
     const batches = inBatches(chunkBlocks(blocks, { ...chunkSizes, countTokens: await countTokens }), job)
     for await (const chunks of batches) {
       if (credits === 0) await new Promise<void>((resolve) => (creditArrived = resolve))

@@ -3,6 +3,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { Socket } from 'node:net'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ocrFolder } from '../ocr/engine.ts'
 import { childHeapMebibytes } from './limits.ts'
 import { lifelineDescriptor, memoryMark, timeMark } from './protocol.ts'
 
@@ -156,7 +157,7 @@ function programFolders(): string[] {
   // The folder next to the sources may be a link to the packages.
   const linked = path.join(root, 'node_modules')
   const folders = [path.join(root, 'src'), path.join(root, 'package.json'), packages]
-  return [...folders, ...(existsSync(linked) ? [linked] : [])].flatMap(withTarget)
+  return [...folders, ...[linked, ocrFolder].filter(existsSync)].flatMap(withTarget)
 }
 
 /** The folder as it is named, and where its links lead: Node.js checks the path that the program uses. */

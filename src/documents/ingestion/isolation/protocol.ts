@@ -11,6 +11,12 @@ export interface ChunkingSettings {
   overlapTokens: number
 }
 
+/** How pictures of text are read. */
+export interface RecognitionRequest {
+  languages: readonly string[]
+  isDeferred: boolean
+}
+
 /** Messages from the pool to a child, one extraction at a time. */
 export type ToChild =
   | {
@@ -19,6 +25,7 @@ export type ToChild =
       format: DocumentFormat
       sizeBytes: number
       declaredEncoding?: string | undefined
+      recognition?: RecognitionRequest | undefined
       limits: ExtractionLimits
       /** Chunks before this one are counted and not sent. */
       fromChunk: number
@@ -30,6 +37,8 @@ export type ToChild =
 export interface Progress {
   pagesDone: number
   pagesTotal: number | null
+  /** Pages that were read from their pictures. */
+  pagesRecognised: number
 }
 
 /** Messages from a child to the pool. */

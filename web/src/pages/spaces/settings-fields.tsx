@@ -116,6 +116,21 @@ export function AnswerFields(props: FieldsProps & { fallbackModel: string | null
         checked={draft.queryRewriting === 'auto'}
         onChange={({ currentTarget }) => onChange({ queryRewriting: currentTarget.checked ? 'auto' : 'off' })}
       />
+      <Switch
+        label={t('settings.ocr')}
+        description={t('settings.ocrHint')}
+        checked={draft.ocr === 'auto'}
+        onChange={({ currentTarget }) => onChange({ ocr: currentTarget.checked ? 'auto' : 'off' })}
+      />
+      {draft.ocr === 'auto' && (
+        <TextInput
+          label={t('settings.ocrLanguages')}
+          description={t('settings.ocrLanguagesHint')}
+          value={draft.ocrLanguages}
+          onChange={({ currentTarget }) => onChange({ ocrLanguages: currentTarget.value })}
+          w={{ base: 240, sm: 496 }}
+        />
+      )}
     </Section>
   )
 }

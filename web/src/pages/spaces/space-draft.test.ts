@@ -22,6 +22,8 @@ it('saves a change of every setting of a Space, and nothing else', () => {
     keepConversations: false,
     conversationDays: 30,
     queryRewriting: 'auto' as const,
+    ocr: 'auto' as const,
+    ocrLanguages: ['eng'],
   }
   expect(Object.keys(settings).toSorted()).toEqual(Object.keys(spaceSchema.shape.settings.shape).toSorted())
   const space = { name: 'Handbook', instructions: '', model: 'portico/offline', settings } as Parameters<
@@ -29,7 +31,11 @@ it('saves a change of every setting of a Space, and nothing else', () => {
   >[0]
   const draft = draftOf(space)
   expect(changesOf(draft, space)).toBeUndefined()
+  expect(changesOf({ ...draft, ocrLanguages: 'deu, eng' }, space)).toEqual({
+    settings: { ocrLanguages: ['deu', 'eng'] },
+  })
   for (const name of Object.keys(settings) as (keyof typeof settings)[]) {
+    if (name === 'ocrLanguages') continue
     const value = other(draft[name])
     expect(changesOf({ ...draft, [name]: value }, space)).toEqual({ settings: { [name]: value } })
   }

@@ -16,13 +16,16 @@ export interface SpaceDraft {
   keepConversations: boolean
   conversationDays: number | ''
   queryRewriting: 'auto' | 'off'
+  ocr: 'auto' | 'off'
+  /** Codes with blanks or commas between them. */
+  ocrLanguages: string
 }
 
 /** As the server checks it. */
 export const maximumInstructions = 50_000
 
 export function draftOf({ name, instructions, model, settings }: SpaceView): SpaceDraft {
-  const { temperature, maximumPassages, maximumOutputTokens, maximumToolCostUsd, ...switches } = settings
+  const { temperature, maximumPassages, maximumOutputTokens, maximumToolCostUsd, ocrLanguages, ...switches } = settings
   return {
     name,
     instructions,
@@ -31,6 +34,7 @@ export function draftOf({ name, instructions, model, settings }: SpaceView): Spa
     maximumPassages,
     maximumOutputTokens: maximumOutputTokens ?? '',
     maximumToolCostUsd: maximumToolCostUsd ?? '',
+    ocrLanguages: ocrLanguages.join(', '),
     ...switches,
   }
 }
@@ -52,6 +56,8 @@ export function changesOf(draft: SpaceDraft, space: SpaceView): Record<string, u
     ...(changed('maximumToolCostUsd') ? { maximumToolCostUsd: orNull(draft.maximumToolCostUsd) } : {}),
     ...(changed('baseTierFallback') ? { baseTierFallback: draft.baseTierFallback } : {}),
     ...(changed('queryRewriting') ? { queryRewriting: draft.queryRewriting } : {}),
+    ...(changed('ocr') ? { ocr: draft.ocr } : {}),
+    ...(changed('ocrLanguages') ? { ocrLanguages: draft.ocrLanguages.split(/[\s,]+/).filter(Boolean) } : {}),
     ...(changed('keepConversations') ? { keepConversations: draft.keepConversations } : {}),
     ...given('conversationDays'),
     ...(changed('keepUnansweredQuestions') ? { keepUnansweredQuestions: draft.keepUnansweredQuestions } : {}),

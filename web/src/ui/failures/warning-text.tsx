@@ -5,7 +5,13 @@ import type { documentWarningSchema } from '@contract/documents.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 
 /** Messages of these warnings are always the same sentence; the others name what was lost or guessed. */
-const withoutFacts: readonly string[] = ['hidden_text', 'instruction_like_text', 'pages_without_text']
+const withoutFacts: readonly string[] = [
+  'hidden_text',
+  'instruction_like_text',
+  'pages_without_text',
+  'recognised_text',
+  'uncertain_recognition',
+]
 /** Page numbers that are shown of one warning. */
 const shownPages = 20
 

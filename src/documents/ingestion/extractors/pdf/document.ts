@@ -13,6 +13,7 @@ import {
 } from './form-fields.ts'
 import { hasHiddenText, type HiddenTextFunctions } from './hidden-text.ts'
 import { type LinkFunctions, placeLinks, readLinks } from './links.ts'
+import { type PageImage, renderPage, type RenderFunctions } from './render.ts'
 import { type PagePictures, type PictureFunctions, readPictures } from './pictures.ts'
 import { type PageBox, shownCharacters } from './shown-characters.ts'
 import { readRules, type Rule } from './tables/drawn-rules.ts'
@@ -21,7 +22,7 @@ import { readRules, type Rule } from './tables/drawn-rules.ts'
  * The few functions of PDFium's C interface that are used here; the package types none of the text geometry. Pointers are
  * byte offsets into the WebAssembly memory, whose views (HEAP…) are replaced whenever it grows: read them again each time.
  */
-interface Pdfium extends PictureFunctions, FormFunctions, LinkFunctions, HiddenTextFunctions {
+interface Pdfium extends PictureFunctions, RenderFunctions, FormFunctions, LinkFunctions, HiddenTextFunctions {
   HEAPU8: Uint8Array
   _malloc(bytes: number): number
   _free(pointer: number): void
@@ -61,6 +62,8 @@ export interface PdfPage {
   /** The straight lines that are drawn on it. */
   rules(): Rule[]
   pictures(): PagePictures
+  /** Draws the page; null where that is not possible. */
+  render(): PageImage | null
   /** Text that readers of the page cannot see. */
   hasHiddenText(): boolean
   /** Glyphs whose font does not state the letter that they show; `characters` has a guess of PDFium's for each. */
@@ -155,6 +158,7 @@ function readPage<T>(
         isBold: (character) => originOf(character) >= 0 && isBold(pdfium, textPage, originOf(character), scratch),
         rules: () => readRules(pdfium, page, scratch),
         pictures: () => readPictures(pdfium, page, scratch),
+        render: () => renderPage(pdfium, page),
         hasHiddenText: () => hasHiddenText(pdfium, { page, textPage, scratch }, read),
         unmappedGlyphs,
       })

@@ -26,8 +26,11 @@ const unread = {
   message: 'These pages show more characters than were read. Compare them with the file.',
 } as const satisfies ExtractionWarning
 
-/** Compares what a page draws with the segments that were read of it. */
-export function findLosses(page: PdfPage, read: readonly Segment[]): ExtractionWarning[] {
+/** Compares what a page draws with the segments that were read of it. `isUsable` is false where most of the text is wrong. */
+export function findLosses(
+  page: PdfPage,
+  read: readonly Segment[],
+): { losses: ExtractionWarning[]; isUsable: boolean } {
   const drawn = countGlyphs(page.characters)
   const isLoss = (count: number) => count >= minimumGlyphs && count > drawn * tolerableShare
   const losses: ExtractionWarning[] = []
@@ -35,8 +38,12 @@ export function findLosses(page: PdfPage, read: readonly Segment[]): ExtractionW
   if (isLoss(page.unmappedGlyphs + unreadable)) losses.push(unmapped)
   const kept = read.reduce((sum, segment) => sum + countKept(segment), 0)
   if (isLoss(drawn - kept)) losses.push(unread)
-  if (!isPlausibleText(read.map(({ text }) => text).join(' '))) losses.push(implausible)
-  return losses
+  const isPlausible = isPlausibleText(read.map(({ text }) => text).join(' '))
+  if (!isPlausible) losses.push(implausible)
+  // PDFium's guess for a glyph without a letter is its number, which is the letter in fonts with one byte for each.
+  const guesses = page.characters.filter(({ code }) => code > 0xff).length
+  const isUsable = isPlausible && page.unmappedGlyphs + unreadable <= drawn / 2
+  return { losses, isUsable: isUsable || (isPlausible && guesses < drawn / 2) }
 }
 
 /** Marks of lost characters, of private fonts (apart from the bullets of Symbol and Wingdings), and controls. */

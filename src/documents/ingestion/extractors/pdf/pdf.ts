@@ -5,6 +5,7 @@ import { corruptFile, createBlockBatch, type Extractor } from '../extractor.ts'
 import type { PdfPage, PdfReader } from './document.ts'
 import { readSegments } from './lines.ts'
 import { findLosses } from './losses.ts'
+import { createPageRecognition } from './page-recognition.ts'
 import { createDocumentSense, pageBlocks, type PdfDocumentSense } from './paragraphs.ts'
 import { findGutter, readingOrder } from './reading-order.ts'
 import { turnRules } from './tables/drawn-rules.ts'
@@ -19,7 +20,8 @@ export interface PdfOptions {
 
 /** A pdf, page by page. A page that cannot be read becomes a warning; the others are read. */
 export function createPdfExtractor(reader: PdfReader, { findsTables = true }: PdfOptions = {}): Extractor {
-  return async function* extractPdf({ filePath, limits, report }) {
+  return async function* extractPdf(input) {
+    const { filePath, limits, report } = input
     const bytes = await readFile(filePath)
     const document = reader.open(bytes)
     try {
@@ -35,6 +37,7 @@ export function createPdfExtractor(reader: PdfReader, { findsTables = true }: Pd
       const sense = createDocumentSense()
       const tables = createPdfTableReader(sense.joinParted)
       const running = createRunningLineFilter()
+      const recognition = createPageRecognition(input.recognition, report)
       const finish = (pages: Iterable<BodyLines>) => {
         for (const page of pages) for (const block of bodyBlocks(page, sense, tables)) batch.add(block)
       }
@@ -45,15 +48,16 @@ export function createPdfExtractor(reader: PdfReader, { findsTables = true }: Pd
       if (document.hasDynamicForm) report.warn(dynamicForm)
       for (let index = 0; index < pageCount; index += 1) {
         try {
-          const lines = document.readPage(index, (page) => {
-            if (isWithoutText(page)) withoutText.push(index + 1)
-            if (page.hasHiddenText()) report.warn({ ...hiddenText, pages: [index + 1] })
-            hasPictures ||= page.pictures().hasAny
-            const { lines, segments } = readLines(page, index + 1, sense, findsTables)
-            for (const loss of findLosses(page, segments)) report.warn({ ...loss, pages: [index + 1] })
-            return lines
-          })
-          finish(running.push(lines))
+          const page = document.readPage(index, (open) => readPage(open, index + 1, findsTables, recognition.isOn()))
+          const recognised = page.image && (await recognition.read(page.image, page.number))
+          hasPictures ||= page.hasPictures
+          if (recognised && recognised.length > 0) page.lines = { page: page.number, lines: recognised, asides: [] }
+          else {
+            if (page.isWithoutText) withoutText.push(page.number)
+            for (const loss of page.losses) report.warn({ ...loss, pages: [page.number] })
+          }
+          sense.learn(page.lines.lines)
+          finish(running.push(page.lines))
         } catch (error) {
           if (isAbort(error)) throw abortedError(error)
           if (error instanceof ExtractionError) throw error
@@ -71,7 +75,7 @@ export function createPdfExtractor(reader: PdfReader, { findsTables = true }: Pd
       if (!hasBlocks && claimsMorePages(bytes, pageCount))
         throw corruptFile('The pdf is damaged: it claims more pages than it holds, and those hold no text.')
       if (broken === pageCount) throw corruptFile('The pdf is damaged: none of its pages can be read.')
-      if (!hasBlocks) throw noText(bytes, { broken, hasPictures })
+      if (!hasBlocks) throw noText(bytes, { broken, hasPictures, wasRecognised: recognition.isOn() })
     } finally {
       document.close()
     }
@@ -107,8 +111,16 @@ function isWithoutText(page: PdfPage): boolean {
 }
 
 /** Why no page has text: a damaged file, pictures of text, or empty pages. */
-function noText(bytes: Buffer, { broken, hasPictures }: { broken: number; hasPictures: boolean }): ExtractionError {
+function noText(
+  bytes: Buffer,
+  { broken, hasPictures, wasRecognised }: { broken: number; hasPictures: boolean; wasRecognised: boolean },
+): ExtractionError {
   if (broken > 0) return corruptFile('The pdf is damaged: some pages cannot be read, and the others hold no text.')
+  if (hasPictures && wasRecognised)
+    return new ExtractionError(
+      'no_text',
+      'No text was found: the pages are pictures, and text recognition (OCR) found no letters in them.',
+    )
   if (hasPictures)
     return new ExtractionError(
       'no_text',
@@ -125,13 +137,22 @@ function noText(bytes: Buffer, { broken, hasPictures }: { broken: number; hasPic
 /** The end mark of a pdf is in its last bytes. */
 const endBytes = 2048
 
-function readLines(page: PdfPage, pageNumber: number, sense: PdfDocumentSense, findsTables: boolean) {
+/** What a page holds, and its picture where that has to be read. */
+function readPage(page: PdfPage, number: number, findsTables: boolean, isRecognised: boolean) {
+  const { lines, segments } = readLines(page, number, findsTables)
+  const { losses, isUsable } = findLosses(page, segments)
+  if (page.hasHiddenText()) losses.push(hiddenText)
+  const hasNone = isWithoutText(page)
+  const image = isRecognised && (hasNone || !isUsable) ? page.render() : null
+  return { number, lines, losses, isWithoutText: hasNone, hasPictures: page.pictures().hasAny, image }
+}
+
+function readLines(page: PdfPage, pageNumber: number, findsTables: boolean) {
   const { main, turns, turned } = readSegments(page)
   const text = withoutLineNumbers(main)
   const gutter = findGutter(text)
   const content = findsTables ? withTables(text, turnRules(page.rules(), turns), gutter) : text
   const lines = content === text ? readingOrder(text, gutter) : readingOrder(content)
-  sense.learn(lines)
   const asides = turned.map((segment) => {
     const { left, right, bottom, top, size } = segment
     return { segments: [segment], left, right, bottom, top, size }
@@ -139,7 +160,7 @@ function readLines(page: PdfPage, pageNumber: number, sense: PdfDocumentSense, f
   const kept = new Set(text)
   const lineNumbers = main.filter((segment) => !kept.has(segment))
   return {
-    lines: { page: pageNumber, lines, asides } satisfies PageLines,
+    lines: { page: pageNumber, lines, asides } as PageLines,
     /** What was read, line numbers that are left out on purpose included. */
     segments: [...lines.flatMap((line) => line.segments), ...turned, ...lineNumbers],
   }

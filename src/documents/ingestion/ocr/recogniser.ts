@@ -1,0 +1,141 @@
+import { languageOfText } from '../../../platform/language/index.ts'
+import { type GreyImage, installedLanguages, loadOcrEngine, type OcrEngine } from './engine.ts'
+
+/** A line of a picture; places in dots from its upper left corner. */
+export interface RecognisedLine {
+  text: string
+  left: number
+  top: number
+  right: number
+  bottom: number
+}
+
+export interface RecognisedPage {
+  /** In reading order. */
+  lines: RecognisedLine[]
+  /** 0 to 100: how certain the words are, by their lengths. */
+  confidence: number
+}
+
+/** Recognises the pages of one document, which are in the same languages. */
+export interface Recogniser {
+  recognise(image: GreyImage): Promise<RecognisedPage>
+}
+
+/** From here on the letters are of the right script, and the words show the language. */
+const certainScript = 75
+
+/** Languages of which the words are known, by their codes for recognition. */
+const codes: Record<string, string> = {
+  ar: 'ara',
+  bg: 'bul',
+  da: 'dan',
+  de: 'deu',
+  el: 'ell',
+  en: 'eng',
+  es: 'spa',
+  fa: 'fas',
+  fi: 'fin',
+  fr: 'fra',
+  hi: 'hin',
+  hu: 'hun',
+  id: 'ind',
+  it: 'ita',
+  ja: 'jpn',
+  ko: 'kor',
+  nl: 'nld',
+  no: 'nor',
+  pt: 'por',
+  ro: 'ron',
+  ru: 'rus',
+  sv: 'swe',
+  tr: 'tur',
+  uk: 'ukr',
+}
+
+/** Of the installed languages, those with Latin letters, as far as they are known. */
+const latin = new Set([
+  'ces',
+  'dan',
+  'deu',
+  'eng',
+  'fin',
+  'fra',
+  'hun',
+  'ita',
+  'nld',
+  'nor',
+  'pol',
+  'por',
+  'ron',
+  'spa',
+  'swe',
+  'tur',
+])
+const isLatin = (language: string) => latin.has(language)
+
+let engine: Promise<OcrEngine> | undefined
+
+/** `languages`: codes such as `deu`; those that are not installed are left out, and none means: find the language on the first page. */
+export function createRecogniser(languages: readonly string[]): Recogniser {
+  const installed = installedLanguages()
+  let chosen = languages.filter((language) => installed.includes(language))
+
+  return {
+    async recognise(image) {
+      const loaded = await (engine ??= loadOcrEngine())
+      const read = (inLanguages: readonly string[]) => readPage(loaded, image, inLanguages)
+      if (chosen.length > 0) return read(chosen)
+      const best = bestReading(read, installed)
+      if (best.page.lines.length > 0) chosen = [best.language]
+      return best.page
+    },
+  }
+}
+
+/** The page in the language of its words; if the letters are uncertain, in the language that is most certain. */
+function bestReading(read: (languages: string[]) => RecognisedPage, installed: readonly string[]) {
+  const first = installed.includes('eng') ? 'eng' : installed[0]!
+  let best = { language: first, page: read([first]) }
+  const tryIn = (language: string) => {
+    const page = read([language])
+    if (page.confidence > best.page.confidence) best = { language, page }
+  }
+  if (best.page.confidence >= certainScript) {
+    const language = codes[languageOfText(best.page.lines.map(({ text }) => text).join('\n'))]
+    if (language !== undefined && language !== first && installed.includes(language)) tryIn(language)
+    return best
+  }
+  // Uncertain letters are more often those of another script than of a bad picture.
+  for (const language of installed.toSorted((one, other) => Number(isLatin(one)) - Number(isLatin(other)))) {
+    if (best.page.confidence >= certainScript) break
+    if (language !== first) tryIn(language)
+  }
+  return best
+}
+
+/** Scripts that are written without blanks: the engine returns a word for each few characters. */
+const withoutBlanks = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u
+
+function readPage(engine: OcrEngine, image: GreyImage, languages: readonly string[]): RecognisedPage {
+  const lines: RecognisedLine[] = []
+  let certainty = 0
+  let characters = 0
+  for (const row of engine.readTable(image, languages).split('\n')) {
+    const [level, , , , , , left, top, width, height, confidence, text = ''] = row.split('\t')
+    if (level === '4') {
+      const place = { left: Number(left), top: Number(top) }
+      lines.push({ ...place, right: place.left + Number(width), bottom: place.top + Number(height), text: '' })
+    }
+    const line = lines.at(-1)
+    if (level !== '5' || !line || text.trim() === '') continue
+    const joins = line.text === '' || (withoutBlanks.test(line.text.at(-1)!) && withoutBlanks.test(text[0]!))
+    line.text += joins ? text : ` ${text}`
+    certainty += Number(confidence) * text.length
+    characters += text.length
+  }
+  return {
+    lines: lines.filter(({ text }) => /[\p{L}\p{N}]/u.test(text)),
+    confidence: characters === 0 ? 0 : certainty / characters,
+  }
+}
