@@ -18,7 +18,7 @@ type Messages = ChatRequest['messages']
 const { count } = createTokenCounter(loadVocabulary())
 const tokens = createTokenCounting({ log: silentLog })
 // Counts in the calling thread from here on where texts are short, as in a service that is in use.
-beforeAll(() => tokens.count(['word '.repeat(5_000)]))
+beforeAll(() => tokens.count(['word '.repeat(5_000)], ''))
 afterAll(() => tokens.close())
 
 const settings = { maximumOutputTokens: null, maximumPassageTokens: 500, wholeSpaceTokens: 0 }

@@ -24,7 +24,7 @@ export async function prepareAnswer(dependencies: AnswerDependencies, call: Answ
       passageTokens: settings.maximumPassageTokens,
       wholeTokens: settings.wholeSpaceTokens,
     },
-    { system, turns: call.messages, omitted: call.omittedMessages ?? 0 },
+    { system, turns: call.messages, omitted: call.omittedMessages ?? 0, owner: call.organisation.id },
   )
   const hasTools = call.agentic && limits.tools
   if (hasTools) await window.add(JSON.stringify(toolDefinitions))

@@ -109,6 +109,7 @@ async function upload(
   let mayBeNamed = false
   try {
     const received = await receiveUpload(request, {
+      owner: organisation.id,
       maximumBytes: maximumUploadBytes,
       signal,
       storeFile(source) {

@@ -27,7 +27,7 @@ function receive(
     if (sink) return pipeline(source, sink)
     for await (const chunk of source) stored.push(chunk)
   }
-  const received = receiveUpload(request, { maximumBytes: 10_000_000, storeFile, signal })
+  const received = receiveUpload(request, { owner: '', maximumBytes: 10_000_000, storeFile, signal })
   return { received, text: () => Buffer.concat(stored).toString('latin1') }
 }
 

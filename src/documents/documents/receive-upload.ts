@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Busboy } from '@fastify/busboy'
 import { maximumMetadataBytes } from '../../contract/documents.ts'
-import { AppError, currentOrganisation, loopTurn, raceSignal } from '../../platform/kernel/index.ts'
+import { AppError, loopTurn, raceSignal } from '../../platform/kernel/index.ts'
 import { createPartCharset } from './part-charset.ts'
 import { WatchedFile } from './watched-file.ts'
 
@@ -36,6 +36,8 @@ const limits = {
 }
 
 export interface ReceiveOptions {
+  /** The organisation whose turns of the event loop the parsing takes. */
+  owner: string
   maximumBytes: number
   storeFile: (source: AsyncIterable<Uint8Array>) => Promise<void>
   signal: AbortSignal
@@ -47,7 +49,7 @@ export interface ReceiveOptions {
  */
 export async function receiveUpload(
   request: UploadRequest,
-  { maximumBytes, storeFile, signal }: ReceiveOptions,
+  { owner, maximumBytes, storeFile, signal }: ReceiveOptions,
 ): Promise<ReceivedUpload> {
   const contentType = request.headers['content-type'] ?? ''
   const failure = new AbortController()
@@ -56,7 +58,7 @@ export async function receiveUpload(
   const parts = collectParts(parser, { maximumBytes, storeFile, fail, failure: failure.signal })
   const finished = untilParsed(parser, request, fail, [signal, failure.signal])
   const declared = createPartCharset(contentType, 'file')
-  feed(request, parser, { declared, parts, fail, failure: failure.signal })
+  feed(request, parser, { owner, declared, parts, fail, failure: failure.signal })
   try {
     await finished
     await parts.metadata
@@ -140,10 +142,8 @@ const stepBytes = 1024
 function feed(
   request: UploadRequest,
   parser: InstanceType<typeof Busboy>,
-  { declared, parts, fail, failure }: Feeding,
+  { owner, declared, parts, fail, failure }: Feeding,
 ): void {
-  // The events of the request run for no organisation.
-  const owner = currentOrganisation()
   const pass = async (chunk: Buffer) => {
     for (let at = 0; at < chunk.length;) {
       await loopTurn(owner)
@@ -174,6 +174,7 @@ function feed(
 }
 
 interface Feeding extends Pick<Collecting, 'fail' | 'failure'> {
+  owner: string
   declared: ReturnType<typeof createPartCharset>
   parts: Parts
 }

@@ -10,6 +10,7 @@ const maximumCountedBytes = 32 * 1024 * 1024
 export async function countPrompt(
   { messages, tools = [] }: Pick<ProviderRequest, 'messages' | 'tools'>,
   tokens: TokenCounting,
+  owner: string,
 ): Promise<number | null> {
   const contents = messages.map(({ content }) => textOfContent(content))
   const longBytes = contents.reduce((sum, text) => sum + (text instanceof JsonText ? text.bytes : 0), 0)
@@ -18,5 +19,5 @@ export async function countPrompt(
   const separators = Math.max(0, messages.length - 1)
   const texts = contents.map(textOf)
   if (tools.length > 0) texts.push(JSON.stringify(tools))
-  return separators + (await tokens.count(texts))
+  return separators + (await tokens.count(texts, owner))
 }

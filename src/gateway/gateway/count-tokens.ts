@@ -63,12 +63,12 @@ export function createTokenCounts({ catalogue, tokens, clock }: TokenCountsDepen
   }
 
   async function countHere(
-    { request, promptEstimate }: TokenCountCall,
+    { organisation, request, promptEstimate }: TokenCountCall,
     contextTokens: number,
     deployments: readonly Deployment[],
   ): Promise<CountedPrompt> {
     const media = deployments.map(({ wire }) => estimateMedia(request.messages, wire, contextTokens).estimate)
-    const texts = (await countPrompt(request, tokens)) ?? promptEstimate.estimate
+    const texts = (await countPrompt(request, tokens, organisation.id)) ?? promptEstimate.estimate
     return { tokens: texts + Math.max(0, ...media), by: 'portico' }
   }
 }

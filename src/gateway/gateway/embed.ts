@@ -59,7 +59,7 @@ async function embed(dependencies: MeteredDependencies, call: EmbeddingCall): Pr
 
   async function countPart(part: EmbeddedPart): Promise<number> {
     if (tokens) return counts.slice(0, part.texts).reduce((sum, { estimate }) => sum + estimate, 0)
-    return counting.count(texts.slice(0, part.texts))
+    return counting.count(texts.slice(0, part.texts), call.organisation.id)
   }
 }
 

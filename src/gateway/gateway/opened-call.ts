@@ -190,7 +190,10 @@ export const noUsage: TokenCounts = {
 
 /** Usage where the provider sent none: prompt and output counted. */
 export async function countUsage(opened: OpenedCall, output: string): Promise<TokenUsage> {
-  return { ...(await countPromptUsage(opened)), completionTokens: await opened.tokens.count([output]) }
+  return {
+    ...(await countPromptUsage(opened)),
+    completionTokens: await opened.tokens.count([output], opened.call.organisation.id),
+  }
 }
 
 /** Whether the provider counted everything itself. */
@@ -212,6 +215,6 @@ export async function estimateUsage(opened: OpenedCall, meter: OutputMeter): Pro
 
 async function countPromptUsage(opened: OpenedCall): Promise<TokenUsage> {
   const { call, tokens, promptTokensEstimate, mediaTokensEstimate } = opened
-  const counted = await countPrompt(call.request, tokens)
+  const counted = await countPrompt(call.request, tokens, call.organisation.id)
   return { ...noUsage, promptTokens: counted === null ? promptTokensEstimate : counted + mediaTokensEstimate }
 }

@@ -56,7 +56,8 @@ async function rerank(dependencies: MeteredDependencies, call: RerankCall): Prom
 
   /** Providers count the query once for each document. */
   async function countTokens(scored: readonly string[]): Promise<number> {
-    return (await tokens.count([query])) * scored.length + (await tokens.count([...scored]))
+    const { id } = organisation
+    return (await tokens.count([query], id)) * scored.length + (await tokens.count([...scored], id))
   }
 }
 

@@ -44,12 +44,13 @@ export async function withFetchedMedia(
   const signal = AbortSignal.any([call.signal, AbortSignal.timeout(timeoutMs)])
   const fetched = new Map<string, MediaSource>()
   let left = maximumFetchedBytes
+  const owner = call.tenant ?? ''
   const localise = async (part: MediaPart): Promise<MediaPart> => {
     if (part.source.kind !== 'url' || takesAddress(part)) return part
     const { url } = part.source
     const known = fetched.get(url)
     if (known) return { ...part, source: known }
-    const bytes = await fetchBytes(url, { signal, maximumBytes: left, pool }).catch((error: unknown) => {
+    const bytes = await fetchBytes(url, { owner, signal, maximumBytes: left, pool }).catch((error: unknown) => {
       call.signal.throwIfAborted()
       throw refusedMedia(url, error)
     })
@@ -74,11 +75,17 @@ export async function withFetchedMedia(
 
 async function fetchBytes(
   url: string,
-  { signal, maximumBytes, pool }: { signal: AbortSignal; maximumBytes: number; pool: ConnectionPool },
+  {
+    owner,
+    signal,
+    maximumBytes,
+    pool,
+  }: { owner: string; signal: AbortSignal; maximumBytes: number; pool: ConnectionPool },
 ): Promise<Buffer> {
   const { protocol } = new URL(url)
   if (protocol !== 'https:' && protocol !== 'http:') throw new RangeError('no web address')
   const answer = await exchange({
+    owner,
     dispatcher: pool.dispatcher,
     request: { method: 'GET', url, headers: {}, body: '' },
     headers: { accept: '*/*' },

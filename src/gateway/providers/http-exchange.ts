@@ -18,6 +18,8 @@ export interface Exchange {
 }
 
 export interface ExchangeOptions {
+  /** The organisation whose turns of the event loop the answer takes; empty: the service itself. */
+  owner: string
   dispatcher: Dispatcher
   request: EncodedRequest
   /** All headers of the request; those of `request` are among them. Not changed. */

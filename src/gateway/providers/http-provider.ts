@@ -184,6 +184,7 @@ async function send(wire: Wire, request: WireRequest, sentFor: SentFor): Promise
   }
   const headers = wire.completeHeaders(encoded.headers, credentials)
   const answer = await exchange({
+    owner: tenant,
     dispatcher: wire.pool.dispatcher,
     request: encoded,
     headers: traceparent === undefined ? headers : { ...headers, traceparent },

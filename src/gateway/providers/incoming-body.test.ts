@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { runForOrganisation } from '../../platform/kernel/index.ts'
 import { IncomingBody } from './incoming-body.ts'
 
 const controller = { paused: false, pause() {}, resume() {}, abort() {} } as never
@@ -8,17 +7,17 @@ test('reads of one organisation delay those of another by one each, however many
   const order: string[] = []
   function read(organisation: string) {
     const incoming = new IncomingBody(
-      { signal: new AbortController().signal, maximumBytes: 1_000, onClosed() {} },
+      { owner: organisation, signal: new AbortController().signal, maximumBytes: 1_000, onClosed() {} },
       () => {},
     )
-    const reading = runForOrganisation(organisation, async () => {
+    async function readAll() {
       for await (const _ of incoming) {
         order.push(organisation)
         const untilMs = performance.now() + 2
         while (performance.now() < untilMs);
       }
-    })
-    return { incoming, reading }
+    }
+    return { incoming, reading: readAll() }
   }
   const bodies = [...Array.from({ length: 60 }, () => read('flood')), read('other')]
   for (const { incoming } of bodies) {

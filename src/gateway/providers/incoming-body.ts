@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici'
-import { currentOrganisation, loopTurn } from '../../platform/kernel/index.ts'
+import { loopTurn } from '../../platform/kernel/index.ts'
 import { transportFailure } from './transport-failure.ts'
 import { failure } from './wire-failure.ts'
 
@@ -7,6 +7,8 @@ import { failure } from './wire-failure.ts'
 const maximumWaitingBytes = 128 * 1024
 
 interface IncomingOptions {
+  /** The organisation whose turns of the event loop the reads take. */
+  owner: string
   signal: AbortSignal
   /** Upper bound on the body, in bytes on the wire. */
   maximumBytes: number
@@ -93,7 +95,7 @@ export class IncomingBody implements AsyncIterable<Uint8Array[]> {
     this.#isWhole = true
     if (this.#controller?.paused) this.#controller.resume()
     if (!this.#closed) await new Promise<void>((resolve) => (this.#wake = resolve))
-    const turn = loopTurn(currentOrganisation())
+    const turn = loopTurn(this.#options.owner)
     if (turn) await turn
     if (this.#failed) throw this.#failed
     return this.#waiting
@@ -112,7 +114,7 @@ export class IncomingBody implements AsyncIterable<Uint8Array[]> {
 
   async #next(): Promise<IteratorResult<Uint8Array[], undefined>> {
     while (this.#waiting.length === 0 && !this.#closed) await new Promise<void>((resolve) => (this.#wake = resolve))
-    const turn = loopTurn(currentOrganisation())
+    const turn = loopTurn(this.#options.owner)
     if (turn) await turn
     if (this.#waiting.length > 0) {
       const bytes = this.#waiting

@@ -49,21 +49,21 @@ export function createTokenCounting({
   const thread = new TokenThread({ program, log, maximumUnits, timeLimitMs, idleMs })
   let closed = false
   return {
-    /** Tokens of all texts together. */
-    async count(texts: readonly string[]): Promise<number> {
+    /** Tokens of all texts together. `owner`: the organisation whose turns in the thread they take. */
+    async count(texts: readonly string[], owner: string): Promise<number> {
       const units = unitsOf(texts)
       const { counter } = thread
       if (counter && units <= limits.inlineUnits) return sum(texts, counter.count)
       if (units === 0) return 0
       const batches = batchesOf(texts)
-      if (closed || !thread.hasRoom(units)) {
+      if (closed || !thread.hasRoom(units, owner)) {
         log.warn(
           { units, waitingUnits: thread.waitingUnits },
           'tokens were estimated: too much text waits to be counted',
         )
         return estimate(batches)
       }
-      const { tokens, uncounted } = await thread.count(batches, units)
+      const { tokens, uncounted } = await thread.count(batches, units, owner)
       if (uncounted.length === 0) return tokens
       const uncountedUnits = sum(uncounted, unitsOf)
       log.warn({ units, uncounted: uncountedUnits }, 'tokens were estimated: counting would take too long')

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { currentOrganisation, FairShares, type Log } from '../../platform/kernel/index.ts'
+import { FairShares, type Log } from '../../platform/kernel/index.ts'
 import { createTokenCounter, type TokenCounter } from './token-counter.ts'
 import type { FromTokenThread, TokenThreadData, ToTokenThread } from './token-thread-messages.ts'
 import type { Vocabulary } from './vocabulary.ts'
@@ -47,14 +47,13 @@ export class TokenThread {
   }
 
   /** Whether so many units fit. An organisation with text that waits may add more while it has less of it than is free. */
-  hasRoom(units: number): boolean {
+  hasRoom(units: number, owner: string): boolean {
     const { total, maximum } = this.waiting
-    return total + units <= maximum && this.waiting.hasRoom(currentOrganisation())
+    return total + units <= maximum && this.waiting.hasRoom(owner)
   }
 
   /** Takes the batches. Resolves within the time limit, with the tokens counted by then and the batches that were not. */
-  async count(batches: string[][], units: number): Promise<{ tokens: number; uncounted: string[][] }> {
-    const owner = currentOrganisation()
+  async count(batches: string[][], units: number, owner: string): Promise<{ tokens: number; uncounted: string[][] }> {
     const finished = Promise.withResolvers<void>()
     const finish = () => {
       if (!this.remove(job)) return

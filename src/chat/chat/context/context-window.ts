@@ -34,6 +34,16 @@ export interface ContextLimits {
   wholeTokens: number
 }
 
+/** What is in the window from its beginning. */
+interface WindowContent {
+  system: string
+  turns: readonly ProviderMessage[]
+  /** Turns before these that the client sent and nobody reads. */
+  omitted?: number
+  /** The organisation whose turns the counts take. */
+  owner: string
+}
+
 /** The upper bound of a text is rarely more than this many times its tokens: about twice for prose, more for text that is not ASCII. */
 export const boundFactor = 4
 /** Tokens that are kept free for an answer without a limit. */
@@ -56,13 +66,13 @@ const maximumEstimateFactor = 8
 export async function openContextWindow(
   tokens: TokenCounting,
   limits: ContextLimits,
-  { system, turns, omitted = 0 }: { system: string; turns: readonly ProviderMessage[]; omitted?: number },
+  { system, turns, omitted = 0, owner }: WindowContent,
 ): Promise<ContextWindow> {
   const windowTokens = limits.contextTokens - answerReserve(limits)
   const question = turns.at(-1)!
   const texts = [system, ...[question, ...turns.slice(0, -1)].map((turn) => textOf(textOfContent(turn.content)))]
   const exact = !(await fitsByBound(texts, windowTokens - 2 * boundFactor * passageReserve(limits)))
-  const count = createCounter(tokens, exact)
+  const count = createCounter(tokens, exact, owner)
 
   const systemTokens = await count(system, windowTokens)
   const room = windowTokens - systemTokens - fenceTokens
@@ -83,14 +93,14 @@ export async function openContextWindow(
   return createContextWindow({ limits, windowTokens, exact, count, usedTokens: systemTokens + questionTokens })
 }
 
-function createCounter(tokens: TokenCounting, exact: boolean): Count {
+function createCounter(tokens: TokenCounting, exact: boolean, owner: string): Count {
   const slice = createTimeSlices()
   return async (text, room) => {
     await slice()
     const { bound, estimate } = estimateTokens(text)
     if (!exact) return bound + messageTokens
     if (estimate > room * maximumEstimateFactor) return estimate
-    return Math.ceil((await tokens.count([text])) * tokenizerMargin) + messageTokens
+    return Math.ceil((await tokens.count([text], owner)) * tokenizerMargin) + messageTokens
   }
 }
 

@@ -68,7 +68,7 @@ export async function createProviderEmbedder(options: ProviderEmbedderOptions): 
       const fitting: CountedText[] = []
       for (const text of texts) {
         await slice()
-        fitting.push(await cutToLimit(parts, text))
+        fitting.push(await cutToLimit(parts, text, call.organisationId))
       }
       for (const batch of batchesOf(fitting, parts)) {
         call.signal.throwIfAborted()
@@ -88,14 +88,18 @@ interface CountedText {
   tokens: number
 }
 
-async function cutToLimit({ model, maximumTokens, tokens: counting, log }: Parts, text: string): Promise<CountedText> {
+async function cutToLimit(
+  { model, maximumTokens, tokens: counting, log }: Parts,
+  text: string,
+  owner: OrganisationId,
+): Promise<CountedText> {
   let cut = wellFormedStart(text, maximumTokens * unitsPerTokenBound)
-  let tokens = await counting.count([cut])
+  let tokens = await counting.count([cut], owner)
   if (tokens <= maximumTokens && cut.length === text.length) return { text, tokens }
   log.warn({ model, tokens, maximumTokens }, 'a text is longer than the embedding model accepts and was cut')
   while (tokens > maximumTokens) {
     cut = wellFormedStart(cut, Math.floor(cut.length * Math.min(0.95, maximumTokens / tokens)))
-    tokens = await counting.count([cut])
+    tokens = await counting.count([cut], owner)
   }
   return { text: cut, tokens }
 }

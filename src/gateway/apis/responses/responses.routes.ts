@@ -65,7 +65,7 @@ export function responsesRoutes({
     const parsed = call.body as ReadResponses
     if (parsed.model !== '') return countFor(call, tokenCounts, parsed, fieldOf)
     call.header('x-portico-counted-by', 'portico')
-    return (await countPrompt(parsed.request, tokens)) ?? parsed.promptEstimate.estimate
+    return (await countPrompt(parsed.request, tokens, call.organisation.id)) ?? parsed.promptEstimate.estimate
   }
   const count = async (call: Call) => {
     const inputTokens = await countInput(call)

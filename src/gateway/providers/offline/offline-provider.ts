@@ -8,7 +8,6 @@ import {
   type ProviderAnswer,
   type ProviderCall,
   type ProviderEvent,
-  type ProviderMessage,
 } from '../port.ts'
 import { failure } from '../wire-failure.ts'
 import { composeAnswer } from './compose-answer.ts'
@@ -35,7 +34,7 @@ export function createOfflineProvider({
   async function answer(call: ProviderCall) {
     const { messages } = call.request
     const { pieces, finishReason, completionTokens } = await limit(await composeAnswer(messages), call, tokens)
-    const promptTokens = await countMessages(messages, tokens)
+    const promptTokens = await countMessages(call, tokens)
     assertNotCancelled(call.signal)
     const usage = { promptTokens, completionTokens, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
     return { pieces, finishReason, usage }
@@ -89,13 +88,13 @@ function assertNotCancelled(signal: AbortSignal): void {
 /** Applies stop sequences and the output cap, and splits the text into the words of a stream. */
 async function limit(
   text: string,
-  { request }: ProviderCall,
+  { request, tenant = '' }: ProviderCall,
   tokens: TokenCounting,
 ): Promise<{ pieces: string[]; finishReason: FinishReason; completionTokens: number }> {
   const stopAt = (request.stop ?? []).map((stop) => text.indexOf(stop)).filter((index) => index !== -1)
   const whole = stopAt.length > 0 ? text.slice(0, Math.min(...stopAt)) : text
   const pieces = whole.match(/\S+\s*|\s+/g) ?? []
-  const tokensOf = (count: number) => tokens.count([pieces.slice(0, count).join('')])
+  const tokensOf = (count: number) => tokens.count([pieces.slice(0, count).join('')], tenant)
   const all = await tokensOf(pieces.length)
   const cap = request.maxOutputTokens ?? Number.POSITIVE_INFINITY
   if (all <= cap) return { pieces, finishReason: 'stop', completionTokens: all }
@@ -115,12 +114,13 @@ async function limit(
 const tokensPerMessage = 3
 const tokensPerAnswer = 3
 
-async function countMessages(messages: readonly ProviderMessage[], tokens: TokenCounting): Promise<number> {
+async function countMessages({ request, tenant = '' }: ProviderCall, tokens: TokenCounting): Promise<number> {
+  const { messages } = request
   const contents: string[] = []
   const slice = createTimeSlices()
   for (const { content } of messages) {
     await slice()
     contents.push(textOf(textOfContent(content)))
   }
-  return tokensPerAnswer + messages.length * tokensPerMessage + (await tokens.count(contents))
+  return tokensPerAnswer + messages.length * tokensPerMessage + (await tokens.count(contents, tenant))
 }
