@@ -14,6 +14,7 @@ export function countRowsRead(database: Database) {
   let rows: number | undefined
   const explained: Database = {
     ...database,
+    for: () => explained,
     async query<Row>(statement: string, parameters?: readonly SqlValue[], options?: Parameters<Database['query']>[2]) {
       if (rows !== undefined && /^\s*(?:select|with)\b/i.test(statement)) {
         const [plan] = await database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(

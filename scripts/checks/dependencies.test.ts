@@ -98,6 +98,18 @@ describe('a violation of', () => {
     ])
   })
 
+  test('rule 6: a context of asynchronous work, other than those of transactions, spans and the sign-in library', () => {
+    const text = "import { AsyncLocalStorage } from 'node:async_hooks'"
+    const files = ['platform/kernel/a.ts', 'gateway/models/a.ts', 'app/parts/a.ts', 'platform/telemetry/a.ts']
+    const tree = Object.fromEntries(files.map((file) => [`src/${file}`, text]))
+    const rule = 'what work is for is an argument: docs/decisions/0101-fair-shares-of-what-is-bounded.md (rule 6)'
+    expect(check(tree, {}, { telemetry: [] })).toEqual(
+      ['platform/kernel/a.ts', 'gateway/models/a.ts', 'app/parts/a.ts'].map(
+        (file) => `src/${file} imports node:async_hooks: ${rule}`,
+      ),
+    )
+  })
+
   test('rule 4: a room or a wing that the table does not allow, for types too', () => {
     const room = {
       'src/gateway/models/a.ts': "let a: import('../billing/index.ts').A",

@@ -79,6 +79,8 @@ function checkImport(from: string, { to, typeOnly }: Import, wings: Wings): stri
   const broken = (rule: string) => [`${from} imports ${to}: ${rule}`]
   const room = roomOf(from)
   const target = roomOf(to)
+  if (to === 'node:async_hooks' && from.startsWith('src/') && !mayKeepContext(from))
+    return broken('what work is for is an argument: docs/decisions/0101-fair-shares-of-what-is-bounded.md (rule 6)')
   if (isTest(to)) return broken('only tests, benches and scripts import fixtures (test/README.md)')
   if (room === kernel && target !== kernel && !to.startsWith('node:'))
     return broken('kernel imports only node: (rule 1)')
@@ -120,6 +122,21 @@ function mayImport(room: string | undefined, target: string, wings: Wings): bool
   return wing === targetWing
     ? row?.rooms[name]?.includes(targetName) === true
     : row?.imports.includes(targetWing) === true
+}
+
+/**
+ * The transaction that code is inside of, the request that a library does not pass on, and whose slices of the event loop its work takes. Spans
+ * have one too.
+ */
+const contexts = [
+  'src/platform/database/create-database.ts',
+  'src/documents/retrieval/engines/postgres/postgres-engine.ts',
+  'src/tenants/accounts/sign-in.ts',
+  'src/platform/kernel/organisation-context.ts',
+]
+
+function mayKeepContext(from: string): boolean {
+  return contexts.includes(from) || roomOf(from) === 'platform/telemetry'
 }
 
 function mayUseDatabase(from: string): boolean {

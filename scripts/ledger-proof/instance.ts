@@ -73,6 +73,7 @@ export async function startInstance({
 
   const mortal: Database = {
     ...database,
+    for: () => mortal,
     query: (...given) => guard(() => send(...given)) as never,
     execute: (...given) => guard(() => database.execute(...given)),
     transaction: (work, options) =>

@@ -45,7 +45,7 @@ import {
 import { acceptsTools, offlineModelId } from '../gateway/models/index.ts'
 import { type Database, recordChange } from '../platform/database/index.ts'
 import { createJobQueue } from '../platform/jobs/index.ts'
-import { runsJobs } from '../platform/kernel/index.ts'
+import { runsJobs, sharedOwner } from '../platform/kernel/index.ts'
 import { gatewayParts } from './compose-gateway.ts'
 import type { PartsOf } from './part-list.ts'
 import { documentWorkers, extractorPoolSize, workOnChanges, workOnDocuments } from './parts/document-work.ts'
@@ -90,11 +90,11 @@ export const workerParts = gatewayParts
   // Golden questions and their runs, which are a gate before a Space is published.
   .add('documentNames', ({ corpus }) => createDocumentNames(corpus))
   .add('goldenStores', ({ control }) => ({
-    questions: createGoldenQuestionStore(control),
-    transfers: createGoldenTransferStore(control),
-    settings: createGoldenSettingsStore(control),
-    runs: createGoldenRunStore(control),
-    results: createGoldenResultStore(control),
+    questions: (owner: string) => createGoldenQuestionStore(control.for(owner)),
+    transfers: (owner: string) => createGoldenTransferStore(control.for(owner)),
+    settings: (owner: string) => createGoldenSettingsStore(control.for(owner)),
+    runs: (owner: string) => createGoldenRunStore(control.for(owner)),
+    results: (owner: string) => createGoldenResultStore(control.for(owner)),
   }))
   .add('goldenRuns', ({ corpus, jobs, goldenStores, documentNames, clock, log }) => {
     const { questions, transfers, settings, runs, results } = goldenStores
@@ -271,7 +271,14 @@ export const workerParts = gatewayParts
   })
   .add('goldenSchedule', ({ goldenStores, goldenRuns, spaces, timeZoneOf, clock, log }) => {
     const getSpace = (id: string) => spaces.get(id)
-    return createRunSchedule({ settings: goldenStores.settings, runs: goldenRuns, getSpace, timeZoneOf, clock, log })
+    return createRunSchedule({
+      settings: goldenStores.settings(sharedOwner),
+      runs: goldenRuns,
+      getSpace,
+      timeZoneOf,
+      clock,
+      log,
+    })
   })
   .add('goldenWork', (parts) => {
     const { goldenStores, goldenSchedule, jobs, answers, spaces, organisations, metrics, facts, clock, log } = parts

@@ -80,8 +80,8 @@ export const servingParts = workerParts
   .add('goldenSettings', ({ goldenStores, timeZoneOf, clock }) =>
     createGoldenSettings({ store: goldenStores.settings, timeZoneOf, clock }),
   )
-  .add('spaceImports', async ({ control, spaceStore, spaces, goldenStores, clock }) => {
-    const store = createSpaceImportStore(control, spaceStore, goldenStores.transfers)
+  .add('spaceImports', async ({ control, spaceStore, spaces, clock }) => {
+    const store = createSpaceImportStore(control, spaceStore)
     if (control.engine === 'embedded') {
       await store.abandonAll(clock.now())
       spaces.wakeRemovals()
@@ -93,7 +93,12 @@ export const servingParts = workerParts
     const { config, clock, log } = parts
     const { maximumUploadBytes, maximumImportBytes } = config.settings.documents
     return {
-      exports: { store: createExportedSpaceStore(corpus), blobs, questions: goldenStores.transfers, log },
+      exports: {
+        store: (owner) => createExportedSpaceStore(corpus.for(owner)),
+        blobs,
+        questions: goldenStores.transfers,
+        log,
+      },
       imports: {
         store: spaceImports,
         spaces,

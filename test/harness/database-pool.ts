@@ -97,11 +97,12 @@ function lend(database: Database): { database: Database; revoke(): Promise<void>
     await Promise.allSettled(running)
     await Promise.all(stops.map((stop) => stop()))
   }
-  const lent: Database = {
-    ...database,
-    query: (...given) => run(() => database.query(...given)),
-    execute: (...given) => run(() => database.execute(...given)),
-    transaction: (...given) => run(() => database.transaction(...given)),
+  const lent = (own: Database): Database => ({
+    ...own,
+    for: (owner) => lent(own.for(owner)),
+    query: (...given) => run(() => own.query(...given)),
+    execute: (...given) => run(() => own.execute(...given)),
+    transaction: (...given) => run(() => own.transaction(...given)),
     async listen(...given) {
       const stop = await run(() => database.listen(...given))
       stops.push(stop)
@@ -109,8 +110,8 @@ function lend(database: Database): { database: Database; revoke(): Promise<void>
     },
     onReconnect: (callback) => database.onReconnect(() => isOpen && callback()),
     close: revoke,
-  }
-  return { database: lent, revoke }
+  })
+  return { database: lent(database), revoke }
 }
 
 const ownTables = `select format('%I.%I', n.nspname, c.relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace

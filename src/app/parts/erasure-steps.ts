@@ -92,7 +92,7 @@ function citationStep({ control }: ErasureStepsDependencies): ErasureStep {
     kind: 'document',
     async erase({ organisationId, value }, recorder, signal) {
       for (let removed = citationsPerRound; removed === citationsPerRound; signal.throwIfAborted())
-        removed = await control.transaction(async (transaction) => {
+        removed = await control.for(organisationId).transaction(async (transaction) => {
           const of = { organisationId, documentId: value, limit: citationsPerRound }
           const count = await removeCitations(transaction, of)
           if (count > 0) await recorder.add(transaction, { citationCounts: counted(count) })

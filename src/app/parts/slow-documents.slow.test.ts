@@ -127,7 +127,7 @@ async function upload(name: string, organisationId: OrganisationId, sizeBytes: n
   return id
 }
 
-const isReady = (id: DocumentId) => async () => (await documents.loadForProcessing(id))?.status === 'ready'
+const isReady = (id: DocumentId) => async () => (await documents.loadForProcessing('', id))?.status === 'ready'
 const until = (condition: () => boolean | Promise<boolean>) => vi.waitUntil(condition, { timeout: 20_000 })
 const [large, small] = [10_000_000, 100]
 

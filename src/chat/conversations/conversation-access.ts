@@ -1,7 +1,7 @@
 import type { AnswerRatingBody } from '../../contract/answer-ratings.ts'
 import type { ConversationViewBody } from '../../contract/conversations.ts'
 import type { Database } from '../../platform/database/index.ts'
-import type { Clock, RequestId } from '../../platform/kernel/index.ts'
+import { type Clock, type RequestId, sharedOwner } from '../../platform/kernel/index.ts'
 import type { Actor } from '../../tenants/operators/index.ts'
 import {
   type ConversationFilter,
@@ -42,6 +42,7 @@ export function createConversationAccess(dependencies: ConversationAccessDepende
   /** The ids of the calls: the receipts, or for an answer that did not end, those that it may have. */
   const callsOf = ({ requestId, receipts, outcome }: StoredTurn) =>
     outcome === 'complete' ? receipts : callIdsOf(requestId)
+  const ownOf = (spaceId: string) => database.for(organisationOf(spaceId) ?? sharedOwner)
   const changeOf = (spaceId: string, actor: Actor) => {
     const organisationId = organisationOf(spaceId)
     return organisationId === undefined ? undefined : { organisationId, spaceId, actor, atMs: clock.now() }
@@ -51,14 +52,15 @@ export function createConversationAccess(dependencies: ConversationAccessDepende
       spaceId: string,
       filter: ConversationFilter,
       place: { after: ListPlace | null; limit: number },
-    ): Promise<ConversationPage> => loadConversations(database, spaceId, filter, place),
+    ): Promise<ConversationPage> => loadConversations(ownOf(spaceId), spaceId, filter, place),
 
     /** A page of its turns; undefined if the Space has no such conversation. */
     async loadOne(spaceId: string, conversationId: string, after: number): Promise<ConversationViewBody | undefined> {
-      const found = await loadConversation(database, { spaceId, conversationId, after })
+      const own = ownOf(spaceId)
+      const found = await loadConversation(own, { spaceId, conversationId, after })
       if (!found) return undefined
       await flushLedger()
-      const calls = await loadBilledCalls(database, found.turns.flatMap(callsOf))
+      const calls = await loadBilledCalls(own, found.turns.flatMap(callsOf))
       const byId = new Map(calls.map((call) => [call.requestId, call]))
       return {
         conversation: renderConversation(found.conversation),
@@ -75,7 +77,7 @@ export function createConversationAccess(dependencies: ConversationAccessDepende
     /** Also of an answer that this instance has not written yet. False if none is stored. */
     async rate(spaceId: string, requestId: string, given: AnswerRatingBody | null): Promise<boolean> {
       await service.flush()
-      return rateTurn(database, { spaceId, requestId, atMs: clock.now() }, given)
+      return rateTurn(ownOf(spaceId), { spaceId, requestId, atMs: clock.now() }, given)
     },
 
     /** Turns that ended before the call, and an entry in the admin log. */
@@ -88,9 +90,9 @@ export function createConversationAccess(dependencies: ConversationAccessDepende
       if (change) {
         const of = filter.user === null ? (filter.conversationId === null ? 'space' : 'conversation') : 'user'
         const times = { ...(filter.from && { from: filter.from.toISOString() }), ...(to && { to: to.toISOString() }) }
-        await logExport(database, change, { scope: of, ...times })
+        await logExport(ownOf(spaceId), change, { scope: of, ...times })
       }
-      return loadAllTurns(database, spaceId, { ...filter, to: to ?? new Date(clock.now()) })
+      return loadAllTurns(ownOf(spaceId), spaceId, { ...filter, to: to ?? new Date(clock.now()) })
     },
 
     /** What this instance has not written yet is erased as well. */
@@ -98,7 +100,7 @@ export function createConversationAccess(dependencies: ConversationAccessDepende
       const change = changeOf(spaceId, actor)
       if (!change) return { conversations: 0, turns: 0 }
       await service.flush()
-      const removed = await erase(database, change, erasure)
+      const removed = await erase(ownOf(spaceId), change, erasure)
       if (erasure.scope === 'space') void service.sweep()
       return removed
     },

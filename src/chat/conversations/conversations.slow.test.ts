@@ -166,6 +166,7 @@ describe('answers of a Space', () => {
     const log = { ...silentLog, warn: (fields: unknown, text: unknown) => void lines.push([fields, text]) } as Log
     const failing: Database = {
       ...control,
+      for: () => failing,
       transaction: (work, options) =>
         isLost
           ? (control.query('SELECT pg_sleep(1)', [], { timeoutMs: 1 }) as never)
@@ -186,6 +187,7 @@ describe('answers of a Space', () => {
     let writes = 0
     const doubting: Database = {
       ...control,
+      for: () => doubting,
       async transaction(work, options) {
         const result = await control.transaction(work, options)
         if (++writes === 1) await control.query('SELECT pg_sleep(1)', [], { timeoutMs: 1 })

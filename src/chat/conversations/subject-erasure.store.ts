@@ -43,19 +43,21 @@ export function createSubjectErasure({
     async erase(subject: TurnSubject, onRemoved: OnRemoved, signal: AbortSignal): Promise<void> {
       await service.flush()
       await service.sweep()
-      for await (const { store, places } of findTurns(database, subject, signal)) {
-        await database.transaction((transaction) => removePlaces(transaction, store, places, onRemoved), background)
+      const own = database.for(subject.organisationId)
+      for await (const { store, places } of findTurns(own, subject, signal)) {
+        await own.transaction((transaction) => removePlaces(transaction, store, places, onRemoved), background)
       }
     },
     /** Stores that are detached from their Spaces count as one each: a sweep deletes them soon. */
     async countLeft(subject: TurnSubject, signal: AbortSignal): Promise<number> {
-      const [detached] = await database.query<{ count: bigint }>(
+      const own = database.for(subject.organisationId)
+      const [detached] = await own.query<{ count: bigint }>(
         `SELECT count(*) AS count FROM conversation_stores WHERE space_id IS NULL`,
         [],
         background,
       )
       let left = Number(detached!.count)
-      for await (const { places } of findTurns(database, subject, signal)) left += places.length
+      for await (const { places } of findTurns(own, subject, signal)) left += places.length
       return left
     },
   }

@@ -49,7 +49,7 @@ const background = { timeoutMs: 60_000, background: true }
 export function createErasureStore(database: Database) {
   return {
     accept: (erasure: NewErasure): Promise<string> =>
-      database.transaction((transaction) => insert(transaction, erasure)),
+      database.for(erasure.organisationId).transaction((transaction) => insert(transaction, erasure)),
 
     /** The next one that no instance works on. */
     async claim(): Promise<ClaimedErasure | undefined> {
@@ -102,14 +102,13 @@ export function createErasureStore(database: Database) {
       database.transaction((transaction) => complete(transaction, claimed, atMs, certify)),
 
     async load(organisationId: string, id: string): Promise<Erasure | undefined> {
-      const rows = await database.query<Row>(`SELECT ${columns} FROM erasures WHERE organisation_id = $1 AND id = $2`, [
-        organisationId,
-        id,
-      ])
+      const rows = await database
+        .for(organisationId)
+        .query<Row>(`SELECT ${columns} FROM erasures WHERE organisation_id = $1 AND id = $2`, [organisationId, id])
       return rows.map(render)[0]
     },
     async loadPage(organisationId: string, limit: number, before: { atMs: number; id: string } | null) {
-      const rows = await database.query<Row>(
+      const rows = await database.for(organisationId).query<Row>(
         `SELECT ${columns} FROM erasures WHERE organisation_id = $1
             AND ($2::timestamptz IS NULL OR (requested_at, id) < ($2, $3::uuid))
           ORDER BY requested_at DESC, id DESC LIMIT $4::int8`,

@@ -20,7 +20,7 @@ export function createGoldenErasure(database: Database) {
       documentId: string,
       onRemoved: (transaction: Queryable, answers: number) => Promise<void>,
     ): Promise<boolean> =>
-      database.transaction(async (transaction) => {
+      database.for(organisationId).transaction(async (transaction) => {
         const answers = await transaction.execute(
           `UPDATE golden_results SET answer = NULL, detail = detail || ${without('retrieved')} || ${without('cited')}
             WHERE (run_id, place) IN (SELECT c.run_id, c.place FROM ${quoting} LIMIT ${resultsPerRound})`,
@@ -30,11 +30,13 @@ export function createGoldenErasure(database: Database) {
         return answers > 0
       }, background),
     async countLeft(organisationId: string, documentId: string): Promise<number> {
-      const [row] = await database.query<{ count: bigint }>(
-        `SELECT count(*) AS count FROM ${quoting}`,
-        [organisationId, JSON.stringify([{ id: documentId }])],
-        background,
-      )
+      const [row] = await database
+        .for(organisationId)
+        .query<{ count: bigint }>(
+          `SELECT count(*) AS count FROM ${quoting}`,
+          [organisationId, JSON.stringify([{ id: documentId }])],
+          background,
+        )
       return Number(row!.count)
     },
   }

@@ -8,6 +8,7 @@ import type {
 } from '../../contract/golden-questions.ts'
 import { goldenLimits } from '../../contract/golden-questions.ts'
 import type { DocumentNames } from '../../documents/documents/index.ts'
+import type { StoreOf } from '../../platform/database/index.ts'
 import type { InsightService } from '../insights/index.ts'
 import { AppError, type Clock } from '../../platform/kernel/index.ts'
 import type { Actor } from '../../tenants/operators/index.ts'
@@ -24,29 +25,28 @@ import { exportQuestions, importQuestions } from './transfer-questions.ts'
 export type GoldenQuestions = ReturnType<typeof createGoldenQuestions>
 
 export interface GoldenQuestionsDependencies {
-  store: GoldenQuestionStore
-  transfers: GoldenTransferStore
-  runs: Pick<GoldenRunStore, 'loadRegression'>
+  store: StoreOf<GoldenQuestionStore>
+  transfers: StoreOf<GoldenTransferStore>
+  runs: StoreOf<Pick<GoldenRunStore, 'loadRegression'>>
   documentNames: DocumentNames
   insights: Pick<InsightService, 'loadQuestions'>
   clock: Clock
 }
 
 /** The golden questions of Spaces, and the unanswered questions that may become some. */
-export function createGoldenQuestions({
-  store,
-  transfers,
-  runs,
-  documentNames,
-  insights,
-  clock,
-}: GoldenQuestionsDependencies) {
+export function createGoldenQuestions(dependencies: GoldenQuestionsDependencies) {
+  const { store, transfers, runs, documentNames, insights, clock } = dependencies
   const rendered = async (space: Space, question: GoldenQuestion) =>
     renderQuestion(question, await loadCurrentNames(documentNames, space, [question]))
 
   return {
     async loadPage(space: Space, { limit, offset, search }: ListGoldenQuestionsQuery) {
-      const { total, questions } = await store.loadPage({ spaceId: space.id, search, limit, offset })
+      const { total, questions } = await store(space.organisationId).loadPage({
+        spaceId: space.id,
+        search,
+        limit,
+        offset,
+      })
       const names = await loadCurrentNames(documentNames, space, questions)
       const items = questions.map((question) => renderQuestion(question, names))
       const regression = await loadRegression(runs, space)
@@ -54,7 +54,7 @@ export function createGoldenQuestions({
     },
     /** This, `update` and `remove` throw `not_found`. */
     async load(space: Space, id: string): Promise<GoldenQuestionBody> {
-      const question = await store.find(space.id, id)
+      const question = await store(space.organisationId).find(space.id, id)
       if (!question) throw noQuestion(id)
       return rendered(space, question)
     },
@@ -63,12 +63,12 @@ export function createGoldenQuestions({
       const found = await findDocuments(documentNames, space, given.expectedDocuments)
       const expectedDocuments = pickDocuments(found, given.expectedDocuments)
       const question = makeGoldenQuestion(space, { ...given, expectedDocuments }, clock.now())
-      await store.insert(question, actor)
+      await store(space.organisationId).insert(question, actor)
       return rendered(space, question)
     },
     /** Throws as `create` does. A deleted document may stay. */
     async update(space: Space, id: string, given: GoldenQuestionUpdate, actor: Actor): Promise<GoldenQuestionBody> {
-      const known = await store.find(space.id, id)
+      const known = await store(space.organisationId).find(space.id, id)
       if (!known) throw noQuestion(id)
       const expectedDocuments =
         given.expectedDocuments &&
@@ -76,7 +76,7 @@ export function createGoldenQuestions({
           await findDocuments(documentNames, space, given.expectedDocuments, known.expectedDocuments),
           given.expectedDocuments,
         )
-      const updated = await store.update(
+      const updated = await store(space.organisationId).update(
         space.id,
         id,
         (current) => changeGoldenQuestion(current, { ...given, expectedDocuments }, clock.now()),
@@ -86,7 +86,7 @@ export function createGoldenQuestions({
       return rendered(space, updated)
     },
     async remove(space: Space, id: string, actor: Actor): Promise<void> {
-      if (!(await store.remove(space.id, id, actor, clock.now()))) throw noQuestion(id)
+      if (!(await store(space.organisationId).remove(space.id, id, actor, clock.now()))) throw noQuestion(id)
     },
     /** The parts of a JSON text. */
     export: (space: Space) => exportQuestions({ transfers, documentNames }, space),
@@ -94,8 +94,13 @@ export function createGoldenQuestions({
       importQuestions({ transfers, documentNames, clock }, space, file, options, actor),
     /** Unanswered questions of visitors that are not golden questions yet. */
     async loadCandidates(space: Space, page: { limit: number; offset: number }): Promise<GoldenCandidatePageBody> {
-      const except = await store.loadHashes(space.id)
-      const { total, questions } = await insights.loadQuestions({ spaceId: space.id, except, ...page })
+      const except = await store(space.organisationId).loadHashes(space.id)
+      const { total, questions } = await insights.loadQuestions({
+        organisationId: space.organisationId,
+        spaceId: space.id,
+        except,
+        ...page,
+      })
       return {
         total,
         ...page,

@@ -5,10 +5,10 @@ import type {
   PublicationGateBody,
 } from '../../contract/golden-runs.ts'
 import type { GoldenRegressionBody } from '../../contract/golden-questions.ts'
-import type { Database } from '../../platform/database/index.ts'
+import type { Database, StoreOf } from '../../platform/database/index.ts'
 import type { DocumentNames } from '../../documents/documents/index.ts'
 import type { JobQueue } from '../../platform/jobs/index.ts'
-import { AppError, type Clock, createUuid, describeError, type Log } from '../../platform/kernel/index.ts'
+import { AppError, type Clock, createUuid, describeError, type Log, sharedOwner } from '../../platform/kernel/index.ts'
 import { type Actor, serviceActor } from '../../tenants/operators/index.ts'
 import type { Space } from '../spaces/index.ts'
 import { identifyConfiguration, snapshotOf } from './configuration.ts'
@@ -25,11 +25,11 @@ import { renderResult, renderRun } from './render-run.ts'
 export type GoldenRuns = ReturnType<typeof createGoldenRuns>
 
 export interface GoldenRunsDependencies {
-  questions: Pick<GoldenQuestionStore, 'loadStamp'>
-  transfers: Pick<GoldenTransferStore, 'loadIds' | 'loadMany'>
-  settings: Pick<GoldenSettingsStore, 'load'>
-  runs: GoldenRunStore
-  results: Pick<GoldenResultStore, 'loadPage'>
+  questions: StoreOf<Pick<GoldenQuestionStore, 'loadStamp'>>
+  transfers: StoreOf<Pick<GoldenTransferStore, 'loadIds' | 'loadMany'>>
+  settings: StoreOf<Pick<GoldenSettingsStore, 'load'>>
+  runs: StoreOf<GoldenRunStore>
+  results: StoreOf<Pick<GoldenResultStore, 'loadPage'>>
   documentNames: DocumentNames
   /** Of the corpus database, which has the jobs. */
   corpus: Database
@@ -44,7 +44,10 @@ export function createGoldenRuns(dependencies: GoldenRunsDependencies) {
 
   async function render(space: Space, found: readonly GoldenRun[]): Promise<GoldenRunBody[]> {
     const ids = found.map(({ id }) => id)
-    const [counts, configuration] = await Promise.all([runs.loadCounts(ids), identify(dependencies, space)])
+    const [counts, configuration] = await Promise.all([
+      runs(space.organisationId).loadCounts(ids),
+      identify(dependencies, space),
+    ])
     return found.flatMap((run) => {
       const count = counts.get(run.id)
       return count ? [renderRun(run, count, run.configuration === configuration)] : []
@@ -52,7 +55,7 @@ export function createGoldenRuns(dependencies: GoldenRunsDependencies) {
   }
 
   async function find(space: Space, id: string): Promise<GoldenRun> {
-    const run = await runs.find(space.id, id)
+    const run = await runs(space.organisationId).find(space.id, id)
     if (!run) throw new AppError('not_found', `The Space has no run ${id} of golden questions.`)
     return run
   }
@@ -80,41 +83,37 @@ export function createGoldenRuns(dependencies: GoldenRunsDependencies) {
       }
     },
     /** The configuration of a Space that its newest run did not have; undefined if there is none, or no question, or a run in progress. */
-    async findUntested(space: Space): Promise<string | undefined> {
-      const configuration = await identify(dependencies, space)
-      const [newest] = (await runs.loadPage(space.id, { limit: 1, offset: 0 })).runs
-      if (newest && (newest.endedAt === null || newest.configuration === configuration)) return undefined
-      return (await dependencies.transfers.loadIds(space.id)).length === 0 ? undefined : configuration
-    },
+    findUntested: (space: Space) => findUntested(dependencies, space),
     /** Enqueues the jobs of all runs that have not ended; existing jobs stay. */
     async enqueueActive(): Promise<void> {
-      for (const run of await runs.loadActive()) await enqueue(dependencies, run)
+      for (const run of await runs(sharedOwner).loadActive()) await enqueue(dependencies, run)
     },
     async loadPage(space: Space, { limit, offset }: { limit: number; offset: number }) {
-      const page = await runs.loadPage(space.id, { limit, offset })
+      const page = await runs(space.organisationId).loadPage(space.id, { limit, offset })
       const items = await render(space, page.runs)
       return { total: page.total, limit, offset, regression: await loadRegression(runs, space), items }
     },
     /** Throws `not_found`. */
     async loadResults(space: Space, id: string, query: GoldenResultsQuery) {
       const run = await find(space, id)
-      const page = await results.loadPage(run.id, query)
+      const page = await results(space.organisationId).loadPage(run.id, query)
       const items: GoldenResultBody[] = page.results.map(renderResult)
       return { total: page.total, limit: query.limit, offset: query.offset, items }
     },
     /** Throws `not_found`, and `conflict` for a run that has ended. Answers in progress are cut off and billed. */
     async cancel(space: Space, id: string, actor: Actor): Promise<GoldenRunBody> {
       const run = await find(space, id)
-      if (!(await runs.cancel(run, actor, clock.now()))) throw new AppError('conflict', 'The run has ended already.')
-      await jobs.cancel(corpus, keyOfRun(id))
+      if (!(await runs(space.organisationId).cancel(run, actor, clock.now())))
+        throw new AppError('conflict', 'The run has ended already.')
+      await jobs.cancel(corpus.for(space.organisationId), keyOfRun(id))
       return load(space, id)
     },
     /** Whether the Space may be published, by its last completed run of the current configuration. */
     async loadGate(space: Space): Promise<PublicationGateBody> {
-      const { gate } = (await settings.load(space.id)).settings
+      const { gate } = (await settings(space.organisationId).load(space.id)).settings
       if (!gate) return { isPassed: true, problem: null, runId: null, measures: [] }
-      const run = await runs.findCompleted(space.id, await identify(dependencies, space))
-      const counts = run && (await runs.loadCounts([run.id])).get(run.id)
+      const run = await runs(space.organisationId).findCompleted(space.id, await identify(dependencies, space))
+      const counts = run && (await runs(space.organisationId).loadCounts([run.id])).get(run.id)
       return judgeGate(gate, run && counts ? { id: run.id, measures: run.measures, errors: counts.error } : undefined)
     },
   }
@@ -122,21 +121,29 @@ export function createGoldenRuns(dependencies: GoldenRunsDependencies) {
 
 /** What people have to look at, as a body of the API. */
 export async function loadRegression(
-  runs: Pick<GoldenRunStore, 'loadRegression'>,
+  runs: StoreOf<Pick<GoldenRunStore, 'loadRegression'>>,
   space: Space,
 ): Promise<GoldenRegressionBody | null> {
-  const found = await runs.loadRegression(space.id)
+  const found = await runs(space.organisationId).loadRegression(space.id)
   return found ? { ...found, endedAt: new Date(found.endedAt).toISOString() } : null
 }
 
 /** The current configuration of a Space. */
 async function identify({ settings, documentNames, questions }: GoldenRunsDependencies, space: Space): Promise<string> {
   const [golden, documentStamp, questionStamp] = await Promise.all([
-    settings.load(space.id),
+    settings(space.organisationId).load(space.id),
     documentNames.loadStamp(placeOf(space)),
-    questions.loadStamp(space.id),
+    questions(space.organisationId).loadStamp(space.id),
   ])
   return identifyConfiguration({ space, golden: golden.settings, documents: documentStamp, questions: questionStamp })
+}
+
+async function findUntested(dependencies: GoldenRunsDependencies, space: Space): Promise<string | undefined> {
+  const { runs, transfers } = dependencies
+  const configuration = await identify(dependencies, space)
+  const [newest] = (await runs(space.organisationId).loadPage(space.id, { limit: 1, offset: 0 })).runs
+  if (newest && (newest.endedAt === null || newest.configuration === configuration)) return undefined
+  return (await transfers(space.organisationId).loadIds(space.id)).length === 0 ? undefined : configuration
 }
 
 /** Returns the id of the run. Throws `conflict`. */
@@ -157,12 +164,12 @@ async function startRun(
     organisationId: space.organisationId,
     trigger,
     space: snapshotOf(space),
-    settings: (await settings.load(space.id)).settings,
+    settings: (await settings(space.organisationId).load(space.id)).settings,
     configuration,
     questions,
     createdAt: clock.now(),
   }
-  await runs.insert(run, actor)
+  await runs(space.organisationId).insert(run, actor)
   // A crash before this line leaves a run without a job, which `enqueueActive` repairs.
   await enqueue(dependencies, run)
   return run.id
@@ -173,10 +180,10 @@ async function loadQuestions(
   { transfers, documentNames }: Pick<GoldenRunsDependencies, 'transfers' | 'documentNames'>,
   space: Space,
 ): Promise<GoldenQuestion[]> {
-  const ids = await transfers.loadIds(space.id)
+  const ids = await transfers(space.organisationId).loadIds(space.id)
   const questions: GoldenQuestion[] = []
   for (let start = 0; start < ids.length; start += questionsPerPart) {
-    const part = await transfers.loadMany(space.id, ids.slice(start, start + questionsPerPart))
+    const part = await transfers(space.organisationId).loadMany(space.id, ids.slice(start, start + questionsPerPart))
     questions.push(...(await withCurrentDocuments(documentNames, space, part)))
   }
   return questions
@@ -187,7 +194,12 @@ function enqueue(
   { id, spaceId, organisationId }: { id: string; spaceId: string; organisationId: string },
 ): Promise<void> {
   const fairnessKeys = { organisationId, spaceId }
-  return jobs.enqueue(corpus, { kind: goldenRunJob, key: keyOfRun(id), payload: { runId: id }, fairnessKeys })
+  return jobs.enqueue(corpus.for(organisationId), {
+    kind: goldenRunJob,
+    key: keyOfRun(id),
+    payload: { runId: id },
+    fairnessKeys,
+  })
 }
 
 const placeOf = ({ organisationId, id }: Space) => ({ organisationId, spaceId: id })

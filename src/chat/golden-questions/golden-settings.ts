@@ -1,4 +1,5 @@
 import type { GoldenSettingsBody, GoldenSettingsUpdate } from '../../contract/golden-settings.ts'
+import type { StoreOf } from '../../platform/database/index.ts'
 import type { Clock } from '../../platform/kernel/index.ts'
 import type { Actor } from '../../tenants/operators/index.ts'
 import type { Space } from '../spaces/index.ts'
@@ -8,7 +9,7 @@ import { changeGoldenSettings, nextRunAt } from './settings-change.ts'
 export type GoldenSettings = ReturnType<typeof createGoldenSettings>
 
 export interface GoldenSettingsDependencies {
-  store: Pick<GoldenSettingsStore, 'load' | 'update'>
+  store: StoreOf<Pick<GoldenSettingsStore, 'load' | 'update'>>
   timeZoneOf: (space: Space) => string
   clock: Clock
 }
@@ -16,11 +17,11 @@ export interface GoldenSettingsDependencies {
 /** How the golden questions of Spaces run. */
 export function createGoldenSettings({ store, timeZoneOf, clock }: GoldenSettingsDependencies) {
   return {
-    load: (space: Space) => store.load(space.id).then(render),
+    load: (space: Space) => store(space.organisationId).load(space.id).then(render),
     /** Throws `space_not_found`. */
     async update(space: Space, update: GoldenSettingsUpdate, actor: Actor): Promise<GoldenSettingsBody> {
       const nowMs = clock.now()
-      const stored = await store.update(
+      const stored = await store(space.organisationId).update(
         space,
         (current) => {
           const settings = changeGoldenSettings(current, update)

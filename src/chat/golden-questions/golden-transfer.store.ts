@@ -36,8 +36,6 @@ export function createGoldenTransferStore(database: Database) {
       )
       return rows.map(({ hash }) => hash)
     },
-    /** Adds those whose conversations are not in their Space yet. The caller keeps to the limit of a Space. */
-    insertWithin,
     /**
      * Adds the questions whose conversations the Space does not have, and returns their number. `given` is the number of questions of
      * the request, for the admin log. Throws `space_not_found`, and `conflict` above the limit; then none is added.
@@ -47,7 +45,11 @@ export function createGoldenTransferStore(database: Database) {
   }
 }
 
-async function insertWithin(transaction: Queryable, questions: readonly GoldenQuestion[]): Promise<number> {
+/** Adds those whose conversations are not in their Space yet. The caller keeps to the limit of a Space. */
+export async function insertGoldenQuestions(
+  transaction: Queryable,
+  questions: readonly GoldenQuestion[],
+): Promise<number> {
   let added = 0
   for (let start = 0; start < questions.length; start += questionsPerPart)
     added += await insertRows(transaction, questions.slice(start, start + questionsPerPart))
@@ -74,7 +76,7 @@ const insertMany = (
   database.transaction(async (transaction) => {
     await lockSpace(transaction, space.id)
     const existing = await countQuestions(transaction, space.id)
-    const added = await insertWithin(transaction, questions)
+    const added = await insertGoldenQuestions(transaction, questions)
     assertRoom(added, existing)
     if (added === 0) return 0
     await recordAdminChange(transaction, {

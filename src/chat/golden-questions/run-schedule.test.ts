@@ -33,6 +33,7 @@ beforeEach(async () => {
 function open() {
   const clock = createFakeClock(nowMs)
   const store = createGoldenSettingsStore(databases.control)
+  const storeOf = () => store
   const timeZoneOf = () => 'Asia/Tokyo'
   const runs = {
     enqueueActive: async () => {},
@@ -42,7 +43,7 @@ function open() {
   const getSpace = (id: string) => (id === space.id ? space : undefined)
   return {
     clock,
-    settings: createGoldenSettings({ store, timeZoneOf, clock }),
+    settings: createGoldenSettings({ store: storeOf, timeZoneOf, clock }),
     schedule: createRunSchedule({ settings: store, runs, getSpace, timeZoneOf, clock, log: silentLog }),
   }
 }

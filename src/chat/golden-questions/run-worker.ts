@@ -1,6 +1,7 @@
 import type { Receipt } from '../../gateway/billing/index.ts'
 import type { AnswerDependencies } from '../chat/index.ts'
 import type { GoldenStopReason } from '../../contract/golden-runs.ts'
+import type { StoreOf } from '../../platform/database/index.ts'
 import type { Job } from '../../platform/jobs/index.ts'
 import {
   AppError,
@@ -21,8 +22,8 @@ import { measureAnswer } from './measure-answer.ts'
 import { summariseRun } from './summarise-run.ts'
 
 export interface RunWorkerDependencies {
-  runs: Pick<GoldenRunStore, 'begin' | 'end'>
-  results: GoldenResultStore
+  runs: StoreOf<Pick<GoldenRunStore, 'begin' | 'end'>>
+  results: StoreOf<GoldenResultStore>
   answers: AnswerDependencies
   getSpace: (id: string) => Space | undefined
   getOrganisation: (id: string) => Organisation | undefined
@@ -60,9 +61,9 @@ class RunStop extends Error {
 /** Works on the jobs of runs. A run continues where an earlier attempt ended; a question that has a result is not asked again. */
 export function createRunWorker(dependencies: RunWorkerDependencies) {
   const { runs, results, observe, clock, log } = dependencies
-  const end = async (id: string, ending: Pick<RunEnding, 'state' | 'reason'>) => {
-    const measures = summariseRun(await results.loadMeasured(id))
-    const ended = await runs.end(id, { ...ending, measures, nowMs: clock.now() })
+  const end = async (owner: string, id: string, ending: Pick<RunEnding, 'state' | 'reason'>) => {
+    const measures = summariseRun(await results(owner).loadMeasured(id))
+    const ended = await runs(owner).end(id, { ...ending, measures, nowMs: clock.now() })
     if (!ended) return
     const { spaceId, trigger, worse } = ended
     observe({ trigger, outcome: worse !== null && worse > 0 ? 'worse' : ending.state })
@@ -71,32 +72,32 @@ export function createRunWorker(dependencies: RunWorkerDependencies) {
   return {
     async run(job: Job): Promise<void> {
       const id = String(job.payload.runId)
-      const run = await runs.begin(id, clock.now())
+      const run = await runs(job.organisationId).begin(id, clock.now())
       if (!run) return
       try {
         await askPending(dependencies, run, job.signal)
       } catch (error) {
         if (!(error instanceof RunStop)) throw error
         const { code, message } = error
-        await end(id, { state: 'stopped', reason: { code, message } })
+        await end(job.organisationId, id, { state: 'stopped', reason: { code, message } })
         log.info({ runId: id, reason: code }, 'a run of golden questions was stopped')
         return
       }
-      await end(id, { state: 'completed', reason: null })
+      await end(job.organisationId, id, { state: 'completed', reason: null })
     },
     /** The run is given up after many failed attempts. */
     async giveUp(job: Job, error: unknown): Promise<void> {
       const id = String(job.payload.runId)
       log.error({ runId: id, reason: describeError(error) }, 'a run of golden questions failed')
       const message = 'The service failed too often during this run. Start another one.'
-      await end(id, { state: 'failed', reason: { code: 'internal_error', message } })
+      await end(job.organisationId, id, { state: 'failed', reason: { code: 'internal_error', message } })
     },
   }
 }
 
 /** Asks the questions without a result, some at a time. Throws RunStop at a limit, and what fails in the service. */
 async function askPending(dependencies: RunWorkerDependencies, run: GoldenRun, signal: AbortSignal): Promise<void> {
-  const { results } = dependencies
+  const results = dependencies.results(run.organisationId)
   const { maximumCostUsd } = run.settings
   const pending = await results.loadPending(run.id)
   let costPicoUsd = await results.loadCost(run.id)
@@ -138,7 +139,7 @@ async function ask(
   const receipts: Receipt[] = []
   const askOnce = async (): Promise<NewResult | undefined> => {
     const requestId = createRequestId()
-    const begun = await results.begin(run.id, place, requestId)
+    const begun = await results(run.organisationId).begin(run.id, place, requestId)
     if (!begun) return undefined
     const { attempts, content } = begun
     if (attempts > runLimits.attempts) return { outcome: 'error', error: 'internal_error', costPicoUsd: 0n }
@@ -164,7 +165,7 @@ async function ask(
   }
   const result = await withRetry(askOnce, signal, clock)
   const costPicoUsd = receipts.reduce((sum, { billedPicoUsd }) => sum + billedPicoUsd, 0n)
-  if (result) await results.record(run.id, place, { ...result, costPicoUsd })
+  if (result) await results(run.organisationId).record(run.id, place, { ...result, costPicoUsd })
   return costPicoUsd
 }
 

@@ -5,6 +5,7 @@ import type {
   NewGoldenQuestion,
 } from '../../contract/golden-questions.ts'
 import type { FieldProblem } from '../../contract/validation.ts'
+import type { StoreOf } from '../../platform/database/index.ts'
 import type { DocumentNames } from '../../documents/documents/index.ts'
 import { AppError, type Clock, createTimeSlices } from '../../platform/kernel/index.ts'
 import type { Actor } from '../../tenants/operators/index.ts'
@@ -15,7 +16,7 @@ import { type GoldenTransferStore, questionsPerPart } from './golden-transfer.st
 import { describeProblem, type ImportEntry, type ImportFile } from './import-file.ts'
 
 interface Dependencies {
-  transfers: GoldenTransferStore
+  transfers: StoreOf<GoldenTransferStore>
   documentNames: DocumentNames
   clock: Clock
 }
@@ -25,12 +26,15 @@ export async function exportQuestions(
   { transfers, documentNames }: Pick<Dependencies, 'transfers' | 'documentNames'>,
   space: Space,
 ): Promise<AsyncIterable<string>> {
-  const ids = await transfers.loadIds(space.id)
+  const ids = await transfers(space.organisationId).loadIds(space.id)
   return (async function* () {
     yield '{"questions":['
     let separator = '\n'
     for (let start = 0; start < ids.length; start += questionsPerPart) {
-      const questions = await transfers.loadMany(space.id, ids.slice(start, start + questionsPerPart))
+      const questions = await transfers(space.organisationId).loadMany(
+        space.id,
+        ids.slice(start, start + questionsPerPart),
+      )
       const names = await loadCurrentNames(documentNames, space, questions)
       for (const { messages, expectedDocuments, expectedFacts, mustAbstain } of questions) {
         const exported: GoldenExportBody['questions'][number] = {
@@ -58,7 +62,7 @@ export async function importQuestions(
   { dryRun, onInvalid }: GoldenImportOptions,
   actor: Actor,
 ): Promise<GoldenImportBody> {
-  const known = new Set(await transfers.loadConversationHashes(space.id))
+  const known = new Set(await transfers(space.organisationId).loadConversationHashes(space.id))
   const { questions, problems } = await judgeEntries({ documentNames, known, nowMs: clock.now() }, space, entries)
   const refused = problems.map(({ index, problem }) => {
     const { line, beginning } = entries[index]!
@@ -71,7 +75,7 @@ export async function importQuestions(
   const given = entries.length - refused.length
   const request = { given, actor, nowMs: clock.now() }
   if (dryRun) assertRoom(questions.length, known.size)
-  const added = dryRun ? questions.length : await transfers.insertMany(space, questions, request)
+  const added = dryRun ? questions.length : await transfers(space.organisationId).insertMany(space, questions, request)
   return { added, existing: given - added, refused: refused.map(({ body }) => body) }
 }
 

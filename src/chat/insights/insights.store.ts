@@ -59,6 +59,7 @@ export interface Insights {
 }
 
 export interface KeptQuestionsQuery {
+  organisationId: string
   spaceId: string
   /** Hashes of questions to leave out, hexadecimal. */
   except: readonly string[]
@@ -179,22 +180,23 @@ async function addQuestions(transaction: Queryable, rows: readonly AskedQuestion
 
 async function loadInsights(database: Database, query: InsightQuery): Promise<Insights> {
   const { organisationId, from, to, timeZone, spaceId, limit } = query
+  const own = database.for(organisationId)
   const range = [organisationId, from, to, spaceId, limit]
   const where = `organisation_id = $1 AND day BETWEEN $2::date AND $3::date AND ($4::uuid IS NULL OR space_id = $4::uuid)`
   const [documents, spaces, questions] = await Promise.all([
-    database.query<{ documentId: string; spaceId: string; citations: string }>(
+    own.query<{ documentId: string; spaceId: string; citations: string }>(
       `SELECT document_id AS "documentId", space_id AS "spaceId", sum(citations)::text AS citations
          FROM insight_citations WHERE ${where}
         GROUP BY document_id, space_id ORDER BY sum(citations) DESC, document_id LIMIT $5`,
       range,
     ),
-    database.query<{ spaceId: string; answers: string; unanswered: string }>(
+    own.query<{ spaceId: string; answers: string; unanswered: string }>(
       `SELECT space_id AS "spaceId", sum(answers)::text AS answers, sum(unanswered)::text AS unanswered
          FROM insight_answers WHERE ${where}
         GROUP BY space_id ORDER BY sum(unanswered) DESC, sum(answers) DESC, space_id LIMIT $5`,
       range,
     ),
-    database.query<Omit<Insights['questions'][number], 'asked'> & { asked: string }>(
+    own.query<Omit<Insights['questions'][number], 'asked'> & { asked: string }>(
       `SELECT q.space_id AS "spaceId", q.question, q.asked::text AS asked, q.last_asked_at AS "lastAskedAt"
          FROM insight_questions q JOIN spaces s ON s.id = q.space_id AND ${keepsQuestions}
         WHERE q.organisation_id = $1 AND ($4::uuid IS NULL OR q.space_id = $4::uuid)
@@ -212,14 +214,12 @@ async function loadInsights(database: Database, query: InsightQuery): Promise<In
 }
 
 async function loadQuestions(database: Database, query: KeptQuestionsQuery): Promise<KeptQuestions> {
-  const { spaceId, except, limit, offset } = query
+  const { organisationId, spaceId, except, limit, offset } = query
+  const own = database.for(organisationId)
   const matching = `insight_questions q JOIN spaces s ON s.id = q.space_id AND ${keepsQuestions}
     WHERE q.space_id = $1 AND NOT encode(q.question_hash, 'hex') = ANY($2::text[])`
-  const [counted] = await database.query<{ total: bigint }>(`SELECT count(*) AS total FROM ${matching}`, [
-    spaceId,
-    except,
-  ])
-  const rows = await database.query<{ question: string; asked: string; lastAskedAt: Date }>(
+  const [counted] = await own.query<{ total: bigint }>(`SELECT count(*) AS total FROM ${matching}`, [spaceId, except])
+  const rows = await own.query<{ question: string; asked: string; lastAskedAt: Date }>(
     `SELECT q.question, q.asked::text AS asked, q.last_asked_at AS "lastAskedAt" FROM ${matching}
       ORDER BY q.asked DESC, q.last_asked_at DESC, q.question_hash LIMIT $3 OFFSET $4`,
     [spaceId, except, limit, offset],
@@ -251,11 +251,13 @@ export const removeCitations = (
   )
 
 export async function countCitations(database: Database, organisationId: string, documentId: string): Promise<number> {
-  const [row] = await database.query<{ count: bigint }>(
-    `SELECT count(*) AS count FROM insight_citations WHERE organisation_id = $1 AND document_id = $2`,
-    [organisationId, documentId],
-    { background: true },
-  )
+  const [row] = await database
+    .for(organisationId)
+    .query<{ count: bigint }>(
+      `SELECT count(*) AS count FROM insight_citations WHERE organisation_id = $1 AND document_id = $2`,
+      [organisationId, documentId],
+      { background: true },
+    )
   return Number(row!.count)
 }
 

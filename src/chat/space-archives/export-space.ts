@@ -6,6 +6,7 @@ import {
   type SpaceHeader,
   spaceArchiveLimits,
 } from '../../contract/space-archives.ts'
+import type { StoreOf } from '../../platform/database/index.ts'
 import type { BlobStore } from '../../documents/documents/index.ts'
 import type { GoldenTransferStore } from '../golden-questions/index.ts'
 import { AppError, describeError, type Log, version as porticoVersion } from '../../platform/kernel/index.ts'
@@ -15,9 +16,9 @@ import { pathOf, spaceArchive } from './layout.ts'
 import { type VectorForm, writeVectors } from './vector-bytes.ts'
 
 export interface ExportDependencies {
-  store: ExportedSpaceStore
+  store: StoreOf<ExportedSpaceStore>
   blobs: Pick<BlobStore, 'open'>
-  questions: Pick<GoldenTransferStore, 'loadIds' | 'loadMany'>
+  questions: StoreOf<Pick<GoldenTransferStore, 'loadIds' | 'loadMany'>>
   log: Log
 }
 
@@ -30,7 +31,7 @@ export async function startExport(
   space: Space,
   clientSignal: AbortSignal,
 ): Promise<Readable> {
-  const active = await dependencies.store.loadActiveVersion()
+  const active = await dependencies.store(space.organisationId).loadActiveVersion()
   const form: VectorForm | null = active && {
     dimensions: active.dimensions,
     values: active.storage === 'vector' ? 'float32' : 'float16',
@@ -66,6 +67,7 @@ const elapsed = (startedMs: number) => Math.round(performance.now() - startedMs)
 class SpaceWriting {
   private readonly dependencies: ExportDependencies
   private readonly space: Space
+  private readonly store: ExportedSpaceStore
   private readonly writer: ArchiveWriter
   private readonly signal: AbortSignal
   private readonly vectors: { id: number; form: VectorForm } | null
@@ -82,6 +84,7 @@ class SpaceWriting {
   ) {
     this.dependencies = dependencies
     this.space = space
+    this.store = dependencies.store(space.organisationId)
     this.writer = writer
     this.signal = signal
     this.vectors = vectors
@@ -91,7 +94,7 @@ class SpaceWriting {
     const scope = { organisationId: this.space.organisationId, spaceId: this.space.id }
     let after: string | null = null
     for (;;) {
-      const page: ExportedDocument[] = await this.dependencies.store.loadDocuments(scope, after)
+      const page: ExportedDocument[] = await this.store.loadDocuments(scope, after)
       for (const document of page) await this.writeDocument(document)
       const last = page.at(-1)
       if (!last) break
@@ -115,8 +118,7 @@ class SpaceWriting {
     // Deleted since the page was read.
     if (!blob) return
     this.numbers.set(document.documentId, number)
-    const { store } = this.dependencies
-    const { vectors } = this
+    const { store, vectors } = this
     const hasChunks = vectors !== null && document.chunks > 0 && (await store.canExportChunks(document.rowId, vectors))
     await this.writeJson(pathOf({ document: number, kind: 'document' }), describe(document, hasChunks))
     await this.writer.addStream(pathOf({ document: number, kind: 'file' }), document.sizeBytes, blob)
@@ -132,7 +134,7 @@ class SpaceWriting {
     let after = -1
     let part = 0
     for (;;) {
-      const page = await this.dependencies.store.loadChunks(rowId, vectors, after)
+      const page = await this.store.loadChunks(rowId, vectors, after)
       const last = page.at(-1)
       if (!last || page.some(({ vector }) => vector === null)) return written
       for (const chunks of cutParts(page)) {
@@ -150,7 +152,7 @@ class SpaceWriting {
   }
 
   private async writeQuestions(): Promise<number> {
-    const { questions } = this.dependencies
+    const questions = this.dependencies.questions(this.space.organisationId)
     const { questionsOfPart } = spaceArchiveLimits
     const ids = await questions.loadIds(this.space.id)
     let written = 0

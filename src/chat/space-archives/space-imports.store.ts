@@ -1,7 +1,7 @@
 import { type Database, isForeignKeyViolation } from '../../platform/database/index.ts'
 import { AppError, type OrganisationId, type SpaceId } from '../../platform/kernel/index.ts'
 import { type Actor, recordAdminChange } from '../../tenants/operators/index.ts'
-import type { GoldenQuestion, GoldenTransferStore } from '../golden-questions/index.ts'
+import { type GoldenQuestion, insertGoldenQuestions } from '../golden-questions/index.ts'
 import type { Space, SpaceStore } from '../spaces/index.ts'
 
 export type SpaceImportStore = ReturnType<typeof createSpaceImportStore>
@@ -10,14 +10,10 @@ export type SpaceImportStore = ReturnType<typeof createSpaceImportStore>
  * The row of `space_removals` of an import in progress. The Space is not in the database until its import is complete; where the import
  * fails, or its process is killed, the row becomes due and the documents are removed as those of a deleted Space.
  */
-export function createSpaceImportStore(
-  database: Database,
-  spaces: Pick<SpaceStore, 'insertWithin'>,
-  questions: Pick<GoldenTransferStore, 'insertWithin'>,
-) {
+export function createSpaceImportStore(database: Database, spaces: Pick<SpaceStore, 'insertWithin'>) {
   return {
     async begin(id: SpaceId, organisationId: OrganisationId, nowMs: number, leaseUntilMs: number): Promise<void> {
-      await database.execute(
+      await database.for(organisationId).execute(
         `INSERT INTO space_removals (space_id, organisation_id, removed_at, attempts, first_pass_done, next_attempt_at)
          VALUES ($1, $2, $3, 0, false, $4)`,
         [id, organisationId, new Date(nowMs), new Date(leaseUntilMs)],
@@ -52,13 +48,14 @@ export function createSpaceImportStore(
       { actor, facts }: { actor: Actor; facts: Record<string, unknown> },
     ): Promise<boolean> {
       return database
+        .for(space.organisationId)
         .transaction(async (transaction) => {
           const kept = await transaction.execute(`DELETE FROM space_removals WHERE space_id = $1 AND attempts = 0`, [
             space.id,
           ])
           if (kept === 0) return false
           await spaces.insertWithin(transaction, space, actor)
-          await questions.insertWithin(transaction, goldenQuestions)
+          await insertGoldenQuestions(transaction, goldenQuestions)
           await recordAdminChange(transaction, {
             actor,
             atMs: space.createdAt,
@@ -88,7 +85,7 @@ function recordExport(
   actor: Actor,
   nowMs: number,
 ): Promise<void> {
-  return recordAdminChange(database, {
+  return recordAdminChange(database.for(organisationId), {
     actor,
     atMs: nowMs,
     action: 'space.exported',

@@ -15,6 +15,7 @@ import {
   forbidden,
   isAdministratorOf,
   type Routes,
+  ownerOf,
   visibleOrganisations,
 } from '../../platform/http/index.ts'
 import { AppError, type OrganisationId } from '../../platform/kernel/index.ts'
@@ -65,6 +66,7 @@ function addReads(app: App, spaces: Spaces) {
       const { limit, offset, organisationId, search } = request.query
       const visible = visibleOrganisations(request, 'member')
       const filter = {
+        owner: ownerOf(request),
         ...(organisationId === undefined ? {} : { organisationId }),
         ...(search === undefined ? {} : { search }),
         ...(visible && { visible }),

@@ -5,7 +5,14 @@ import {
   type Queryable,
   type RecordChange,
 } from '../../platform/database/index.ts'
-import { AppError, type EndpointId, type OrganisationId, type SpaceId, isUuid } from '../../platform/kernel/index.ts'
+import {
+  AppError,
+  type EndpointId,
+  type OrganisationId,
+  type SpaceId,
+  isUuid,
+  sharedOwner,
+} from '../../platform/kernel/index.ts'
 import { type Actor, changedFields, recordAdminChange } from '../../tenants/operators/index.ts'
 import { describeSpaceForLog } from './describe-space.ts'
 import type { Space, SpaceSettings } from './space.ts'
@@ -37,7 +44,7 @@ export function createSpaceStore(database: Database, recordChange: RecordChange)
     /** Throws `organisation_not_found`. */
     async insert(space: Space, actor: Actor): Promise<void> {
       try {
-        await database.transaction((transaction) => insertWithin(transaction, space, actor))
+        await database.for(space.organisationId).transaction((transaction) => insertWithin(transaction, space, actor))
       } catch (error) {
         if (!isForeignKeyViolation(error)) throw error
         throw new AppError('organisation_not_found', `There is no organisation ${space.organisationId}.`, {
@@ -50,11 +57,11 @@ export function createSpaceStore(database: Database, recordChange: RecordChange)
     insertWithin,
     /** Applies `change` to the current row, which stays locked until the commit. The log also gets `note`. False when there is no such Space. */
     update: (
-      id: string,
+      { id, owner }: OwnedSpace,
       change: (current: Space) => Space,
       { action, actor, note }: { action: AdminAction; actor: Actor; note: Record<string, unknown> },
     ) =>
-      database.transaction(async (transaction) => {
+      database.for(owner).transaction(async (transaction) => {
         const current = await lock(transaction, id)
         if (!current) return false
         const next = change(current)
@@ -72,8 +79,8 @@ export function createSpaceStore(database: Database, recordChange: RecordChange)
         return true
       }),
     /** Deletes the row and, in the same transaction, records the removal of its documents. False when there is no such Space. */
-    remove: (id: string, actor: Actor, nowMs: number) =>
-      database.transaction(async (transaction) => {
+    remove: ({ id, owner }: OwnedSpace, actor: Actor, nowMs: number) =>
+      database.for(owner).transaction(async (transaction) => {
         const current = await lock(transaction, id)
         if (!current) return false
         await transaction.execute(`DELETE FROM spaces WHERE id = $1`, [id])
@@ -92,7 +99,15 @@ export function createSpaceStore(database: Database, recordChange: RecordChange)
   }
 }
 
+/** `owner`: its organisation; that for all where the Space is not known here. */
+interface OwnedSpace {
+  id: string
+  owner: string
+}
+
 interface PageFilter {
+  /** Whose turns the statements take: of the person who lists Spaces of several organisations. */
+  owner?: string
   organisationId?: string
   /** Only Spaces of these organisations. */
   visible?: string[]
@@ -112,11 +127,9 @@ async function loadPage(database: Database, filter: PageFilter) {
     AND ($3::text IS NULL OR strpos(lower(name), lower($3::text)) > 0)
     AND ($4::boolean IS NULL OR published = $4::boolean)`
   const values = [organisationId, visible, search, published]
-  const [counted] = await database.query<{ total: bigint }>(
-    `SELECT count(*) AS total FROM spaces WHERE ${matches}`,
-    values,
-  )
-  const rows = await database.query<SpaceRow>(
+  const own = database.for(organisationId ?? filter.owner ?? sharedOwner)
+  const [counted] = await own.query<{ total: bigint }>(`SELECT count(*) AS total FROM spaces WHERE ${matches}`, values)
+  const rows = await own.query<SpaceRow>(
     `SELECT * FROM spaces WHERE ${matches} ORDER BY created_at DESC, id DESC LIMIT $5 OFFSET $6`,
     [...values, limit, offset],
   )

@@ -3,12 +3,13 @@ import {
   AppError,
   type ChangeSource,
   type Clock,
-  type Log,
-  type OrganisationId,
-  type SpaceId,
   createEndpointId,
   createSnapshotReloader,
   createSpaceId,
+  type Log,
+  type OrganisationId,
+  sharedOwner,
+  type SpaceId,
 } from '../../platform/kernel/index.ts'
 import type { Actor } from '../../tenants/operators/index.ts'
 import { type NewSpace, type SpaceChange, changeSpace, makeSpace } from './space-change.ts'
@@ -47,6 +48,8 @@ export async function createSpaces(dependencies: SpacesDependencies) {
   })
   log.info({ spaces: snapshot.size() }, 'Spaces loaded')
 
+  const owned = (id: string) => ({ id, owner: snapshot.get(id)?.organisationId ?? sharedOwner })
+
   async function change(
     id: string,
     action: AdminAction,
@@ -56,7 +59,7 @@ export async function createSpaces(dependencies: SpacesDependencies) {
   ) {
     const nowMs = clock.now()
     let updated: Space | undefined
-    const found = await store.update(id, (current) => (updated = makeNext(current, nowMs)), {
+    const found = await store.update(owned(id), (current) => (updated = makeNext(current, nowMs)), {
       action,
       actor,
       note,
@@ -105,7 +108,7 @@ export async function createSpaces(dependencies: SpacesDependencies) {
     unpublish: (id: string, actor: Actor) => change(id, 'space.unpublished', actor, unpublish),
     /** Every interface reports the Space as missing at once. Its documents are removed in the background, also after a restart. */
     async remove(id: string, actor: Actor): Promise<void> {
-      if (!(await store.remove(id, actor, clock.now()))) throw notFound(id)
+      if (!(await store.remove(owned(id), actor, clock.now()))) throw notFound(id)
       await changeFeed.caughtUp()
       removals.wake()
     },

@@ -40,5 +40,6 @@ export async function enqueueEntry(
 
 /** Writes the entry of a job. A repeated job changes nothing. */
 export function createEntryWriter(control: Database) {
-  return (job: Job): Promise<void> => recordAdminChange(control, job.payload.entry as NewAdminLogEntry)
+  return (job: Job): Promise<void> =>
+    recordAdminChange(control.for(job.organisationId), job.payload.entry as NewAdminLogEntry)
 }

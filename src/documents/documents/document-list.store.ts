@@ -1,5 +1,5 @@
 import type { DocumentFilter, DocumentSort } from '../../contract/document-progress.ts'
-import type { Queryable, SqlValue } from '../../platform/database/index.ts'
+import type { Database, SqlValue } from '../../platform/database/index.ts'
 import type { DocumentListPage, DocumentListQuery, ListPosition, SpaceContents } from './document-list.ts'
 import type { DocumentFailureCode, DocumentFormat, DocumentProgressRow, DocumentStatus } from './document.ts'
 import { publicId } from './replacement.store.ts'
@@ -67,13 +67,15 @@ export function filterConditions({ search, status, failure, format }: DocumentFi
   return conditions.join(' and ')
 }
 
-export function createListStore(database: Queryable) {
+export function createListStore(database: Database) {
   function loadProgressOf(organisationId: string, spaceId: string, ids: readonly string[]) {
-    return database.query<DocumentProgressRow>(`${selectProgress} and ${publicId('d')} = any($3::uuid[])`, [
-      organisationId,
-      spaceId,
-      [...ids],
-    ])
+    return database
+      .for(organisationId)
+      .query<DocumentProgressRow>(`${selectProgress} and ${publicId('d')} = any($3::uuid[])`, [
+        organisationId,
+        spaceId,
+        [...ids],
+      ])
   }
 
   return {
@@ -99,23 +101,25 @@ export function createListStore(database: Queryable) {
 
     async countMatches(organisationId: string, spaceId: string, filter: DocumentFilter): Promise<number> {
       const parameters = parameterList(organisationId, spaceId)
-      const [row] = await database.query<{ total: number }>(
-        `select count(*)::int as total from documents d where ${filterConditions(filter, parameters)}`,
-        parameters.values,
-      )
+      const [row] = await database
+        .for(organisationId)
+        .query<{ total: number }>(
+          `select count(*)::int as total from documents d where ${filterConditions(filter, parameters)}`,
+          parameters.values,
+        )
       return row?.total ?? 0
     },
   }
 }
 
 /** The index of the order finds the page. */
-async function loadIds(database: Queryable, organisationId: string, spaceId: string, query: DocumentListQuery) {
+async function loadIds(database: Database, organisationId: string, spaceId: string, query: DocumentListQuery) {
   const parameters = parameterList(organisationId, spaceId)
   const { order, direction } = sorts[query.sort]
   const { key } = orders[order]
   const conditions = filterConditions(query.filter, parameters)
   const rest = pageClause(query, parameters, { key, id: 'd.document_id' })
-  return database.query<ListPosition>(
+  return database.for(organisationId).query<ListPosition>(
     `select id, ${orders[order].text} as value from (
        select d.document_id as id, ${key} as key from documents d where ${conditions} ${rest}) as page
      order by page.key ${direction}, id ${direction}`,
@@ -124,12 +128,12 @@ async function loadIds(database: Queryable, organisationId: string, spaceId: str
 }
 
 /** A search reads all names of the Space once, for the total and the page. */
-async function searchIds(database: Queryable, organisationId: string, spaceId: string, query: DocumentListQuery) {
+async function searchIds(database: Database, organisationId: string, spaceId: string, query: DocumentListQuery) {
   const parameters = parameterList(organisationId, spaceId)
   const { order, direction } = sorts[query.sort]
   const conditions = filterConditions(query.filter, parameters)
   const rest = pageClause(query, parameters, { key: 'key', id: 'id' })
-  const rows = await database.query<{ total: number; id: string | null; value: string }>(
+  const rows = await database.for(organisationId).query<{ total: number; id: string | null; value: string }>(
     `with found as materialized (
        select d.document_id as id, ${orders[order].key} as key from documents d where ${conditions})
      select total, id, ${orders[order].text} as value
@@ -164,8 +168,8 @@ interface Group {
   documents: number
 }
 
-async function loadContents(database: Queryable, organisationId: string, spaceId: string): Promise<SpaceContents> {
-  const groups = await database.query<Group>(
+async function loadContents(database: Database, organisationId: string, spaceId: string): Promise<SpaceContents> {
+  const groups = await database.for(organisationId).query<Group>(
     `select d.status, d.error_code as failure, d.format, count(*)::int as documents from documents d
      where d.organisation_id = $1 and d.space_id = $2 and d.is_current group by d.status, d.error_code, d.format
      union all

@@ -46,9 +46,9 @@ export interface OperationPlace {
 /** What an operation's job calls. */
 interface OperationBatches {
   /** Handles the next documents of an operation in one transaction. False: it is finished. */
-  runBatch(operationId: string): Promise<boolean>
+  runBatch(owner: string, operationId: string): Promise<boolean>
   /** Ends it before its last document. */
-  failOperation(operationId: string): Promise<void>
+  failOperation(owner: string, operationId: string): Promise<void>
 }
 
 /** The job of an operation. Its payload has the `operationId`. */
@@ -59,12 +59,12 @@ export function createOperationWorker({ store, log }: { store: OperationBatches;
   const idOf = (job: Job) => String(job.payload.operationId)
   return {
     async run(job: Job): Promise<void> {
-      while (await store.runBatch(idOf(job))) job.signal.throwIfAborted()
+      while (await store.runBatch(job.organisationId, idOf(job))) job.signal.throwIfAborted()
     },
     /** Its batches failed again and again: what it has not reached stays as it is. */
     async giveUp(job: Job, error: unknown): Promise<void> {
       log.error({ operationId: idOf(job), error: describeError(error) }, 'work on many documents was given up')
-      await store.failOperation(idOf(job))
+      await store.failOperation(job.organisationId, idOf(job))
     },
   }
 }

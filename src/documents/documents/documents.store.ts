@@ -50,11 +50,11 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
     ...createHousekeepingStore({ database, jobs }),
     ...createImportStore({ database, jobs, removeFromIndex }),
     loadSpaceTotals: (organisationId: string, spaceIds: readonly string[]) =>
-      loadSpaceTotals(database, organisationId, spaceIds),
+      loadSpaceTotals(database.for(organisationId), organisationId, spaceIds),
 
     /** Stores the row and its job in one transaction. A repeated upload key returns the first document. */
     insert(document: NewDocument, onDuplicate: OnDuplicate = 'keep', author?: ChangeAuthor): Promise<InsertOutcome> {
-      return database.transaction(async (transaction) => {
+      return database.for(document.organisationId).transaction(async (transaction) => {
         const outcome = await insertDocument(transaction, { jobs, removeRows }, document, onDuplicate)
         await recordInsert(transaction, jobs, author, document, outcome)
         return outcome
@@ -67,7 +67,7 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
       change: DocumentUpdate,
       author?: ChangeAuthor,
     ): Promise<Document | undefined> {
-      return database.transaction(async (transaction) => {
+      return database.for(organisationId).transaction(async (transaction) => {
         const before = author && (await lockDocument(transaction, organisationId, id))
         const after = await updateDocument(transaction, jobs, { organisationId, id }, change)
         const changed = before && after && changedFields(loggedFields(before), loggedFields(after))
@@ -81,7 +81,7 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
 
     /** Removes row, chunks, vectors and lexical entries and enqueues the removal of the blob, in one transaction. False: not found. */
     remove(organisationId: OrganisationId, id: string, author?: ChangeAuthor): Promise<boolean> {
-      return database.transaction(async (transaction) => {
+      return database.for(organisationId).transaction(async (transaction) => {
         const rows = await transaction.query<RemovedRow & { name: string; spaceId: string; isCurrent: boolean }>(
           `select id, blob_key as "blobKey", name, space_id as "spaceId", is_current as "isCurrent" from documents d where ${publicId('d')} = $1 and organisation_id = $2
            order by id for update`,
@@ -101,7 +101,7 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
 
     /** Removes up to `limit` documents of a Space that is being deleted; returns how many. */
     removeOfSpace(organisationId: OrganisationId, spaceId: SpaceId, limit: number): Promise<number> {
-      return database.transaction(async (transaction) => {
+      return database.for(organisationId).transaction(async (transaction) => {
         const rows = await transaction.query<RemovedRow>(
           `delete from documents where id in
              (select id from documents where organisation_id = $1 and space_id = $2 order by id limit $3)
@@ -118,16 +118,18 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
 function createReads(database: Database) {
   return {
     async load(organisationId: OrganisationId, id: string): Promise<Document | undefined> {
-      const [row] = await database.query<ClientRow>(
-        `${selectDocuments} and ${publicId('d')} = $1 and d.organisation_id = $2`,
-        [id, organisationId],
-      )
+      const [row] = await database
+        .for(organisationId)
+        .query<ClientRow>(`${selectDocuments} and ${publicId('d')} = $1 and d.organisation_id = $2`, [
+          id,
+          organisationId,
+        ])
       return row && toDocument(row)
     },
 
     /** The rows of a document, the content that replaces it included, and the keys of their blobs. */
     loadVersions: (organisationId: OrganisationId, id: string) =>
-      database.query<{ id: string; blobKey: string; at: Date }>(
+      database.for(organisationId).query<{ id: string; blobKey: string; at: Date }>(
         `select id, blob_key as "blobKey", created_at as at from documents d
          where ${publicId('d')} = $1 and organisation_id = $2`,
         [id, organisationId],
@@ -140,7 +142,7 @@ function createReads(database: Database) {
       sha256: Uint8Array,
       exceptId: DocumentId,
     ): Promise<string | undefined> {
-      const [row] = await database.query<{ id: string }>(
+      const [row] = await database.for(organisationId).query<{ id: string }>(
         `select ${publicId('d')} as id from documents d
          where organisation_id = $1 and space_id = $2 and content_sha256 = $3 and id <> $4 and is_current
          order by created_at, id limit 1`,
@@ -151,11 +153,13 @@ function createReads(database: Database) {
 
     /** Newest first, id as tie-break. */
     async list(organisationId: OrganisationId, spaceId: SpaceId, page: { limit: number; offset: number }) {
-      const [counted] = await database.query<{ total: bigint }>(
-        'select count(*) as total from documents where organisation_id = $1 and space_id = $2 and is_current',
-        [organisationId, spaceId],
-      )
-      const rows = await database.query<ClientRow>(
+      const [counted] = await database
+        .for(organisationId)
+        .query<{ total: bigint }>(
+          'select count(*) as total from documents where organisation_id = $1 and space_id = $2 and is_current',
+          [organisationId, spaceId],
+        )
+      const rows = await database.for(organisationId).query<ClientRow>(
         `${selectDocuments} and d.organisation_id = $1 and d.space_id = $2
          order by d.created_at desc, ${publicId('d')} desc limit $3 offset $4`,
         [organisationId, spaceId, page.limit, page.offset],

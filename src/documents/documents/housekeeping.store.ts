@@ -31,7 +31,9 @@ export function createHousekeepingStore({ database, jobs }: { database: Database
     async requeueStuck(): Promise<number> {
       const stuck = await findStuck()
       for (const document of stuck) {
-        await database.transaction((transaction) => enqueueProcessing(jobs, transaction, document))
+        await database
+          .for(document.organisationId)
+          .transaction((transaction) => enqueueProcessing(jobs, transaction, document))
       }
       return stuck.length
     },
@@ -40,10 +42,12 @@ export function createHousekeepingStore({ database, jobs }: { database: Database
 
     /** Blobs of the organisation that a job is going to remove. */
     async countBlobRemovals(organisationId: string): Promise<number> {
-      const [row] = await database.query<{ count: bigint }>(
-        `select count(*) as count from job where kind = $1 and payload->>'blobKey' like $2 || '/%'`,
-        [deleteBlobJob, organisationId],
-      )
+      const [row] = await database
+        .for(organisationId)
+        .query<{ count: bigint }>(
+          `select count(*) as count from job where kind = $1 and payload->>'blobKey' like $2 || '/%'`,
+          [deleteBlobJob, organisationId],
+        )
       return Number(row!.count)
     },
 
@@ -72,7 +76,9 @@ export function createHousekeepingStore({ database, jobs }: { database: Database
 
     /** Removes the keys of the uploads of a document, which have its name. */
     removeUploadKeys: (organisationId: string, id: string): Promise<number> =>
-      database.execute('delete from upload_keys where organisation_id = $1 and document_id = $2', [organisationId, id]),
+      database
+        .for(organisationId)
+        .execute('delete from upload_keys where organisation_id = $1 and document_id = $2', [organisationId, id]),
 
     pruneUploadKeys(): Promise<number> {
       return database.execute(`delete from upload_keys where created_at < now() - interval '1 day'`)

@@ -22,7 +22,7 @@ interface ImportStoreDependencies {
 export function createImportStore({ database, jobs, removeFromIndex }: ImportStoreDependencies) {
   return {
     insertImported: (document: Omit<NewDocument, 'uploadKey' | 'fingerprint'>): Promise<void> =>
-      database.transaction(async (transaction) => {
+      database.for(document.organisationId).transaction(async (transaction) => {
         await insertRow(transaction, { ...document, version: null, uploadKey: null, fingerprint: new Uint8Array() })
         await transaction.execute(`update documents set stage = 'importing' where id = $1`, [document.id])
       }),
@@ -30,7 +30,7 @@ export function createImportStore({ database, jobs, removeFromIndex }: ImportSto
     /** Enqueues the processing of the documents of the Space that have no chunks from an archive. */
     async processImported(organisationId: OrganisationId, spaceId: SpaceId): Promise<void> {
       for (let enqueued = documentsPerBatch; enqueued === documentsPerBatch;) {
-        enqueued = await database.transaction(async (transaction) => {
+        enqueued = await database.for(organisationId).transaction(async (transaction) => {
           const rows = await transaction.query<ProcessedRow>(
             `update documents set stage = 'queued' where id in (
                select id from documents where organisation_id = $1 and space_id = $2 and status = 'processing'
@@ -46,10 +46,10 @@ export function createImportStore({ database, jobs, removeFromIndex }: ImportSto
 
     /** Sets the warnings of a ready document. */
     saveImportedWarnings: (
-      id: string,
+      { id, organisationId: owner }: Pick<NewDocument, 'id' | 'organisationId'>,
       change: (present: readonly DocumentWarning[]) => DocumentWarning[],
     ): Promise<void> =>
-      database.transaction(async (transaction) => {
+      database.for(owner).transaction(async (transaction) => {
         const [row] = await transaction.query<{ warnings: DocumentWarning[] | null }>(
           `select warnings from documents where id = $1 and status = 'ready' for no key update`,
           [id],
@@ -63,8 +63,8 @@ export function createImportStore({ database, jobs, removeFromIndex }: ImportSto
       }),
 
     /** Removes a ready document from the index and processes its file as one that was uploaded. */
-    reprocessImported: (id: DocumentId): Promise<void> =>
-      database.transaction(async (transaction) => {
+    reprocessImported: (owner: string, id: DocumentId): Promise<void> =>
+      database.for(owner).transaction(async (transaction) => {
         const [row] = await transaction.query<ProcessedRow>(
           `update documents set status = 'processing', stage = 'queued', chunk_count = null, page_count = null, updated_at = now()
            where id = $1 and status = 'ready'

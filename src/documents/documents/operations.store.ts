@@ -51,7 +51,7 @@ export function createOperationsStore(dependencies: OperationsDependencies) {
   const { database } = dependencies
   return {
     retry(organisationId: OrganisationId, id: string, author?: ChangeAuthor): Promise<boolean> {
-      return database.transaction(async (transaction) => {
+      return database.for(organisationId).transaction(async (transaction) => {
         const [retried] = await retryDocuments(transaction, dependencies.jobs, organisationId, [id])
         if (retried) {
           const subject = { subjectType: 'document', subjectId: id, organisationId } as const
@@ -67,17 +67,19 @@ export function createOperationsStore(dependencies: OperationsDependencies) {
     },
 
     startOperation(operation: NewDocumentOperation): Promise<DocumentOperation> {
-      return database.transaction((transaction) => startOperation(transaction, dependencies.jobs, operation))
+      return database
+        .for(operation.organisationId)
+        .transaction((transaction) => startOperation(transaction, dependencies.jobs, operation))
     },
 
-    runBatch(operationId: string): Promise<boolean> {
-      return database.transaction((transaction) => runBatch(transaction, dependencies, operationId), {
+    runBatch(owner: string, operationId: string): Promise<boolean> {
+      return database.for(owner).transaction((transaction) => runBatch(transaction, dependencies, operationId), {
         background: true,
       })
     },
 
-    async failOperation(operationId: string): Promise<void> {
-      await database.transaction(async (transaction) => {
+    async failOperation(owner: string, operationId: string): Promise<void> {
+      await database.for(owner).transaction(async (transaction) => {
         const [ended] = await transaction.query<{ spaceId: string }>(
           `update document_operations set finished_at = now(), ended_by = 'failure' where id = $1 and finished_at is null
            returning space_id as "spaceId"`,
@@ -88,19 +90,23 @@ export function createOperationsStore(dependencies: OperationsDependencies) {
     },
 
     stopOperation(place: OperationPlace, author?: ChangeAuthor): Promise<boolean> {
-      return database.transaction((transaction) => stopOperation(transaction, dependencies.jobs, place, author))
+      return database
+        .for(place.organisationId)
+        .transaction((transaction) => stopOperation(transaction, dependencies.jobs, place, author))
     },
 
     async loadOperation({ organisationId, spaceId, operationId }: OperationPlace) {
-      const [operation] = await database.query<DocumentOperation>(
-        `select ${operationColumns} from document_operations where id = $1 and organisation_id = $2 and space_id = $3`,
-        [operationId, organisationId, spaceId],
-      )
+      const [operation] = await database
+        .for(organisationId)
+        .query<DocumentOperation>(
+          `select ${operationColumns} from document_operations where id = $1 and organisation_id = $2 and space_id = $3`,
+          [operationId, organisationId, spaceId],
+        )
       return operation
     },
 
     loadOperations(organisationId: string, spaceId: string): Promise<DocumentOperation[]> {
-      return database.query<DocumentOperation>(
+      return database.for(organisationId).query<DocumentOperation>(
         `select ${operationColumns} from document_operations
          where organisation_id = $1 and space_id = $2 and finished_at is null
          order by requested_at, id limit ${maximumShown}`,

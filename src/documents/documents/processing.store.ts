@@ -26,6 +26,8 @@ export interface ProcessingRow extends Pick<
   createdAt: Date
 }
 
+type Place = Pick<NewDocument, 'id' | 'organisationId'>
+
 interface ProcessingDependencies {
   database: Database
   jobs: JobQueue
@@ -36,8 +38,9 @@ interface ProcessingDependencies {
 /** SQL of the transitions from `processing` to `ready` or `failed`. */
 export function createProcessingStore({ database, jobs, removeRows, removeFromIndex }: ProcessingDependencies) {
   return {
-    async loadForProcessing(id: string): Promise<ProcessingRow | undefined> {
-      const [row] = await database.query<ProcessingRow>(
+    /** `owner`: the organisation of the job. */
+    async loadForProcessing(owner: string, id: string): Promise<ProcessingRow | undefined> {
+      const [row] = await database.for(owner).query<ProcessingRow>(
         `select id, organisation_id as "organisationId", space_id as "spaceId", name, status, format, mime_type as "mimeType", blob_key as "blobKey",
            size_bytes as "sizeBytes", created_at as "createdAt"
          from documents where id = $1`,
@@ -60,11 +63,13 @@ export function createProcessingStore({ database, jobs, removeRows, removeFromIn
     },
 
     /** Saves progress for display. Does nothing if the document is no longer processing. */
-    async saveProgress(id: string, progress: DocumentProgress): Promise<void> {
-      await database.execute(
-        `update documents set stage = $2, parts_done = $3, parts_total = $4 where id = $1 and status = 'processing'`,
-        [id, progress.stage, progress.partsDone, progress.partsTotal],
-      )
+    async saveProgress({ id, organisationId }: Place, progress: DocumentProgress): Promise<void> {
+      await database
+        .for(organisationId)
+        .execute(
+          `update documents set stage = $2, parts_done = $3, parts_total = $4 where id = $1 and status = 'processing'`,
+          [id, progress.stage, progress.partsDone, progress.partsTotal],
+        )
     },
 
     /**
@@ -90,10 +95,10 @@ export function createProcessingStore({ database, jobs, removeRows, removeFromIn
      * Ends the processing with an error and removes its chunks in the same transaction. A failed replacement is removed as a whole, and
      * the served document gets a warning. False: the processing had ended already.
      */
-    markFailed(id: string, failure: ProcessingFailure): Promise<boolean> {
-      return database.transaction((transaction) =>
-        markFailed(transaction, { removeRows, removeFromIndex }, id, failure),
-      )
+    markFailed(owner: string, id: string, failure: ProcessingFailure): Promise<boolean> {
+      return database
+        .for(owner)
+        .transaction((transaction) => markFailed(transaction, { removeRows, removeFromIndex }, id, failure))
     },
   }
 }

@@ -15,7 +15,7 @@ import { idParamsSchema } from '../../contract/operator.ts'
 import { type App, describeRoutes, followAccess, type Routes, startEventStream } from '../../platform/http/index.ts'
 import { anySignal, describeError, isAppError, isUuid, type Log } from '../../platform/kernel/index.ts'
 import { decodePosition, type DocumentLists, encodePosition } from './document-list.ts'
-import { membersOf, noDocument, noSpace } from './document-members.ts'
+import { loadOnce, membersBy, membersOf, noDocument, noSpace } from './document-members.ts'
 import type { DocumentOperations } from './document-operations.ts'
 import type { DocumentEvent, DocumentWatch } from './document-watch.ts'
 import { renderOperation, renderProgress } from './render-progress.ts'
@@ -29,7 +29,7 @@ export interface ProgressRoutesDependencies {
     findOrganisation(documentId: string): Promise<string | undefined>
     /** Undefined if there is no such document. */
     loadChunks(
-      documentId: string,
+      document: { organisationId: string; documentId: string },
       page: { limit: number; offset: number },
     ): Promise<Pick<ChunkPageBody, 'total' | 'items'> | undefined>
   }
@@ -142,6 +142,7 @@ function addEvents(app: App, { watch, findSpace, log }: ProgressRoutesDependenci
 }
 
 function addChunks(app: App, { chunks }: ProgressRoutesDependencies) {
+  const findOrganisation = loadOnce(async (id) => (isUuid(id) ? chunks.findOrganisation(id) : undefined))
   app.get(
     '/api/documents/:id/chunks',
     described(
@@ -153,13 +154,17 @@ function addChunks(app: App, { chunks }: ProgressRoutesDependencies) {
         querystring: chunkQuerySchema,
         response: { 200: chunkPageSchema, ...errorResponses(400, 401, 403, 404) },
       },
-      membersOf((id) => (isUuid(id) ? chunks.findOrganisation(id) : undefined), noDocument),
+      membersBy(findOrganisation, noDocument),
     ),
-    ({ params: { id }, query }) => loadPage(id, query),
+    (request) => findOrganisation(request).then((found) => loadPage(found, request.params.id, request.query)),
   )
 
-  async function loadPage(id: string, { limit, offset }: z.output<typeof chunkQuerySchema>) {
-    const page = isUuid(id) ? await chunks.loadChunks(id, { limit, offset }) : undefined
+  async function loadPage(
+    organisationId: string | undefined,
+    documentId: string,
+    { limit, offset }: z.output<typeof chunkQuerySchema>,
+  ) {
+    const page = organisationId && (await chunks.loadChunks({ organisationId, documentId }, { limit, offset }))
     if (!page) throw noDocument()
     return { ...page, limit, offset }
   }

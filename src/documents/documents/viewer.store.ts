@@ -28,14 +28,15 @@ export function createViewerStore({ database, store, chunks }: ViewerStoreDepend
     return row && { ...row, sizeBytes: Number(row.sizeBytes) }
   }
 
-  async function loadText({ rowId, isSearchable }: StoredFile, from: number, to: number) {
+  async function loadText({ rowId, organisationId, isSearchable }: StoredFile, from: number, to: number) {
     if (!isSearchable) return { total: 0, from: 0, to: 0, text: '' }
-    const [last] = await database.query<{ to: number }>(
+    const own = database.for(organisationId)
+    const [last] = await own.query<{ to: number }>(
       `select character_to as "to" from chunks where document_id = $1 and ${isText} order by character_from desc limit 1`,
       [rowId],
     )
     const total = last?.to ?? 0
-    const pieces = await database.query<PlacedText>(
+    const pieces = await own.query<PlacedText>(
       `select character_from as "from", character_to as "to", content as text from chunks
        where document_id = $1 and ${isText} and character_from < $3 and character_from >= coalesce((
          select character_from from chunks where document_id = $1 and ${isText} and character_from <= $2
@@ -46,11 +47,13 @@ export function createViewerStore({ database, store, chunks }: ViewerStoreDepend
     return { total, ...joinWindow(pieces, from, to) }
   }
 
-  async function loadPageCount(rowId: string): Promise<number | null> {
-    const [last] = await database.query<{ page: number | null }>(
-      'select page_to as page from chunks where document_id = $1 order by chunk_index desc limit 1',
-      [rowId],
-    )
+  async function loadPageCount({ rowId, organisationId }: StoredFile): Promise<number | null> {
+    const [last] = await database
+      .for(organisationId)
+      .query<{ page: number | null }>(
+        'select page_to as page from chunks where document_id = $1 order by chunk_index desc limit 1',
+        [rowId],
+      )
     return last?.page ?? null
   }
 
@@ -61,11 +64,14 @@ export function createViewerStore({ database, store, chunks }: ViewerStoreDepend
 
     async loadView(documentId, file, { from, to, chunkLimit }): Promise<DocumentView | undefined> {
       const [document] = await store.loadProgressOf(file.organisationId, file.spaceId, [documentId])
-      const page = await chunks.loadChunks(documentId, { limit: chunkLimit, offset: 0 })
+      const page = await chunks.loadChunks(
+        { organisationId: file.organisationId, documentId },
+        { limit: chunkLimit, offset: 0 },
+      )
       if (!document || !page) return undefined
       const { metadata, version } = file
       const text = await loadText(file, from, to)
-      return { document, metadata, version, pageCount: await loadPageCount(file.rowId), text, chunks: page }
+      return { document, metadata, version, pageCount: await loadPageCount(file), text, chunks: page }
     },
   }
 }

@@ -27,7 +27,9 @@ export interface ImportedChunksDependencies {
 export function createImportedChunks({ database, documents, jobs, index, embedder }: ImportedChunksDependencies) {
   return {
     async beginRun(document: Omit<IndexRun, 'runId'>): Promise<IndexRun> {
-      const run = await database.transaction((transaction) => index.beginRun(transaction, document))
+      const run = await database
+        .for(document.organisationId)
+        .transaction((transaction) => index.beginRun(transaction, document))
       if (!run) throw new Error('an imported document was removed during its import')
       return run
     },
@@ -37,7 +39,7 @@ export function createImportedChunks({ database, documents, jobs, index, embedde
       run: IndexRun,
       { name, pageCount, warnings }: { name: string; pageCount: number | null; warnings: readonly DocumentWarning[] },
     ): Promise<void> {
-      await database.transaction(async (transaction) => {
+      await database.for(run.organisationId).transaction(async (transaction) => {
         const { documentId, organisationId, spaceId } = run
         if (!(await documents.lockProcessing(transaction, documentId)))
           throw new Error('an imported document was removed during its import')
@@ -80,19 +82,19 @@ export interface ImportedCheckDependencies {
 export function createImportedCheck({ database, documents, blobs, extractors, log }: ImportedCheckDependencies) {
   async function reprocess(document: ProcessingRow, reason: string) {
     log.warn({ documentId: document.id, reason }, 'an imported document is processed again')
-    await documents.reprocessImported(document.id)
+    await documents.reprocessImported(document.organisationId, document.id)
   }
 
   return {
     async run(job: Job): Promise<void> {
-      const document = await documents.loadForProcessing(String(job.payload.documentId))
+      const document = await documents.loadForProcessing(job.organisationId, String(job.payload.documentId))
       if (!document || document.status !== 'ready') return
       try {
         const warnings = await blobs.withFile(document.blobKey, job.signal, (filePath) =>
-          compareFile(database, extractors, document, filePath, job.signal),
+          compareFile(database.for(document.organisationId), extractors, document, filePath, job.signal),
         )
         if (!warnings) return await reprocess(document, 'its chunks are not those of its file')
-        await documents.saveImportedWarnings(document.id, (present) => boundWarnings([...present, ...warnings]))
+        await documents.saveImportedWarnings(document, (present) => boundWarnings([...present, ...warnings]))
       } catch (error) {
         if (!(error instanceof ExtractionError)) throw error
         await reprocess(document, error.code)
@@ -100,7 +102,7 @@ export function createImportedCheck({ database, documents, blobs, extractors, lo
     },
     /** The file could not be read for reasons other than its content. */
     async giveUp(job: Job): Promise<void> {
-      await documents.reprocessImported(String(job.payload.documentId) as DocumentId)
+      await documents.reprocessImported(job.organisationId, String(job.payload.documentId) as DocumentId)
     },
   }
 }

@@ -43,7 +43,9 @@ export async function openRun(
     const staged = await index.countStaged(run)
     if (staged !== null) return { run, staged, saved }
   }
-  const run = await database.transaction((transaction) => index.beginRun(transaction, document))
+  const run = await database
+    .for(document.organisationId)
+    .transaction((transaction) => index.beginRun(transaction, document))
   return run && { run, staged: 0, saved: { runId: run.runId, documentName: name, maker } }
 }
 

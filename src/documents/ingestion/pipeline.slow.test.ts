@@ -131,7 +131,15 @@ async function insert(): Promise<DocumentId> {
 
 function jobOf(documentId: string, attempt = 1, signal = new AbortController().signal): Job {
   const othersWait = async () => false
-  return { kind: 'process-document', key: documentId, payload: { documentId }, attempt, signal, othersWait }
+  return {
+    kind: 'process-document',
+    key: documentId,
+    organisationId,
+    payload: { documentId },
+    attempt,
+    signal,
+    othersWait,
+  }
 }
 
 const load = (id: string) => documents.load(organisationId, id)

@@ -62,7 +62,7 @@ export function createPipeline(dependencies: PipelineDependencies) {
   const { documents, database, index, clock, log, observer } = dependencies
 
   async function process(job: Job, lane: Lane = 'any'): Promise<void | JobMove> {
-    const loaded = await documents.loadForProcessing(String(job.payload.documentId))
+    const loaded = await documents.loadForProcessing(job.organisationId, String(job.payload.documentId))
     if (!loaded || loaded.status !== 'processing') return
     const opened = await openRun(dependencies, loaded, job)
     if (!opened) return
@@ -73,7 +73,7 @@ export function createPipeline(dependencies: PipelineDependencies) {
         indexFile(dependencies, { document, run, staged, filePath, lane, job }),
       )
       if (result === 'interrupted') return { moveTo: job.kind, payload: { interrupted: saved } }
-      const ready = await database.transaction(async (transaction) => {
+      const ready = await database.for(document.organisationId).transaction(async (transaction) => {
         if (!(await documents.lockProcessing(transaction, document.id))) return false
         const chunkCount = await index.publish(transaction, run)
         await documents.markReady(transaction, document.id, {
@@ -100,7 +100,8 @@ export function createPipeline(dependencies: PipelineDependencies) {
       }
       const failure = failureOf(error, job.attempt)
       if (!failure || job.signal.aborted) throw error
-      if (await documents.markFailed(document.id, failure)) report(document, 'failed', failure.code)
+      if (await documents.markFailed(document.organisationId, document.id, failure))
+        report(document, 'failed', failure.code)
     }
   }
 
@@ -121,7 +122,7 @@ export function createPipeline(dependencies: PipelineDependencies) {
       const documentId = String(job.payload.documentId) as DocumentId
       log.error({ documentId, error: describeError(error) }, 'a document could not be processed')
       const isEmbedding = error instanceof AppError
-      await documents.markFailed(documentId, {
+      await documents.markFailed(job.organisationId, documentId, {
         code: isEmbedding ? 'embedding_failed' : 'internal_error',
         message: isEmbedding
           ? 'The embedding model could not be reached for a long time. Upload the document again later, or contact the operator.'
@@ -173,7 +174,7 @@ async function indexChunks(
 ) {
   const { embedder, index, extractors, clock } = dependencies
   const { signal } = job
-  const progress = createProgress(dependencies, document.id)
+  const progress = createProgress(dependencies, document)
   let isReadingPages = false
   let isRecognised = false
   const request = {
@@ -271,7 +272,7 @@ function failureOf(
 }
 
 /** Writes the latest progress now and then; a failed write is not worth a retry. */
-function createProgress({ documents, clock }: PipelineDependencies, id: DocumentId) {
+function createProgress({ documents, clock }: PipelineDependencies, document: ProcessingRow) {
   let lastMs = -Infinity
   let lastStage: DocumentProgress['stage'] | undefined
   let pending: Promise<void> = Promise.resolve()
@@ -281,7 +282,7 @@ function createProgress({ documents, clock }: PipelineDependencies, id: Document
       if (progress.stage === lastStage && clock.monotonicMs() - lastMs < progressEveryMs) return
       lastStage = progress.stage
       lastMs = clock.monotonicMs()
-      pending = pending.then(() => documents.saveProgress(id, progress)).catch(() => {})
+      pending = pending.then(() => documents.saveProgress(document, progress)).catch(() => {})
     },
     done: () => pending,
   }

@@ -82,7 +82,7 @@ export function createSearchIndex({ database, engine }: { database: Database; en
     updateTerms: (signal) => updateTerms(database, engine, signal),
     audit: () => auditIndex(database),
     async countRows(documents) {
-      const rows = await countDocumentRows(database, documents.documentIds)
+      const rows = await countDocumentRows(database.for(documents.organisationId), documents.documentIds)
       return { ...rows, vectors: rows.vectors + (await engine.countCopies(documents)) }
     },
     removeCopies: (documents) => engine.removeCopies(documents),

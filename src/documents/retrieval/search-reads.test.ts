@@ -10,6 +10,7 @@ it('a search in memory reads only as many chunks as are wanted, with one stateme
     createEngine(database) {
       counted = {
         ...database,
+        for: () => counted!,
         query(statement, parameters = [], options) {
           sent.push(parameters)
           return database.query(statement, parameters, options)

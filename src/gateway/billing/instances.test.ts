@@ -185,6 +185,7 @@ describe('several instances', () => {
     let whileLoading: (() => Promise<unknown>) | undefined
     const slow: Database = {
       ...shared,
+      for: () => slow,
       async query<Row>(...given: Parameters<Database['query']>) {
         const rows = await shared.query<Row>(...given)
         const run = given[0].includes('room_wanted_by is distinct from') ? whileLoading : undefined
@@ -217,6 +218,7 @@ describe('several instances', () => {
     let isLost = false
     const failing: Database = {
       ...shared,
+      for: () => failing,
       async query<Row>(...given: Parameters<Database['query']>) {
         if (isLost && given[0].includes('from ledger_entries where request_id = any')) {
           isLost = false
@@ -262,6 +264,7 @@ describe('a database that fails', () => {
     const lost = () => Object.assign(new Error('connection lost'), { code: '08006' })
     const database: Database = {
       ...shared,
+      for: () => database,
       async query<Row>(...parameters: Parameters<Database['query']>) {
         if (state.down === 'before') throw lost()
         const rows = await shared.query<Row>(...parameters)

@@ -34,6 +34,7 @@ function createFreezing() {
   let freezing: { take(run: (on: Queryable) => Promise<unknown>): Promise<never> } | undefined
   const database: Database = {
     ...shared,
+    for: () => database,
     query<Row>(...given: Parameters<Database['query']>): Promise<Row[]> {
       if (!freezing || !given[0].includes('ledger_write_batch')) return shared.query<Row>(...given)
       const { take } = freezing

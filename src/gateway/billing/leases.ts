@@ -113,8 +113,9 @@ export class Leases {
   }
 
   private async openNow(organisation: Organisation, atMs: number): Promise<Lease> {
-    const { database, clock, instanceId } = this.deps
+    const { clock, instanceId } = this.deps
     const { id, monthlyBudgetPicoUsd } = organisation
+    const database = this.deps.database.for(id)
     const period = await openPeriod(database, organisation, atMs)
     const lease = createLease(instanceId(), id, period, monthlyBudgetPicoUsd, clock.monotonicMs())
     const [state] = await loadPeriodStates(database, instanceId(), [{ organisationId: id, period: period.name }])
@@ -133,7 +134,7 @@ export class Leases {
       if (!this.isLive(lease)) throw new FencedError(lease.instanceId)
       if (freePicoUsd(lease) >= neededPicoUsd || unleasedPicoUsd(lease) === 0n) return
       lease.uncertain = { closedPicoUsd: 0n }
-      const state = await extendLease(this.deps.database, {
+      const state = await extendLease(this.deps.database.for(lease.organisationId), {
         ...this.keyOf(lease),
         budgetPicoUsd: lease.budgetPicoUsd,
         neededPicoUsd: neededPicoUsd - freePicoUsd(lease),
@@ -152,8 +153,8 @@ export class Leases {
     this.requestedMs.set(lease, nowMs)
     const key = { instanceId: instanceId(), organisationId: lease.organisationId, period: lease.period.name }
     // The wait for room ends by itself; a request that gets lost is repeated when the caller tries again.
-    await withDeadline(noticeTimeoutMs, (signal) => requestRoom(database, key, signal)).catch((error: unknown) =>
-      log.warn({ error: describeError(error) }, 'other instances could not be asked for room'),
+    await withDeadline(noticeTimeoutMs, (signal) => requestRoom(database.for(lease.organisationId), key, signal)).catch(
+      (error: unknown) => log.warn({ error: describeError(error) }, 'other instances could not be asked for room'),
     )
   }
 
@@ -209,7 +210,7 @@ export class Leases {
   /** After an operation whose outcome is unknown: loads the state from the database. */
   private async reconcile(lease: Lease): Promise<void> {
     const { closedPicoUsd } = lease.uncertain!
-    const state = await loadLease(this.deps.database, this.keyOf(lease))
+    const state = await loadLease(this.deps.database.for(lease.organisationId), this.keyOf(lease))
     if (!this.isLive(lease)) return
     lease.uncertain = null
     // Closed after all: the bill is in the period's counter.
@@ -235,7 +236,7 @@ export class Leases {
       await this.deps.writer.barrier()
       const settledBefore = lease.settledPicoUsd
       if (close) lease.uncertain = { closedPicoUsd: settledBefore }
-      const state = await returnLease(this.deps.database, {
+      const state = await returnLease(this.deps.database.for(lease.organisationId), {
         ...this.keyOf(lease),
         budgetPicoUsd: lease.budgetPicoUsd,
         returnedPicoUsd: returned > 0n ? returned : 0n,

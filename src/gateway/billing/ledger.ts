@@ -6,6 +6,7 @@ import {
   type OrganisationId,
   type RepeatedWork,
   repeatWork,
+  sharedOwner,
 } from '../../platform/kernel/index.ts'
 import type { Database } from '../../platform/database/index.ts'
 import type { Actor } from '../../tenants/operators/index.ts'
@@ -127,7 +128,7 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
     'ledger maintenance failed': maintain,
     'the webhooks could not be delivered': async () => void (await webhooks?.deliverDue()),
   })
-  const catchUp = () => writer.barrier().then(() => counting.catchUp())
+  const catchUp = (owner: string) => writer.barrier().then(() => counting.catchUp(owner))
   const reports = createUsageReports({
     database,
     clock,
@@ -144,16 +145,17 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
       return lease ? unbilledPicoUsd(lease) > 0n : organisation.monthlyBudgetPicoUsd > 0n
     },
     loadBudget: (organisation) => loadBudget(deps, parts, organisation),
-    loadReceipt: async (requestId) => writer.find(requestId) ?? (await loadReceipt(database, requestId)),
+    loadReceipt: async (requestId, owner = sharedOwner) =>
+      writer.find(requestId) ?? (await loadReceipt(database.for(owner), requestId)),
     noteRefused: (refusal) => counting.noteRefused(refusal),
     reports,
     async loadUsage(query) {
-      await catchUp()
-      return loadUsagePage(database, query, await counting.isComplete())
+      await catchUp(query.organisationId)
+      return loadUsagePage(database.for(query.organisationId), query, await counting.isComplete())
     },
     async loadUsageTotals(query) {
-      await catchUp()
-      return loadUsageTotals(database, query, await counting.isComplete())
+      await catchUp(query.organisationId)
+      return loadUsageTotals(database.for(query.organisationId), query, await counting.isComplete())
     },
     flush: () => writer.barrier(),
     async audit() {
@@ -276,14 +278,15 @@ async function loadBudget(
   const lease = leases.find(organisation, now) ?? (await leases.open(organisation, now))
   const key = { organisationId: organisation.id, period: lease.period.name }
   await writer.barrier()
-  const [state] = await loadPeriodStates(database, instance.id, [key])
+  const own = database.for(organisation.id)
+  const [state] = await loadPeriodStates(own, instance.id, [key])
   return {
     ...key,
     periodStartsAt: lease.period.startsAt,
     periodEndsAt: lease.period.endsAt,
     budgetPicoUsd: organisation.monthlyBudgetPicoUsd,
     settledPicoUsd: state!.settledPicoUsd,
-    heldPicoUsd: await loadHeld(database, organisation.id, lease.period.name),
+    heldPicoUsd: await loadHeld(own, organisation.id, lease.period.name),
   }
 }
 

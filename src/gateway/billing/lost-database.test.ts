@@ -49,6 +49,7 @@ function breakable() {
   }
   const database: Database = {
     ...shared,
+    for: () => database,
     query: <Row>(sql: string, parameters?: Parameters<Database['query']>[1], options?: QueryOptions) =>
       ask(options, () => shared.query<Row>(sql, parameters, options)),
     execute: (sql, parameters, options) => ask(options, () => shared.execute(sql, parameters, options)),

@@ -173,7 +173,7 @@ export interface Ledger {
   /** True when the organisation has credit left; from memory. Space chat checks it before retrieval. */
   hasCredit(organisation: Organisation): boolean
   loadBudget(organisation: Organisation): Promise<BudgetState>
-  loadReceipt(requestId: string): Promise<Receipt | undefined>
+  loadReceipt(requestId: string, owner?: string): Promise<Receipt | undefined>
   /** Counts a call that was refused before it had a hold, for usage reports. Synchronous; never throws. */
   noteRefused(refusal: Refusal): void
   /** False while the database does not answer: new calls are refused with 503. */

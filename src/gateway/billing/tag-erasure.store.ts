@@ -12,7 +12,7 @@ export function createTagErasure(database: Database) {
       value: string,
       onRemoved: (transaction: Queryable, tags: number) => Promise<void>,
     ): Promise<void> =>
-      database.transaction(async (transaction) => {
+      database.for(organisationId).transaction(async (transaction) => {
         const tags = await transaction.execute(
           `UPDATE usage_tags SET value = 'erased-' || tag_id::text WHERE organisation_id = $1 AND key = $2 AND value = $3`,
           [organisationId, userKey, value],
@@ -21,7 +21,7 @@ export function createTagErasure(database: Database) {
       }, background),
     /** Tags of calls that began until then, also of those that are not counted yet. */
     async countLeft(organisationId: string, value: string, until: Date): Promise<number> {
-      const [row] = await database.query<{ count: bigint }>(
+      const [row] = await database.for(organisationId).query<{ count: bigint }>(
         `SELECT (SELECT count(*) FROM usage_tags t WHERE t.organisation_id = $1 AND t.key = $2 AND t.value = $3
                    AND EXISTS (SELECT FROM usage_request_tags r
                                 WHERE r.organisation_id = $1 AND r.tag_id = t.tag_id AND r.started_at <= $4))

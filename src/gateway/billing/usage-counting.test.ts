@@ -74,7 +74,7 @@ describe('counting', () => {
     await control.execute('alter table usage_tag_days rename to usage_tag_days_away')
     await settle(10, { user: 'ada' })
     const counting = new UsageCounting({ database: control, clock: systemClock, log: silentLog })
-    await expect(counting.catchUp()).rejects.toThrow()
+    await expect(counting.catchUp('')).rejects.toThrow()
     expect(await control.query('select 1 from usage_days')).toEqual([])
     await control.execute('alter table usage_tag_days_away rename to usage_tag_days')
     expect(await countedRequests()).toBe(10)
@@ -88,7 +88,7 @@ describe('counting', () => {
       () => new UsageCounting({ database: control, clock: systemClock, log: silentLog }),
     )
     for (let round = 0; round < 5; round += 1) {
-      await Promise.all([settle(20, { user: `user ${round}` }), ...instances.map((instance) => instance.catchUp())])
+      await Promise.all([settle(20, { user: `user ${round}` }), ...instances.map((instance) => instance.catchUp(''))])
     }
     expect(await countedRequests()).toBe(100)
     expect((await ledger.audit()).findings).toEqual([])

@@ -55,9 +55,10 @@ export class UsageCounting {
     }
   }
 
-  /** Counts what is queued now, within a bounded time. */
-  async catchUp(): Promise<void> {
-    const { clock, database } = this.deps
+  /** Counts what is queued now, within a bounded time, in the turns of the organisation that asks. */
+  async catchUp(owner: string): Promise<void> {
+    const { clock } = this.deps
+    const database = this.deps.database.for(owner)
     await this.running?.catch(() => {})
     for (let round = 0; round < roundsPerReport && (await hasQueued(database)); round += 1) {
       const { locked } = await countQueued(database, batchesPerRound[database.engine])

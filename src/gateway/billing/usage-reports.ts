@@ -30,7 +30,7 @@ export interface UsageReportsDeps {
   clock: Clock
   loadBudget(organisation: Organisation): Promise<BudgetState>
   /** Counts everything that was settled before the call. */
-  catchUp(): Promise<void>
+  catchUp(owner: string): Promise<void>
   /** False while entries from before an upgrade are still being counted. */
   isComplete(): Promise<boolean>
 }
@@ -62,15 +62,16 @@ export function createUsageReports(deps: UsageReportsDeps): UsageReports {
   const { database } = deps
   return {
     async load(subject, budgeted, query) {
+      const own = database.for(subject.id)
       const chosen = await choose(deps, subject, query)
       const { range, filter, source } = chosen
       const lastDays = range.days.slice(-latencyDays)
       const [split, previous, latency, failures, options, spending, complete] = await Promise.all([
-        loadSplit(database, chosen, query, maximumReportRows),
-        loadTotals(database, source, narrow(filter, previousDays(range))),
-        loadLatency(database, narrow(filter, lastDays)),
-        loadFailures(database, filter),
-        loadOptions(database, filter, maximumReportRows),
+        loadSplit(own, chosen, query, maximumReportRows),
+        loadTotals(own, source, narrow(filter, previousDays(range))),
+        loadLatency(own, narrow(filter, lastDays)),
+        loadFailures(own, filter),
+        loadOptions(own, filter, maximumReportRows),
         loadSpending(deps, subject, budgeted),
         deps.isComplete(),
       ])
@@ -92,8 +93,9 @@ export function createUsageReports(deps: UsageReportsDeps): UsageReports {
       }
     },
     async loadCsv(subject, query, nameOf) {
+      const own = database.for(subject.id)
       const chosen = await choose(deps, subject, query)
-      const split = await loadSplit(database, chosen, query, maximumExportRows)
+      const split = await loadSplit(own, chosen, query, maximumExportRows)
       const { from, to } = chosen.range
       return {
         name: `usage-${query.split.replaceAll(/[^\w.-]/g, '_')}-${from}-${to}.csv`,
@@ -101,10 +103,11 @@ export function createUsageReports(deps: UsageReportsDeps): UsageReports {
       }
     },
     async loadRequests(subject, query) {
+      const own = database.for(subject.id)
       const chosen = await choose(deps, subject, query)
-      const page = await loadRequestPage(database, subject, { ...query, ...chosen })
+      const page = await loadRequestPage(own, subject, { ...query, ...chosen })
       if (query.cursor !== undefined) return page
-      return { ...page, options: await loadOptions(database, chosen.filter, maximumReportRows) }
+      return { ...page, options: await loadOptions(own, chosen.filter, maximumReportRows) }
     },
   }
 }
@@ -117,18 +120,18 @@ async function choose(
   subject: UsageSubject,
   query: CallFilter,
 ): Promise<ChosenUsage> {
-  await catchUp()
+  await catchUp(subject.id)
   const range = usageRange(subject, clock.now(), query.from, query.to)
   const filter: UsageFilter = {
     organisationId: subject.id,
     days: range.days,
-    closedTo: await loadClosedTo(database),
+    closedTo: await loadClosedTo(database.for(subject.id)),
     model: query.model ?? null,
     surface: query.surface ?? null,
     spaceId: query.spaceId === 'none' ? noSpace : (query.spaceId ?? null),
   }
   if (query.tagKey === undefined) return { range, filter, source: { kind: 'all' } }
-  const tagId = await findTag(database, subject.id, query.tagKey, query.tagValue!)
+  const tagId = await findTag(database.for(subject.id), subject.id, query.tagKey, query.tagValue!)
   // No tag has this id: nothing is found.
   return { range, filter, source: { kind: 'tag', tagId: tagId ?? -1n } }
 }

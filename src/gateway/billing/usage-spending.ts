@@ -32,7 +32,7 @@ export async function loadSpending(
   const firstDay = today.subtract({ days: historyDays })
   const [state, history] = await Promise.all([
     loadBudget(budgeted),
-    loadSpendingHistory(database, id, firstDay.toString(), nowMs - (historyDays + 2) * dayMs),
+    loadSpendingHistory(database.for(id), id, firstDay.toString(), nowMs - (historyDays + 2) * dayMs),
   ])
   const spentOn = new Map(history.days.map(({ day, billedPicoUsd }) => [day, Number(billedPicoUsd)]))
   const since = history.firstDay === null ? today : Temporal.PlainDate.from(history.firstDay)

@@ -23,6 +23,7 @@ beforeAll(async () => {
   app = fastify() as unknown as App
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
+  app.decorateRequest('visit', { getter: () => ({ owner: organisation.id }) as never })
   app.setErrorHandler((error, _request, reply) =>
     reply
       .code(isAppError(error) ? 404 : 400)

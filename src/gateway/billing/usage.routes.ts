@@ -9,7 +9,7 @@ import {
   usageQuerySchema,
   usageSchema,
 } from '../../contract/usage.ts'
-import { type App, describeRoutes, type Routes } from '../../platform/http/index.ts'
+import { type App, describeRoutes, ownerOf, type Routes } from '../../platform/http/index.ts'
 import { AppError, type Clock } from '../../platform/kernel/index.ts'
 import { administrators, noOrganisation, type Organisation } from '../../tenants/organisations/index.ts'
 import { freshness, noteFreshness } from './freshness.ts'
@@ -110,12 +110,12 @@ function addReceipt(app: App, ledger: UsageRoutesDeps['ledger']) {
       },
       administratorsOfReceipt,
     ),
-    (request) => loadRenderedReceipt(ledger, request.params.requestId),
+    (request) => loadRenderedReceipt(ledger, request.params.requestId, ownerOf(request)),
   )
 }
 
-async function loadRenderedReceipt(ledger: UsageRoutesDeps['ledger'], requestId: string) {
-  const receipt = await ledger.loadReceipt(requestId)
+async function loadRenderedReceipt(ledger: UsageRoutesDeps['ledger'], requestId: string, owner: string) {
+  const receipt = await ledger.loadReceipt(requestId, owner)
   if (receipt) return renderReceipt(receipt)
   throw noReceipt()
 }

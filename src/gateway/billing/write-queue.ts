@@ -1,13 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { AppError, type Clock, FairShares, type OrganisationId, runForAll } from '../../platform/kernel/index.ts'
+import { AppError, type Clock, FairShares, type OrganisationId, sharedOwner } from '../../platform/kernel/index.ts'
 import { unavailable } from './ledger-writer.ts'
 
 /** Settlements are never rejected; the number of open holds bounds them. */
 const maximumQueue = 1_000_000
 /** Writes beyond which the disk or the database is too slow. No new call begins then, and none of an organisation with its share of them. */
 const defaultMaximumWaiting = 5_000
-/** Owner of what belongs to no organisation. */
-const noOwner = ''
 /** How long a client waits for a write. Nothing may be shown without it, and the call may be sent again. */
 export const writeDeadlineMs = 5_000
 /**
@@ -82,7 +80,7 @@ export class WriteQueue<Write extends QueuedWrite> {
     }
     write.enqueuedMs = this.options.clock.monotonicMs()
     this.waiting.push(write)
-    this.shares.take(write.owner ?? noOwner)
+    this.shares.take(write.owner ?? sharedOwner)
     if (!write.mayWait) this.hurry()
     else if (!this.isJoinTimed) this.startJoinTimer()
   }
@@ -91,7 +89,7 @@ export class WriteQueue<Write extends QueuedWrite> {
   hurry(): void {
     if (this.waiting.length === 0) return
     this.isDue = true
-    this.running ??= runForAll(() => this.run())
+    this.running ??= this.run()
   }
 
   /** Too many writes wait or are being written. */
@@ -144,7 +142,7 @@ export class WriteQueue<Write extends QueuedWrite> {
       } catch (error) {
         for (const write of this.inFlight) write.reject(error)
       }
-      for (const { owner } of this.inFlight) this.shares.release(owner ?? noOwner)
+      for (const { owner } of this.inFlight) this.shares.release(owner ?? sharedOwner)
       this.inFlight = []
       // The answers of this batch cause many of the next writes, which then share one batch too.
       await nextTurn()

@@ -1,5 +1,5 @@
 import { isParts, type MediaPart, type MediaSource } from '../conversation/index.ts'
-import { publicNetworks } from '../../platform/kernel/index.ts'
+import { publicNetworks, sharedOwner } from '../../platform/kernel/index.ts'
 import { type ConnectionPool, createConnectionPool } from './connection-pool.ts'
 import { exchange, readWhole } from './http-exchange.ts'
 import { isMedia } from './media.ts'
@@ -44,7 +44,7 @@ export async function withFetchedMedia(
   const signal = AbortSignal.any([call.signal, AbortSignal.timeout(timeoutMs)])
   const fetched = new Map<string, MediaSource>()
   let left = maximumFetchedBytes
-  const owner = call.tenant ?? ''
+  const owner = call.tenant ?? sharedOwner
   const localise = async (part: MediaPart): Promise<MediaPart> => {
     if (part.source.kind !== 'url' || takesAddress(part)) return part
     const { url } = part.source

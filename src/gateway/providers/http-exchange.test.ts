@@ -1,6 +1,5 @@
 import type { Dispatcher } from 'undici'
 import { expect, test } from 'vitest'
-import { runForOrganisation } from '../../platform/kernel/index.ts'
 import { exchange } from './http-exchange.ts'
 
 const megabyte = 1024 * 1024
@@ -19,9 +18,8 @@ function send(organisation: string, body: readonly Buffer[], taken: (bytes: numb
     } as unknown as Dispatcher
     const request = { method: 'POST' as const, url: 'http://provider.test/v1', headers: {}, body, adjusted: [] }
     const { signal } = new AbortController()
-    void runForOrganisation(organisation, () =>
-      exchange({ dispatcher, request, headers: {}, signal, maximumBytes: 1_000, onClosed() {} }),
-    )
+    const call = { owner: organisation, dispatcher, request, headers: {}, signal, maximumBytes: 1_000 }
+    void exchange({ ...call, onClosed() {} })
   })
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
-import { currentOrganisation, loopTurn } from '../../platform/kernel/index.ts'
+import { loopTurn } from '../../platform/kernel/index.ts'
 import { decodeBody } from './content-encoding.ts'
 import { bodyBytes } from './encode-body.ts'
 import { IncomingBody } from './incoming-body.ts'
@@ -43,7 +43,7 @@ export function exchange(options: ExchangeOptions): Promise<Exchange> {
     if (signal.aborted) return incoming.fail(signal.reason)
     try {
       dispatcher.dispatch(
-        { origin, path, method: request.method, ...payload(request, headers) },
+        { origin, path, method: request.method, ...payload(request, headers, options.owner) },
         new ExchangeHandler(incoming, options.maximumBytes, resolve),
       )
     } catch (error) {
@@ -134,6 +134,7 @@ async function* piecesInTurns(body: readonly Buffer[], owner: string): AsyncGene
 function payload(
   { method, body }: EncodedRequest,
   headers: Record<string, string>,
+  owner: string,
 ): Pick<Dispatcher.DispatchOptions, 'headers' | 'body'> {
   if (method === 'GET') return { headers, body: null }
   if (typeof body === 'string') return { headers, body }
@@ -141,7 +142,7 @@ function payload(
   return {
     headers: { ...headers, 'content-length': String(bodyBytes(body)) },
     // undici iterates over it and waits where the socket is full, as it does for a stream, but without the stream's work for each piece.
-    body: piecesInTurns(body, currentOrganisation()) as never,
+    body: piecesInTurns(body, owner) as never,
   }
 }
 

@@ -1,4 +1,11 @@
-import { type Clock, type Log, silentLog, type StatedUsage, userAgent } from '../../platform/kernel/index.ts'
+import {
+  type Clock,
+  type Log,
+  sharedOwner,
+  silentLog,
+  type StatedUsage,
+  userAgent,
+} from '../../platform/kernel/index.ts'
 import { type ConnectionPool, type ProxySettings, createConnectionPool, defaultLimits } from './connection-pool.ts'
 import { type Exchange, exchange, readStart, readWhole } from './http-exchange.ts'
 import {
@@ -167,7 +174,7 @@ async function sendCall(wire: Wire, original: ProviderCall, options: { stream: b
 
 /** Resolves with a 2xx answer of a plausible type; rejects with ProviderError otherwise. */
 async function send(wire: Wire, request: WireRequest, sentFor: SentFor): Promise<Exchange> {
-  const { signal, tenant = serviceTenant, traceparent } = sentFor
+  const { signal, tenant = sharedOwner, traceparent } = sentFor
   // Awaited only where there is something to wait for.
   const leave = enterAtOnce(wire, tenant, signal) ?? (await enterPool(wire, tenant, signal))
   let encoded: EncodedRequest
@@ -201,9 +208,6 @@ async function send(wire: Wire, request: WireRequest, sentFor: SentFor): Promise
   }
   return answer
 }
-
-/** Calls by the service itself, such as listings. */
-const serviceTenant = ''
 
 type SentFor = Pick<ProviderCall, 'signal' | 'tenant' | 'traceparent'>
 

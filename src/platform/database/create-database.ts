@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
+import { sharedOwner } from '../kernel/index.ts'
 import { DatabaseError, isRetryable, sqlState } from './database-error.ts'
 import type { Database, DatabaseFeatures, LogicalDatabase, Queryable, QueryOptions, SqlValue } from './port.ts'
 import {
@@ -39,7 +40,11 @@ export function createDatabase({ name, engine, features, source, limits, startCo
     return { timeoutMs: options.timeoutMs ?? usualMs ?? defaultStatementTimeoutMs, signal, prepared, settings }
   }
 
-  async function withSession<T>(options: QueryOptions, use: (session: SqlSession) => Promise<T>): Promise<T> {
+  async function withSession<T>(
+    owner: string,
+    options: QueryOptions,
+    use: (session: SqlSession) => Promise<T>,
+  ): Promise<T> {
     if (openTransaction.getStore()?.open) {
       throw new DatabaseError(
         sqlState.internal,
@@ -47,7 +52,7 @@ export function createDatabase({ name, engine, features, source, limits, startCo
       )
     }
     if (closing) throw new DatabaseError(sqlState.connectionLost, `the ${name} database is closed`)
-    const session = await source.acquire(options).catch((error: unknown) => {
+    const session = await source.acquire(owner, options).catch((error: unknown) => {
       // Another one: the same error may be that of a statement that was running.
       throw error instanceof DatabaseError ? new DatabaseError(error.code, error.message, { isUnsent: true }) : error
     })
@@ -58,24 +63,30 @@ export function createDatabase({ name, engine, features, source, limits, startCo
     }
   }
 
-  function runOnce(statement: string, parameters: readonly SqlValue[], options: QueryOptions): Promise<SqlResult> {
-    return withSession(options, (session) => session.run(statement, parameters, withDefaults(options)))
+  function runOnce(
+    owner: string,
+    statement: string,
+    parameters: readonly SqlValue[],
+    options: QueryOptions,
+  ): Promise<SqlResult> {
+    return withSession(owner, options, (session) => session.run(statement, parameters, withDefaults(options)))
   }
 
-  return {
+  const ownedBy = (owner: string): Database => ({
     name,
     engine,
     features,
+    for: ownedBy,
     async query<Row>(statement: string, parameters: readonly SqlValue[] = [], options: QueryOptions = {}) {
-      return (await runOnce(statement, parameters, options)).rows as Row[]
+      return (await runOnce(owner, statement, parameters, options)).rows as Row[]
     },
     async execute(statement, parameters = [], options = {}) {
-      return (await runOnce(statement, parameters, options)).count
+      return (await runOnce(owner, statement, parameters, options)).count
     },
     async transaction(work, options = {}) {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await withSession(options, (session) =>
+          return await withSession(owner, options, (session) =>
             runTransaction(session, work, { options, withDefaults, openTransaction }),
           )
         } catch (error) {
@@ -89,7 +100,8 @@ export function createDatabase({ name, engine, features, source, limits, startCo
     onReconnect: (callback) => source.onReconnect(callback),
     ...(startCopy && { startCopy }),
     close: () => (closing ??= source.close()),
-  }
+  })
+  return ownedBy(sharedOwner)
 }
 
 type OpenTransaction = AsyncLocalStorage<{ open: boolean }>

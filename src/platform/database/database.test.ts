@@ -15,6 +15,18 @@ beforeAll(async () => {
 
 afterAll(() => databases.drop())
 
+test('the statements of one organisation delay that of another by a turn, however many wait', async () => {
+  const finished: string[] = []
+  const ask = (owner: string) =>
+    databases.control
+      .for(owner)
+      .query('select pg_sleep(0.001)')
+      .then(() => finished.push(owner))
+  await Promise.all([...Array.from({ length: 200 }, () => ask('flood')), ask('small')])
+  expect(finished).toHaveLength(201)
+  expect(finished.indexOf('small')).toBeLessThan(100)
+})
+
 describe('values', () => {
   test('have the documented types on either engine', async () => {
     const when = new Date('1969-07-20T20:17:40.123Z')

@@ -1,3 +1,4 @@
+import { sharedOwner } from '../kernel/index.ts'
 import type { DatabaseFeatures } from './port.ts'
 import { defaultStatementTimeoutMs, type SessionSource } from './session.ts'
 
@@ -8,7 +9,7 @@ export interface EngineFeatures extends DatabaseFeatures {
 
 /** Reads the versions of the engine and of its extensions. */
 export async function loadFeatures(source: SessionSource): Promise<EngineFeatures> {
-  const session = await source.acquire()
+  const session = await source.acquire(sharedOwner)
   try {
     const result = await session.run(
       `select current_setting('server_version') as version,

@@ -6,5 +6,14 @@ export { knownMigrations } from './migrate.ts'
 export { checkTarget, endMove, moveDatabase, type MovedRows } from './move/move-database.ts'
 export { MoveError } from './move/move-error.ts'
 export { openControlDatabase, openDatabases } from './open-databases.ts'
-export type { Database, DatabaseCopy, Databases, PausedDatabase, Queryable, QueryOptions, SqlValue } from './port.ts'
+export type {
+  Database,
+  DatabaseCopy,
+  Databases,
+  PausedDatabase,
+  Queryable,
+  QueryOptions,
+  SqlValue,
+  StoreOf,
+} from './port.ts'
 export { decodeVector, encodeHalfVector, encodeVector } from './vectors.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Log, version } from '../kernel/index.ts'
+import { type Log, sharedOwner, version } from '../kernel/index.ts'
 import { DatabaseError, DatabaseStartError, shortMessage, sqlState, toDatabaseError } from './database-error.ts'
 import type { Database, LogicalDatabase } from './port.ts'
 import { readMigrations, type Migration } from './migration-scripts.ts'
@@ -47,7 +47,7 @@ export function knownMigrations(name: LogicalDatabase): string[] {
 export async function migrate(options: MigrateOptions): Promise<void> {
   const { name, source, log, folder } = options
   const migrations = readMigrations(name, folder)
-  const session = createRunner(await source.acquire({ direct: true }))
+  const session = createRunner(await source.acquire(sharedOwner, { direct: true }))
   try {
     if (!options.allowUnfinishedMove && (await tableExists(session, 'portico_move_state'))) {
       throw new DatabaseStartError(

@@ -62,6 +62,11 @@ export interface Database extends Queryable {
   readonly engine: 'embedded' | 'postgres'
   readonly features: DatabaseFeatures
   /**
+   * The same database for statements of one organisation, or of one person where they concern several: they take its turns at the connections.
+   * Statements without it are for all, which takes turns like one more organisation.
+   */
+  for(owner: string): Database
+  /**
    * Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. Serialization failures and
    * deadlocks are retried, with at most `maximumTransactionAttempts` attempts, so `work` must be repeatable.
    */
@@ -75,6 +80,9 @@ export interface Database extends Queryable {
   /** Waits for running statements, then closes. Can be called repeatedly. */
   close(): Promise<void>
 }
+
+/** Stores over one database: the one whose statements take the turns of this owner. */
+export type StoreOf<Store> = (owner: string) => Store
 
 /** A copy of an embedded database under way: read `entries`, then `pause` and `end`, read the log, then `close`. */
 export interface DatabaseCopy {

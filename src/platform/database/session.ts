@@ -44,7 +44,8 @@ export interface SqlSession {
 
 /** Provides sessions: on the one connection of the embedded engine, or from the pool of a server. */
 export interface SessionSource {
-  acquire(options?: Pick<QueryOptions, 'signal' | 'background' | 'direct'>): Promise<SqlSession>
+  /** `owner`: whose turn it takes. */
+  acquire(owner: string, options?: Pick<QueryOptions, 'signal' | 'background' | 'direct'>): Promise<SqlSession>
   listen(channel: string, onNotification: (payload: string) => void): Promise<() => Promise<void>>
   onReconnect(callback: () => void): void
   close(): Promise<void>

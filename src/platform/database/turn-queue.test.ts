@@ -1,14 +1,12 @@
 import { expect, test } from 'vitest'
-import { runForAll, runForOrganisation } from '../kernel/index.ts'
+import { sharedOwner } from '../kernel/index.ts'
 import { createTurnQueue, type TurnOptions } from './turn-queue.ts'
 
 function arrange(connections?: number) {
   const turns = createTurnQueue(connections)
   const granted: string[] = []
-  const take = (name: string, owner?: string, options?: TurnOptions) => {
-    const work = () => turns.take(options).then(() => void granted.push(name))
-    return owner === undefined ? runForAll(work) : runForOrganisation(owner, work)
-  }
+  const take = (name: string, owner = sharedOwner, options?: TurnOptions) =>
+    turns.take(owner, options).then(() => void granted.push(name))
   const release = async () => {
     turns.release()
     await new Promise((resolve) => setImmediate(resolve))

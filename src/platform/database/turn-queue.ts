@@ -1,4 +1,4 @@
-import { currentOrganisation, FairShares, Turns } from '../kernel/index.ts'
+import { FairShares, Turns } from '../kernel/index.ts'
 import { maximumWaiting, noFreeConnection, tooManyWaiting } from './session.ts'
 
 interface Waiter {
@@ -106,10 +106,10 @@ export function createTurnQueue(connections = 1) {
     async takeLast(): Promise<void> {
       if (!takeFree()) await waiting.waitLast()
     },
-    /** Resolves when the caller may use a connection; it must call `release` once. Throws where too many wait. */
-    async take(options: TurnOptions = {}): Promise<void> {
+    /** Resolves when the caller may use a connection, in the turn of `owner`; it must call `release` once. Throws where too many wait. */
+    async take(owner: string, options: TurnOptions = {}): Promise<void> {
       options.signal?.throwIfAborted()
-      if (!takeFree()) await waiting.wait(currentOrganisation(), options)
+      if (!takeFree()) await waiting.wait(owner, options)
     },
   }
 }

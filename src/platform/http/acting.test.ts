@@ -1,10 +1,10 @@
+import { ownerOf } from './authorisation.ts'
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { AppError, currentOrganisation } from '../kernel/index.ts'
+import { AppError } from '../kernel/index.ts'
 import type { Caller, Person } from './caller.ts'
 import { type App, describeRoutes, type Routes } from './route.ts'
 import { createServer } from './server.ts'
@@ -67,15 +67,11 @@ const routes: Routes = (server) => {
   server.get(
     '/api/organisations/:id/owner',
     described('owner', 'Owner', { params: z.object({ id: z.string() }) }, role),
-    async () => {
-      await nextTurn()
-      return { owner: currentOrganisation() }
-    },
+    (request) => ({ owner: ownerOf(request) }),
   )
-  server.get('/api/owner', described('personsOwner', 'Owner', {}, { role: 'person' }), async () => {
-    await nextTurn()
-    return { owner: currentOrganisation() }
-  })
+  server.get('/api/owner', described('personsOwner', 'Owner', {}, { role: 'person' }), (request) => ({
+    owner: ownerOf(request),
+  }))
 }
 
 function openServer(groups: Routes[]): App {

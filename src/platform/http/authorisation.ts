@@ -91,6 +91,9 @@ export function visibleOrganisations(
   return [...person.memberships].flatMap(([id, held]) => (role === 'member' || held === role ? [id] : []))
 }
 
+/** Whose turns at the database the statements of a request take that concerns no single organisation. */
+export const ownerOf = ({ visit }: Pick<FastifyRequest, 'visit'>): string => visit.owner
+
 /**
  * Rejects a change that another site sends with the person's cookie. Browsers state the origin of every request that is neither GET
  * nor HEAD; a request without this statement is rejected too.

@@ -4,7 +4,7 @@ import { answerCall, type Call } from './call.ts'
 import type { App } from './route.ts'
 import { createServer } from './server.ts'
 import { serverOptions } from './testing/server-options.ts'
-import { createOrganisationId, currentOrganisation } from '../kernel/index.ts'
+import { createOrganisationId } from '../kernel/index.ts'
 import { makeOrganisation } from '../../tenants/organisations/index.ts'
 
 /** Which requests are answered without Fastify. test/acceptance/direct-calls.test.ts compares the responses of both ways. */
@@ -17,7 +17,7 @@ let running = 0
 beforeAll(async () => {
   const handle = (way: string) => async (call: Call) => {
     await nextTurn()
-    call.sendJson(JSON.stringify({ way, body: call.body, owner: currentOrganisation() }))
+    call.sendJson(JSON.stringify({ way, body: call.body, owner: call.organisation.id }))
   }
   const body = {
     module: import.meta.url,

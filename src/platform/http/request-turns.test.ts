@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createOrganisationId, currentOrganisation } from '../kernel/index.ts'
+import { createOrganisationId } from '../kernel/index.ts'
 import { makeOrganisation } from '../../tenants/organisations/index.ts'
 import { answerCall, type Call } from './call.ts'
 import type { App } from './route.ts'
@@ -26,7 +26,7 @@ function busy() {
 
 beforeAll(async () => {
   const handle = async (call: Call) => {
-    handled.push(nameOf(currentOrganisation()))
+    handled.push(nameOf(call.organisation.id))
     busy()
     call.sendJson('{}')
   }
@@ -58,8 +58,8 @@ beforeAll(async () => {
           answerCall(handle),
         ),
       (routes) =>
-        routes.get('/list', { config: { auth: 'organisation' } }, async () => {
-          handled.push(nameOf(currentOrganisation()))
+        routes.get('/list', { config: { auth: 'organisation' } }, async ({ organisation }) => {
+          handled.push(nameOf(organisation.id))
           busy()
           return {}
         }),

@@ -1,6 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyRequest } from 'fastify'
-import { type AppError, type Log, type RequestId, type RequestSpan, runForOrganisation } from '../kernel/index.ts'
+import {
+  type AppError,
+  type Log,
+  type RequestId,
+  type RequestSpan,
+  runForOrganisation,
+  sharedOwner,
+} from '../kernel/index.ts'
 import type { BodyAccount } from './body-budget.ts'
 import { discardBody } from './discard-body.ts'
 import { toAppError } from './error-renderer.ts'
@@ -92,9 +99,9 @@ export abstract class Visit {
     this.#gone.abort(reason)
   }
 
-  /** Whose turns the work takes. What a person sees of several organisations takes the person's own. Empty: those of all others. */
+  /** Whose turns the work takes. What a person sees of several organisations takes the person's own; what has neither, those of `sharedOwner`. */
   get owner(): string {
-    return this.organisation?.id ?? this.authorisedFor ?? this.person?.id ?? ''
+    return this.organisation?.id ?? this.authorisedFor ?? this.person?.id ?? sharedOwner
   }
 
   /** `release` runs once, when the response has ended; the last one that was added runs first. */
@@ -109,9 +116,9 @@ export abstract class Visit {
     for (let release = this.#releases.pop(); release; release = this.#releases.pop()) release()
   }
 
-  /** Spans of the work are below that of the request, and what it waits for counts for its owner. */
+  /** Spans of the work are below that of the request, and its slices of the event loop count for its owner. */
   run<T>(work: () => T): T {
-    const owned = this.owner === '' ? work : () => runForOrganisation(this.owner, work)
+    const owned = this.owner === sharedOwner ? work : () => runForOrganisation(this.owner, work)
     return this.span ? this.span.run(owned) : owned()
   }
 
@@ -120,7 +127,7 @@ export abstract class Visit {
     const error = toAppError(thrown)
     this.error = error
     logFailure(log, this.requestId, error)
-    const owner = this.organisation?.id ?? ''
+    const owner = this.organisation?.id ?? sharedOwner
     if (discardBody(this.raw, this.response, { owner, closes: this.closes() })) this.keepOpen()
     const { status, headers, body } = errorResponse(error, { url: this.raw.url!, requestId: this.requestId })
     this.addHeaders(headers)

@@ -34,18 +34,18 @@ export async function runJob(
   signal: AbortSignal,
 ): Promise<void> {
   const { store, clock, log, telemetry, random } = deps
-  const { kind, key, attempt } = row
+  const { kind, key, organisationId, attempt } = row
   // With telemetry, the queue has added the span that enqueued the job.
   const { traceparent, ...payload } = row.payload
-  const othersWait = () => store.othersWait(kind, row.organisationId)
-  const job: Job = { kind, key, payload, attempt, signal, othersWait }
+  const othersWait = () => store.othersWait(kind, organisationId)
+  const job: Job = { kind, key, organisationId, payload, attempt, signal, othersWait }
   let failure: unknown
   if (attempt > options.maximumAttempts) {
     failure = new Error(`the process ended during each of ${options.maximumAttempts} attempts`)
   } else {
     try {
       signal.throwIfAborted()
-      const work = () => runForOrganisation(row.organisationId, () => handler(job))
+      const work = () => runForOrganisation(organisationId, () => handler(job))
       const start = { kind, attempt, traceparent: typeof traceparent === 'string' ? traceparent : undefined }
       const move = await (telemetry ? telemetry.job(start, work) : work())
       if (move) await store.move(row.id, move)

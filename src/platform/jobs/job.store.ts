@@ -145,7 +145,7 @@ export class JobStore {
 
   /** See `Job.othersWait`. Looks at one row on each side of the organisation, however many wait. */
   async othersWait(kind: string, organisationId: string): Promise<boolean> {
-    const [row] = await this.database.query<{ wait: boolean }>(
+    const [row] = await this.database.for(organisationId).query<{ wait: boolean }>(
       `select exists (select from job where kind = $1 and state = 'ready' and organisation_id > $2)
          or exists (select from job where kind = $1 and state = 'ready' and organisation_id < $2) as wait`,
       [kind, organisationId],

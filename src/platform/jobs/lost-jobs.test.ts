@@ -149,6 +149,7 @@ test('an idle queue polls all its kinds with two statements', async () => {
   const statements: string[] = []
   const database: Database = {
     ...stage.corpus,
+    for: () => database,
     query: (statement, ...given) => {
       statements.push(statement)
       return stage.corpus.query(statement, ...given)

@@ -28,6 +28,8 @@ export interface NewJob {
 export interface Job {
   kind: string
   key: string
+  /** Of its `fairnessKeys`; empty: it works for all. */
+  organisationId: string
   payload: Record<string, unknown>
   /** 1 on the first try. */
   attempt: number

@@ -1,3 +1,6 @@
+/** Owner of what is for no single organisation: it takes its share and its turns like one more. */
+export const sharedOwner = ''
+
 /**
  * Counts what each owner uses of a bounded amount. An owner may take more while it uses less than is free (dynamic thresholds with α = 1,
  * Choudhury and Hahne 1998): one alone gets half, two busy ones get a third each, and something is always free for the next one.

@@ -1,6 +1,6 @@
 import type { AdminAction } from '../../contract/admin-log.ts'
 import type { Database, Queryable } from '../../platform/database/index.ts'
-import { isUuid } from '../../platform/kernel/index.ts'
+import { isUuid, sharedOwner } from '../../platform/kernel/index.ts'
 import { recordAdminChange } from '../operators/index.ts'
 import { isOpenAt } from './issued-links.store.ts'
 import { type Change, insertPerson, putMembership } from './people.store.ts'
@@ -23,7 +23,7 @@ const source = `people_invitations i LEFT JOIN organisations o ON o.id = i.organ
 export function createInvitationStore(database: Database) {
   return {
     insert: (invitation: NewInvitation, change: Change): Promise<void> =>
-      database.transaction(async (transaction) => {
+      database.for(invitation.organisationId ?? sharedOwner).transaction(async (transaction) => {
         const { id, tokenHash, email, organisationId, role, invitedBy, invitedByPerson, createdAt, expiresAt } =
           invitation
         await transaction.execute(
@@ -47,11 +47,12 @@ export function createInvitationStore(database: Database) {
     async loadPage(organisationId: string | null, { limit, offset }: Page, nowMs: number) {
       const open = `i.organisation_id IS NOT DISTINCT FROM $1::uuid AND ${isOpenAt('$2')}`
       const filter = [organisationId, new Date(nowMs)]
-      const [counted] = await database.query<{ total: bigint }>(
+      const own = database.for(organisationId ?? sharedOwner)
+      const [counted] = await own.query<{ total: bigint }>(
         `SELECT count(*) AS total FROM people_invitations i WHERE ${open}`,
         filter,
       )
-      const invitations = await database.query<Invitation>(
+      const invitations = await own.query<Invitation>(
         `SELECT ${columns} FROM ${source} WHERE ${open} ORDER BY i.created_at DESC, i.id DESC LIMIT $3 OFFSET $4`,
         [...filter, limit, offset],
       )
@@ -60,7 +61,7 @@ export function createInvitationStore(database: Database) {
 
     /** Resolves to false if there is no such open invitation. */
     remove: (organisationId: string | null, id: string, change: Change): Promise<boolean> =>
-      database.transaction(async (transaction) => {
+      database.for(organisationId ?? sharedOwner).transaction(async (transaction) => {
         if (!isUuid(id)) return false
         const [removed] = await transaction.query<{ email: string; role: string }>(
           `DELETE FROM people_invitations WHERE id = $1 AND organisation_id IS NOT DISTINCT FROM $2::uuid AND accepted_at IS NULL

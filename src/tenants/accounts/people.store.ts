@@ -61,7 +61,7 @@ export function createPeopleStore(database: Database) {
 
     /** Resolves to false if there is no such person. */
     rename: (id: string, name: string, change: Change): Promise<boolean> =>
-      database.transaction(async (transaction) => {
+      database.for(id).transaction(async (transaction) => {
         const [before] = await transaction.query<{ name: string; email: string }>(
           `SELECT name, email FROM people WHERE id = $1 FOR UPDATE`,
           [id],
@@ -204,7 +204,9 @@ function createReads(database: Database) {
       return (await database.query(`SELECT 1 FROM people LIMIT 1`)).length > 0
     },
     async loadPerson(id: string): Promise<PersonRecord | undefined> {
-      const [person] = await database.query<PersonRecord>(`SELECT ${personColumns} FROM people p WHERE p.id = $1`, [id])
+      const [person] = await database
+        .for(id)
+        .query<PersonRecord>(`SELECT ${personColumns} FROM people p WHERE p.id = $1`, [id])
       return person
     },
     /** The account whose password this e-mail or person has. */
@@ -244,7 +246,7 @@ function createReads(database: Database) {
       return { total: Number(counted?.total ?? 0n), people }
     },
     loadMemberships(personId: string): Promise<Membership[]> {
-      return database.query<Membership>(
+      return database.for(personId).query<Membership>(
         `SELECT o.id, o.name, m.role
            FROM people_memberships m JOIN organisations o ON o.id = m.organisation_id
           WHERE m.person_id = $1 ORDER BY o.name, o.id`,
@@ -252,11 +254,12 @@ function createReads(database: Database) {
       )
     },
     async loadMemberPage(organisationId: string, { limit, offset }: Page) {
-      const [counted] = await database.query<{ total: bigint }>(
-        `SELECT count(*) AS total FROM people_memberships WHERE organisation_id = $1`,
-        [organisationId],
-      )
-      const members = await database.query<Member>(
+      const [counted] = await database
+        .for(organisationId)
+        .query<{ total: bigint }>(`SELECT count(*) AS total FROM people_memberships WHERE organisation_id = $1`, [
+          organisationId,
+        ])
+      const members = await database.for(organisationId).query<Member>(
         `SELECT m.person_id AS "personId", p.email, p.email_verified AS "emailVerified", p.name, m.role, m.created_at AS "createdAt"
            FROM people_memberships m JOIN people p ON p.id = m.person_id
           WHERE m.organisation_id = $1 ORDER BY p.email LIMIT $2 OFFSET $3`,
@@ -266,7 +269,7 @@ function createReads(database: Database) {
     },
     /** Newest first; at most 100. */
     loadSessions(personId: string, nowMs: number): Promise<SessionRecord[]> {
-      return database.query<SessionRecord>(
+      return database.for(personId).query<SessionRecord>(
         `SELECT id, ip_address AS "ipAddress", user_agent AS "userAgent", created_at AS "createdAt", expires_at AS "expiresAt"
            FROM people_sessions WHERE person_id = $1 AND expires_at > $2 ORDER BY created_at DESC, id DESC LIMIT 100`,
         [personId, new Date(nowMs)],
@@ -283,7 +286,7 @@ function createMemberChanges(database: Database) {
       role: MembershipRole | null,
       change: Change,
     ): Promise<boolean> =>
-      database.transaction(async (transaction) => {
+      database.for(organisationId).transaction(async (transaction) => {
         if (!isUuid(organisationId) || !isUuid(personId)) return false
         const [before] = await transaction.query<{ role: string; email: string }>(
           `SELECT m.role, p.email FROM people_memberships m JOIN people p ON p.id = m.person_id
@@ -321,7 +324,7 @@ function createSessionChanges(database: Database) {
   return {
     /** Resolves to false if the person has no such session. */
     removeSession: (personId: string, sessionId: string, change: Change): Promise<boolean> =>
-      database.transaction(async (transaction) => {
+      database.for(personId).transaction(async (transaction) => {
         if (!isUuid(sessionId)) return false
         const [removed] = await transaction.query<{ createdAt: Date; userAgent: string | null }>(
           `DELETE FROM people_sessions WHERE id = $1 AND person_id = $2
@@ -334,7 +337,7 @@ function createSessionChanges(database: Database) {
         return true
       }),
     /** Ends the sign-ins of a person that wait for the second factor. */
-    endChallenges: (personId: string) => endChallenges(database, personId),
+    endChallenges: (personId: string) => endChallenges(database.for(personId), personId),
     /** Removes what can no longer be used. */
     async removeExpired(nowMs: number): Promise<void> {
       const now = new Date(nowMs)

@@ -1,5 +1,5 @@
 import type { Database, Queryable, SqlValue } from '../../platform/database/index.ts'
-import { type Clock, createUuid, isUuid, type OrganisationId } from '../../platform/kernel/index.ts'
+import { type Clock, createUuid, isUuid, type OrganisationId, sharedOwner } from '../../platform/kernel/index.ts'
 import type {
   Actor,
   AdminLog,
@@ -45,8 +45,9 @@ const entriesPerPage = 100
 export function createAdminLog({ database, clock }: { database: Database; clock: Clock }): AdminLog {
   return {
     async loadPage(filter) {
+      const own = database.for(filter.organisationId ?? sharedOwner)
       const { where, parameters } = conditionsOf(filter, placeOf(filter), '<')
-      const rows = await database.query<Row>(
+      const rows = await own.query<Row>(
         `SELECT ${columns} FROM admin_log ${where} ORDER BY at DESC, id DESC LIMIT ${filter.limit + 1}`,
         parameters,
         { timeoutMs: pageTimeoutMs },
@@ -54,15 +55,16 @@ export function createAdminLog({ database, clock }: { database: Database; clock:
       const entries = rows.slice(0, filter.limit)
       const last = entries.at(-1)
       return {
-        entries: await withNames(database, entries),
+        entries: await withNames(own, entries),
         nextCursor: rows.length > filter.limit && last ? `${last.at.getTime()}.${last.id}` : null,
       }
     },
     async export(actor, format, selection) {
       const nowMs = clock.now()
-      await recordExport(database, actor, nowMs, { format, ...selection })
+      const own = database.for(selection.organisationId ?? sharedOwner)
+      await recordExport(own, actor, nowMs, { format, ...selection })
       const to = selection.to === undefined ? nowMs : Math.min(nowMs, Date.parse(selection.to))
-      return loadAll(database, { ...selection, to: new Date(to).toISOString() })
+      return loadAll(own, { ...selection, to: new Date(to).toISOString() })
     },
   }
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openTestDatabases, type TestDatabases } from '../../../test/harness/database.ts'
+import type { Database } from '../../platform/database/index.ts'
 import { silentLog, systemClock } from '../../platform/kernel/index.ts'
 import type { AdminLogEntry } from './admin-log.ts'
 import { entriesPerRound, removeOldEntries } from './admin-log-retention.store.ts'
@@ -55,9 +56,10 @@ describe('an export of the admin log', () => {
   test('reads a page only when the one before was taken, and none after its end', async () => {
     await insert(350, nowMs - dayMs)
     let statements = 0
-    const database = new Proxy(databases.control, {
+    const database: Database = new Proxy(databases.control, {
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name)
+        if (name === 'for') return () => database
         if (typeof value !== 'function') return value
         return (...given: unknown[]) => {
           if (String(given[0]).includes('FROM admin_log')) statements++

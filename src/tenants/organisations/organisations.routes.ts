@@ -15,7 +15,14 @@ import {
   updateOrganisationSchema,
   webhookSchema,
 } from '../../contract/operator.ts'
-import { type App, describeRoutes, forbidden, type Routes, visibleOrganisations } from '../../platform/http/index.ts'
+import {
+  type App,
+  describeRoutes,
+  forbidden,
+  ownerOf,
+  type Routes,
+  visibleOrganisations,
+} from '../../platform/http/index.ts'
 import type { Clock } from '../../platform/kernel/index.ts'
 import { AppError } from '../../platform/kernel/index.ts'
 import { actorOf } from '../operators/index.ts'
@@ -71,7 +78,13 @@ function addReads(app: App, dependencies: OrganisationRoutesDependencies) {
       const { limit, offset, search } = request.query
       const ids = visibleOrganisations(request, 'administrator')
       return organisations
-        .loadPage({ limit, offset, ...(search === undefined ? {} : { search }), ...(ids && { ids }) })
+        .loadPage({
+          owner: ownerOf(request),
+          limit,
+          offset,
+          ...(search === undefined ? {} : { search }),
+          ...(ids && { ids }),
+        })
         .then(({ total, records }) => ({
           total,
           limit,

@@ -5,7 +5,13 @@ import {
   type Queryable,
   type RecordChange,
 } from '../../platform/database/index.ts'
-import { AppError, type OrganisationId, isUuid, type StoredCredential } from '../../platform/kernel/index.ts'
+import {
+  AppError,
+  type OrganisationId,
+  isUuid,
+  sharedOwner,
+  type StoredCredential,
+} from '../../platform/kernel/index.ts'
 import { type Actor, changedFields, recordAdminChange, type SealedColumn } from '../operators/index.ts'
 import { describeOrganisation } from './describe-organisation.ts'
 import type { Organisation, OrganisationRecord, RemovedOrganisation } from './organisation.ts'
@@ -35,10 +41,19 @@ interface OrganisationsPage {
   records: OrganisationRecord[]
 }
 
+export interface OrganisationFilter {
+  /** Whose turns the statements take. */
+  owner: string
+  search?: string
+  ids?: string[]
+  limit: number
+  offset: number
+}
+
 export interface OrganisationStore {
   loadAll(): Promise<OrganisationRecord[]>
-  loadMany(ids: readonly string[]): Promise<OrganisationRecord[]>
-  loadPage(filter: { search?: string; ids?: string[]; limit: number; offset: number }): Promise<OrganisationsPage>
+  loadMany(ids: readonly string[], owner?: string): Promise<OrganisationRecord[]>
+  loadPage(filter: OrganisationFilter): Promise<OrganisationsPage>
   /** From the admin log, which has the values at the time of removal; undefined if no such organisation was removed. */
   loadRemoved(id: string): Promise<RemovedOrganisation | undefined>
   insert(organisation: Organisation, actor: Actor): Promise<void>
@@ -147,7 +162,7 @@ type RowChange = (
 function createRowChange(database: Database, recordChange: RecordChange): RowChange {
   return async (id, work) => {
     if (!isUuid(id)) return false
-    return database.transaction(async (transaction) => {
+    return database.for(id).transaction(async (transaction) => {
       const [row] = await transaction.query<OrganisationRow>(`SELECT * FROM organisations WHERE id = $1 FOR UPDATE`, [
         id,
       ])
@@ -166,18 +181,21 @@ function createReads(database: Database): Reads {
     async loadAll() {
       return (await database.query<RecordRow>(selectRecord)).map(toRecord)
     },
-    async loadMany(ids) {
-      const rows = await database.query<RecordRow>(`${selectRecord} WHERE o.id = ANY($1::uuid[])`, [ids.filter(isUuid)])
+    async loadMany(ids, owner = sharedOwner) {
+      const rows = await database
+        .for(owner)
+        .query<RecordRow>(`${selectRecord} WHERE o.id = ANY($1::uuid[])`, [ids.filter(isUuid)])
       return rows.map(toRecord)
     },
-    async loadPage({ search, ids, limit, offset }) {
+    async loadPage({ owner, search, ids, limit, offset }) {
+      const own = database.for(owner)
       const matches = `($1::text IS NULL OR position(lower($1::text) IN lower(o.name)) > 0)
         AND ($2::uuid[] IS NULL OR o.id = ANY($2::uuid[]))`
-      const [counted] = await database.query<{ total: bigint }>(
+      const [counted] = await own.query<{ total: bigint }>(
         `SELECT count(*) AS total FROM organisations o WHERE ${matches}`,
         [search ?? null, ids ?? null],
       )
-      const rows = await database.query<RecordRow>(
+      const rows = await own.query<RecordRow>(
         `${selectRecord} WHERE ${matches} ORDER BY o.created_at DESC, o.id DESC LIMIT $3 OFFSET $4`,
         [search ?? null, ids ?? null, limit, offset],
       )

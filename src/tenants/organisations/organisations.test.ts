@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestDatabases, type TestDatabases } from '../../../test/harness/database.ts'
 import { createChangeFeed, recordChange } from '../../platform/database/index.ts'
-import { createSecretBox, silentLog, systemClock, publicNetworks } from '../../platform/kernel/index.ts'
+import { createSecretBox, silentLog, systemClock, publicNetworks, sharedOwner } from '../../platform/kernel/index.ts'
 import { createAdminLog } from '../operators/index.ts'
 import { createOrganisationStore } from './organisations.store.ts'
 import { createOrganisations } from './organisations.ts'
@@ -188,8 +188,8 @@ describe('organisations', () => {
     for (let index = 0; index < 5; index++) await organisations.create({ name: `Paging_% ${index}` }, actor)
     const search = 'paging_%'
     const pages = [
-      await organisations.loadPage({ search, limit: 3, offset: 0 }),
-      await organisations.loadPage({ search, limit: 3, offset: 3 }),
+      await organisations.loadPage({ owner: sharedOwner, search, limit: 3, offset: 0 }),
+      await organisations.loadPage({ owner: sharedOwner, search, limit: 3, offset: 3 }),
     ]
     expect(pages.map(({ total }) => total)).toEqual([5, 5])
     expect(pages.flatMap(({ records }) => records.map(({ organisation }) => organisation.name))).toEqual([
@@ -199,7 +199,9 @@ describe('organisations', () => {
       'Paging_% 1',
       'Paging_% 0',
     ])
-    expect((await organisations.loadPage({ search: 'pagingx%', limit: 3, offset: 0 })).total).toBe(0)
+    expect((await organisations.loadPage({ owner: sharedOwner, search: 'pagingx%', limit: 3, offset: 0 })).total).toBe(
+      0,
+    )
   })
 
   test("a webhook's secret can be read for signing, is encrypted in the database and is bound to its organisation", async () => {

@@ -24,7 +24,12 @@ import {
   switchModels,
 } from './organisation-change.ts'
 import { createKeyUses, type UsedKey } from './key-use.ts'
-import { type OrganisationStore, organisationsTopic, webhookSecretsColumn } from './organisations.store.ts'
+import {
+  type OrganisationFilter,
+  type OrganisationStore,
+  organisationsTopic,
+  webhookSecretsColumn,
+} from './organisations.store.ts'
 
 /** An API key in clear text. Only its hash is stored. */
 interface NewApiKey {
@@ -47,7 +52,7 @@ export interface Organisations {
   /** Those of the ids that exist, in no order. */
   loadRecords(ids: readonly string[]): Promise<OrganisationRecord[]>
   /** Newest first. `search` is a part of the name; `ids` limits the result to these organisations. */
-  loadPage(filter: { search?: string; ids?: string[]; limit: number; offset: number }): Promise<{
+  loadPage(filter: OrganisationFilter): Promise<{
     total: number
     records: OrganisationRecord[]
   }>
@@ -96,7 +101,7 @@ export async function createOrganisations(dependencies: OrganisationsDependencie
     changeFeed,
     topic: organisationsTopic,
     loadAll: store.loadAll,
-    loadMany: store.loadMany,
+    loadMany: (ids) => store.loadMany(ids),
     replaceAll: snapshot.replaceAll,
     replaceMany: snapshot.replaceMany,
   })
@@ -190,11 +195,11 @@ type RecordReads = Pick<Organisations, 'loadRecord' | 'loadRecords' | 'loadPage'
 function createRecordReads(store: OrganisationStore): RecordReads {
   return {
     async loadRecord(id) {
-      const [record] = await store.loadMany([id])
+      const [record] = await store.loadMany([id], id)
       if (!record) throw noOrganisation(id)
       return record
     },
-    loadRecords: store.loadMany,
+    loadRecords: (ids) => store.loadMany(ids),
     loadPage: store.loadPage,
     loadRemoved: store.loadRemoved,
   }

@@ -84,8 +84,10 @@ const ofDocument = `from chunks c join indexed_documents i on i.document_id = c.
 export function createDocumentReader(database: Database): DocumentReader {
   return {
     async loadDocuments({ spaceId, organisationId }, { name, metadata = {}, id, limit, offset = 0 }, signal) {
-      const rows = await database.query<Omit<SpaceDocument, 'sizeBytes'> & { sizeBytes: bigint; total: number }>(
-        `select coalesce(d.public_id, d.id) as id, d.name, d.format, d.page_count as pages, i.chunk_count as chunks,
+      const rows = await database
+        .for(organisationId)
+        .query<Omit<SpaceDocument, 'sizeBytes'> & { sizeBytes: bigint; total: number }>(
+          `select coalesce(d.public_id, d.id) as id, d.name, d.format, d.page_count as pages, i.chunk_count as chunks,
            d.size_bytes as "sizeBytes", d.mime_type as "mimeType", encode(d.content_sha256, 'hex') as version,
            d.blob_key as "blobKey", d.metadata, d.source_url as url,
            coalesce((select c.character_to from chunks c where c.document_id = d.id
@@ -98,18 +100,18 @@ export function createDocumentReader(database: Database): DocumentReader {
              select 1 from unnest($5::text[], $6::text[]) as wanted (field, value)
              where (d.metadata ->> wanted.field) is distinct from wanted.value)
          order by d.name_key, d.document_id limit $7 offset $8`,
-        [
-          spaceId,
-          organisationId,
-          name ?? null,
-          id ?? null,
-          Object.keys(metadata),
-          Object.values(metadata),
-          limit,
-          offset,
-        ],
-        { signal },
-      )
+          [
+            spaceId,
+            organisationId,
+            name ?? null,
+            id ?? null,
+            Object.keys(metadata),
+            Object.values(metadata),
+            limit,
+            offset,
+          ],
+          { signal },
+        )
       return {
         total: rows[0]?.total ?? 0,
         documents: rows.map(({ total: _total, ...row }) => ({ ...row, sizeBytes: Number(row.sizeBytes) })),
@@ -119,7 +121,7 @@ export function createDocumentReader(database: Database): DocumentReader {
     async loadPassages({ spaceId, organisationId }, documentId, { place, limit }, signal) {
       const { conditions, value } = startOf(place)
       const starts = conditions.map((condition) => `(select min(c.chunk_index) ${ofDocument} and ${condition})`)
-      return database.query<StoredPassage>(
+      return database.for(organisationId).query<StoredPassage>(
         `select ${passageColumns} ${ofDocument} and c.chunk_index >= coalesce(${starts.join(', ')})
          order by c.chunk_index limit $5`,
         [spaceId, organisationId, documentId, value, limit],
@@ -128,14 +130,16 @@ export function createDocumentReader(database: Database): DocumentReader {
     },
 
     loadTexts: ({ spaceId, organisationId }, documentId, { from, limit }, signal) =>
-      database.query<ChunkText>(
-        `select c.id as "chunkId", c.content as text ${ofDocument} order by c.chunk_index limit $4 offset $5`,
-        [spaceId, organisationId, documentId, limit, from],
-        { signal },
-      ),
+      database
+        .for(organisationId)
+        .query<ChunkText>(
+          `select c.id as "chunkId", c.content as text ${ofDocument} order by c.chunk_index limit $4 offset $5`,
+          [spaceId, organisationId, documentId, limit, from],
+          { signal },
+        ),
 
     async loadExisting({ spaceId, organisationId }, documentIds, signal) {
-      const rows = await database.query<{ id: string }>(
+      const rows = await database.for(organisationId).query<{ id: string }>(
         `select coalesce(d.public_id, d.id) as id from documents d
          where coalesce(d.public_id, d.id) = any($3::uuid[]) and d.is_current and d.space_id = $1 and d.organisation_id = $2`,
         [spaceId, organisationId, [...documentIds]],

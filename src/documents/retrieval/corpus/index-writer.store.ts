@@ -44,11 +44,16 @@ export async function beginRun(
 }
 
 /** See IndexWriter. */
-export async function countStaged(database: Queryable, { documentId, runId }: IndexRun): Promise<number | null> {
-  const [row] = await database.query<{ chunks: number }>(
-    'select chunk_count as chunks from indexed_documents where document_id = $1 and run_id = $2 and not searchable',
-    [documentId, runId],
-  )
+export async function countStaged(
+  database: Database,
+  { organisationId, documentId, runId }: IndexRun,
+): Promise<number | null> {
+  const [row] = await database
+    .for(organisationId)
+    .query<{ chunks: number }>(
+      'select chunk_count as chunks from indexed_documents where document_id = $1 and run_id = $2 and not searchable',
+      [documentId, runId],
+    )
   return row?.chunks ?? null
 }
 
@@ -59,7 +64,7 @@ export function insertChunks(
   analysed: readonly AnalysedChunk[],
   settings: Readonly<Record<string, string>>,
 ): Promise<InsertedChunks> {
-  return database.transaction(
+  return database.for(batch.run.organisationId).transaction(
     async (transaction) => {
       const startedMs = performance.now()
       await applySettings(transaction, settings)

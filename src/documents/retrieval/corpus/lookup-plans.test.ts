@@ -18,6 +18,7 @@ beforeAll(async () => {
   const { corpus } = databases
   database = {
     ...corpus,
+    for: () => database,
     query(statement, parameters = [], options) {
       sent.push({ statement, parameters })
       return corpus.query(statement, parameters, options)

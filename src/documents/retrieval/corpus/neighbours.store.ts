@@ -9,7 +9,7 @@ export function loadNeighbours(
   chunkId: string,
   signal: AbortSignal,
 ): Promise<StoredPassage[]> {
-  return database.query<StoredPassage>(
+  return database.for(scope.organisationId).query<StoredPassage>(
     `select ${passageColumns}
      from chunks own join chunks c on c.document_id = own.document_id
          and c.chunk_index in (own.chunk_index - 1, own.chunk_index + 1)

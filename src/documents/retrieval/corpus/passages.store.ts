@@ -45,7 +45,7 @@ export function loadPassages(
   chunkIds: readonly string[],
   signal: AbortSignal,
 ): Promise<StoredPassage[]> {
-  return database.query(
+  return database.for(scope.organisationId).query(
     `select ${passageColumns}
      from chunks c ${joinDocument}
      where c.space_id = $1 and c.organisation_id = $2 and c.id = any($3::uuid[]) and ${isOfSearchable}`,

@@ -19,7 +19,7 @@ export async function loadWholeSpace(
   const documentIds = await listSmallSpace(database, scope, maximum, signal)
   if (documentIds.length === 0) return []
   // A lateral subquery: for a join, the planner would read all chunks of all Spaces.
-  return database.query<StoredPassage>(
+  return database.for(scope.organisationId).query<StoredPassage>(
     `select ${passageColumns}
      from indexed_documents i join documents d on d.id = i.document_id
        cross join lateral (select * from chunks c where c.document_id = i.document_id and ${isStretch} offset 0) c
@@ -40,7 +40,7 @@ async function listSmallSpace(
   maximum: SpaceSize,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const [row] = await database.query<{ ids: string[] | null; characters: number }>(
+  const [row] = await database.for(organisationId).query<{ ids: string[] | null; characters: number }>(
     `select array_agg(own.document_id) as ids, coalesce(sum(
          (select l.character_to from chunks l where l.document_id = own.document_id order by l.character_from desc limit 1)
        ), 0)::float8 as characters

@@ -54,6 +54,7 @@ describe('a database with a journal', () => {
       const applied: unknown[][] = []
       const observed: Database = {
         ...stage.control,
+        for: () => observed,
         query(statement, parameters = [], options) {
           if (statement.includes('ledger_apply_calls')) applied.push([...parameters])
           return stage.control.query(statement, parameters, options)
@@ -83,6 +84,7 @@ describe('a database with a journal', () => {
       let applied = 0
       const slow: Database = {
         ...stage.control,
+        for: () => slow,
         async query(statement, ...rest) {
           if (!statement.includes('ledger_apply_calls')) return stage.control.query(statement, ...rest)
           if (isSlow) await new Promise<void>((resolve) => applying.push(resolve))
@@ -261,6 +263,7 @@ describe('a database with a journal', () => {
       let isHeld = true
       const slow: Database = {
         ...stage.control,
+        for: () => slow,
         async query(statement, ...rest) {
           if (isHeld && statement.includes('ledger_apply_calls')) {
             await new Promise<void>((resolve) => waiting.push(resolve))

@@ -4,7 +4,6 @@ import {
   type InstanceId,
   type Log,
   raceSignal,
-  runForAll,
   withDeadline,
 } from '../../../platform/kernel/index.ts'
 import type { Database } from '../../../platform/database/index.ts'
@@ -70,7 +69,7 @@ export class Projector {
   /** Consecutive records, durable in the journal. */
   add(records: readonly JournalRecord[]): void {
     for (const record of records) this.pending.push(record)
-    this.running ??= runForAll(() => this.run()).finally(() => {
+    this.running ??= this.run().finally(() => {
       this.running = undefined
     })
     if (this.pending.length >= maximumBatch) this.hurry.abort()

@@ -23,6 +23,7 @@ describe('without a database', () => {
     const ask = <T>(work: () => Promise<T>) => (fails ? Promise.reject(new Error('no answer within 3000 ms')) : work())
     const failing: Database = {
       ...stage.control,
+      for: () => failing,
       query: (...given) => ask(() => stage.control.query(...given)) as never,
       execute: (...given) => ask(() => stage.control.execute(...given)),
       transaction: (...given) => ask(() => stage.control.transaction(...given)),

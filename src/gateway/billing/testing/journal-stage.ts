@@ -65,6 +65,7 @@ export class JournalStage {
     const never = () => new Promise<never>(() => {})
     const mortal: Database = {
       ...control,
+      for: () => mortal,
       query: (...given) => (isDead ? never() : control.query(...given)),
       execute: (...given) => (isDead ? never() : control.execute(...given)),
       transaction: (...given) => (isDead ? never() : control.transaction(...given)),

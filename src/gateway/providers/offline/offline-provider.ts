@@ -1,5 +1,5 @@
 import { textOf } from '../../../platform/bodies/index.ts'
-import { type Clock, createTimeSlices, systemClock } from '../../../platform/kernel/index.ts'
+import { type Clock, createTimeSlices, sharedOwner, systemClock } from '../../../platform/kernel/index.ts'
 import { textOfContent } from '../../conversation/index.ts'
 import type { TokenCounting } from '../../tokens/index.ts'
 import {
@@ -88,7 +88,7 @@ function assertNotCancelled(signal: AbortSignal): void {
 /** Applies stop sequences and the output cap, and splits the text into the words of a stream. */
 async function limit(
   text: string,
-  { request, tenant = '' }: ProviderCall,
+  { request, tenant = sharedOwner }: ProviderCall,
   tokens: TokenCounting,
 ): Promise<{ pieces: string[]; finishReason: FinishReason; completionTokens: number }> {
   const stopAt = (request.stop ?? []).map((stop) => text.indexOf(stop)).filter((index) => index !== -1)
@@ -114,7 +114,7 @@ async function limit(
 const tokensPerMessage = 3
 const tokensPerAnswer = 3
 
-async function countMessages({ request, tenant = '' }: ProviderCall, tokens: TokenCounting): Promise<number> {
+async function countMessages({ request, tenant = sharedOwner }: ProviderCall, tokens: TokenCounting): Promise<number> {
   const { messages } = request
   const contents: string[] = []
   const slice = createTimeSlices()

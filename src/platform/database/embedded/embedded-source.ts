@@ -1,4 +1,4 @@
-import { type Log, raceSignal } from '../../kernel/index.ts'
+import { sharedOwner, type Log, raceSignal } from '../../kernel/index.ts'
 import { DatabaseError, sqlState } from '../database-error.ts'
 import { runWithLocalSettings, setConfig } from '../local-settings.ts'
 import { quoteName } from '../quote-name.ts'
@@ -49,8 +49,8 @@ export async function createEmbeddedSource({ log, name, ...place }: EmbeddedSour
   })
   let closed = false
 
-  const acquire: EmbeddedSource['acquire'] = async ({ signal, background = false } = {}) => {
-    await turns.take({ signal, background })
+  const acquire: EmbeddedSource['acquire'] = async (owner, { signal, background = false } = {}) => {
+    await turns.take(owner, { signal, background })
     try {
       if (closed) throw new DatabaseError(sqlState.connectionLost, `the ${name} database is closed`)
       return createEmbeddedSession({ connection: await connection.current(), onReleased: turns.release, name, log })
@@ -61,7 +61,7 @@ export async function createEmbeddedSource({ log, name, ...place }: EmbeddedSour
   }
 
   async function sendListen(channel: string): Promise<void> {
-    const session = await acquire()
+    const session = await acquire(sharedOwner)
     try {
       await session.run(`listen ${quoteName(channel)}`, [], { timeoutMs: listenTimeoutMs })
     } finally {

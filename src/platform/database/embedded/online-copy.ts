@@ -1,3 +1,4 @@
+import { sharedOwner } from '../../kernel/index.ts'
 import fs from 'node:fs/promises'
 import path from 'node:path'
 import type { CopiedEntry, DatabaseCopy, PausedDatabase } from '../port.ts'
@@ -44,7 +45,7 @@ export async function startOnlineCopy({ folder, source, holdCheckpoints }: Onlin
   let isRunning = true
 
   async function inTurn<T>(use: (session: SqlSession) => Promise<T>): Promise<T> {
-    const session = await source.acquire()
+    const session = await source.acquire(sharedOwner)
     try {
       return await use(session)
     } finally {
@@ -62,7 +63,7 @@ export async function startOnlineCopy({ folder, source, holdCheckpoints }: Onlin
       schema,
       entries: () => listEntries(folder),
       async pause(signal): Promise<PausedDatabase> {
-        const session = await source.acquire({ signal })
+        const session = await source.acquire(sharedOwner, { signal })
         return {
           async end() {
             const stopped = await stopBackup(session)

@@ -44,9 +44,9 @@ export function createServerSource(options: ServerSourceOptions): SessionSource 
     ofTransaction: (timeoutMs) => setLocal(withTimeout(timeoutMs)),
   }
   return {
-    async acquire({ signal, direct = false } = {}) {
+    async acquire(owner, { signal, direct = false } = {}) {
       signal?.throwIfAborted()
-      if (!direct) await turns.take({ signal, waitMs: limits.connectionWaitMs })
+      if (!direct) await turns.take(owner, { signal, waitMs: limits.connectionWaitMs })
       const onReleased = direct ? () => {} : turns.release
       const connecting = (direct ? directPool : pool).connect()
       try {

@@ -100,6 +100,7 @@ describe('a Space in memory', () => {
       let turns = 0
       const database: Database = {
         ...corpus,
+        for: () => database,
         async transaction(work, options) {
           turns++
           passedMs += waitMs
@@ -290,6 +291,7 @@ describe('Spaces of two organisations', () => {
     const noteLoaded = () => all.filter((spaceId) => isLoaded(spaceId, slow)).forEach((spaceId) => loaded.add(spaceId))
     const database: Database = {
       ...corpus,
+      for: () => database,
       async transaction(work, options) {
         // Chunks are read in the background, searches are not.
         if (options?.background) {

@@ -122,7 +122,7 @@ async function dropFormerIndexes(database: Database): Promise<MaintenanceReport>
 }
 
 async function openScanned(parts: Parts, scope: SpaceScope, signal: AbortSignal): Promise<SpaceSearch> {
-  const space = await loadSpaceState(parts.database, scope, { signal })
+  const space = await loadSpaceState(parts.database.for(scope.organisationId), scope, { signal })
   if (parts.isEnabled) parts.sync.consider(scope, space.chunks)
   return {
     ...space,
@@ -135,14 +135,13 @@ async function openScanned(parts: Parts, scope: SpaceScope, signal: AbortSignal)
 /** In one transaction: a search waits once for the one connection, and not again before each of its statements. */
 function scan(database: Database, scope: SpaceScope, space: SpaceState, query: CandidateQuery, signal: AbortSignal) {
   const options = { signal }
-  return database.transaction(
-    (queryable) => findCandidates(createExactScan({ queryable, scope, space, options }), query),
-    options,
-  )
+  return database
+    .for(scope.organisationId)
+    .transaction((queryable) => findCandidates(createExactScan({ queryable, scope, space, options }), query), options)
 }
 
 function openCached(parts: Parts, space: CachedSpace, signal: AbortSignal): SpaceSearch {
-  const { database, sync } = parts
+  const database = parts.database.for(space.organisationId)
   const documents = new Map<string, string>()
   let discards = 0
   return {
@@ -159,25 +158,27 @@ function openCached(parts: Parts, space: CachedSpace, signal: AbortSignal): Spac
     async discard(chunkIds) {
       discards++
       const stale = new Set(chunkIds.map((chunkId) => documents.get(chunkId)).filter((id) => id !== undefined))
-      await sync.refresh(space.spaceId, [...stale])
+      await parts.sync.refresh(space.spaceId, [...stale])
     },
   }
 }
 
 /** Null: the search in memory failed, or the Space was evicted. Vectors of versions other than the active one are in the database only. */
 async function searchInMemory(
-  { database, cache, log }: Parts,
+  parts: Parts,
   space: CachedSpace,
   query: CandidateQuery,
   signal: AbortSignal,
 ): Promise<{ inMemory: MemoryCandidate[]; candidates: Candidate[] } | null> {
+  const { cache, log } = parts
   if (!cache.isCurrent(space)) return null
   const { spaceId, active } = space
   const own = query.vectors.find(({ version }) => version.id === active.id)
   const others = query.vectors.filter((one) => one !== own)
   const vectorQuery = { vector: own?.vector ?? null, similarityFloor: own ? similarityFloor(own) : 0 }
   const options = { signal }
-  const tables = createExactScan({ queryable: database, scope: space, space: { chunks: 0, averageTerms: 0 }, options })
+  const queryable = parts.database.for(space.organisationId)
+  const tables = createExactScan({ queryable, scope: space, space: { chunks: 0, averageTerms: 0 }, options })
   const [inMemory, byVectors] = await Promise.all([
     cache.search(space, { terms: packTerms(query.terms), limit: query.limit, ...vectorQuery }, signal).catch(failed),
     searchVectors(tables, others, query),

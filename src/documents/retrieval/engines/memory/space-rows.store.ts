@@ -44,12 +44,14 @@ export async function loadDocuments(
   scope: SpaceScope,
   documentIds?: readonly string[],
 ): Promise<{ documents: DocumentState[]; languages: Language[]; hasFormerTerms: boolean }> {
-  const rows = await database.query<DocumentState & { languages: Language[]; termsVersion: number }>(
-    `select document_id as "documentId", run_id as "runId", searchable, languages,
+  const rows = await database
+    .for(scope.organisationId)
+    .query<DocumentState & { languages: Language[]; termsVersion: number }>(
+      `select document_id as "documentId", run_id as "runId", searchable, languages,
        terms_version as "termsVersion" from indexed_documents
      where organisation_id = $1 and space_id = $2 and ($3::uuid[] is null or document_id = any($3::uuid[]))`,
-    [scope.organisationId, scope.spaceId, documentIds ? [...documentIds] : null],
-  )
+      [scope.organisationId, scope.spaceId, documentIds ? [...documentIds] : null],
+    )
   const languages = [...new Set(rows.flatMap((row) => row.languages))]
   const found = new Set(rows.map((row) => row.documentId))
   const gone = (documentIds ?? []).filter((documentId) => !found.has(documentId))
@@ -87,7 +89,9 @@ export async function* loadChunks(
   let after = lowestId
   for (;;) {
     const askedMs = performance.now()
-    const pages = await database.transaction((transaction) => loadTurn(transaction, source, after, askedMs), options)
+    const pages = await database
+      .for(source.scope.organisationId)
+      .transaction((transaction) => loadTurn(transaction, source, after, askedMs), options)
     for (const { chunks, vectors } of pages) {
       await slice()
       yield pagesByRun(chunks, vectors, source.version.dimensions)

@@ -120,7 +120,8 @@ export class SpaceSync {
   }
 
   async #loadNow(scope: SpaceScope, mayEvict: boolean): Promise<boolean> {
-    const { database, fromChunks } = this.#options
+    const { fromChunks } = this.#options
+    const database = this.#options.database.for(scope.organisationId)
     const [size] = await loadSpaceSizes(database, fromChunks, scope)
     const versions = await loadEmbeddingVersions(database)
     if (!size || this.#isClosed()) return false

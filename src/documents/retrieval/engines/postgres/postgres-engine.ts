@@ -81,7 +81,7 @@ interface Parts {
 }
 
 async function openSpace(parts: Parts, scope: SpaceScope, signal: AbortSignal): Promise<SpaceSearch> {
-  const { database } = parts
+  const database = parts.database.for(scope.organisationId)
   const prepared = { signal, prepared: true }
   const [space, names, segments] = await Promise.all([
     loadSpaceState(database, scope, prepared),
@@ -132,7 +132,7 @@ function createIndexedSearch(
 
   async function chooseIndexTerms(all: readonly QueryTerm[]): Promise<readonly QueryTerm[]> {
     if (all.length <= maximumRankedTerms || space.chunks <= sampledChunks) return selectTerms(context, all)
-    const sample = await samples.load(database, scope, options.signal)
+    const sample = await samples.load(database.for(scope.organisationId), scope, options.signal)
     // A term that the sample lacks may occur in the rest.
     return chooseTerms(all, (term) => sample.get(term) ?? 1, sampledChunks)
   }

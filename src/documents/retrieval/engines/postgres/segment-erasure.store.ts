@@ -6,9 +6,10 @@ const background = { background: true, timeoutMs: 60_000 }
 
 /** Vectors of the documents in the segments of the organisation, in every state. A segment has no index by document: all its rows are read. */
 export async function countInSegments(database: Database, documents: ErasedDocuments): Promise<number> {
+  const own = database.for(documents.organisationId)
   let count = 0
   for (const id of await loadSegments(database, documents)) {
-    const [row] = await database.query<{ count: bigint }>(
+    const [row] = await own.query<{ count: bigint }>(
       `select count(*) as count from ${segmentTable(id)} where document_id = any($1::uuid[])`,
       [[...documents.documentIds]],
       background,
@@ -24,7 +25,7 @@ export async function countInSegments(database: Database, documents: ErasedDocum
  */
 export async function removeFromSegments(database: Database, documents: ErasedDocuments): Promise<void> {
   for (const id of await loadSegments(database, documents)) {
-    await database.transaction(async (transaction) => {
+    await database.for(documents.organisationId).transaction(async (transaction) => {
       await transaction.execute(`lock table ${segmentTable(id)} in share row exclusive mode`)
       const removed = await transaction.execute(`delete from ${segmentTable(id)} where document_id = any($1::uuid[])`, [
         [...documents.documentIds],
@@ -38,10 +39,12 @@ export async function removeFromSegments(database: Database, documents: ErasedDo
 }
 
 async function loadSegments(database: Database, { organisationId }: ErasedDocuments): Promise<number[]> {
-  const rows = await database.query<{ id: number }>(
-    'select id from vector_segments where organisation_id = $1 order by id',
-    [organisationId],
-    background,
-  )
+  const rows = await database
+    .for(organisationId)
+    .query<{ id: number }>(
+      'select id from vector_segments where organisation_id = $1 order by id',
+      [organisationId],
+      background,
+    )
   return rows.map(({ id }) => id)
 }

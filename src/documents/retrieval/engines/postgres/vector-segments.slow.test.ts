@@ -111,8 +111,9 @@ async function membership(): Promise<Record<string, number>> {
 
 /** The database as a process sees it that does `before` in front of each statement. */
 function intercepted(before: (statement: string) => Promise<void>): Database {
-  return {
+  const database: Database = {
     ...corpus,
+    for: () => database,
     async query(statement, ...rest) {
       await before(statement)
       return corpus.query(statement, ...rest)
@@ -128,6 +129,7 @@ function intercepted(before: (statement: string) => Promise<void>): Database {
       return value
     },
   }
+  return database
 }
 
 describe('a document', () => {
