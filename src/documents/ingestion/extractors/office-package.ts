@@ -1,8 +1,9 @@
 import { open as openFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
-import { open as openZip, type Entry, type ZipFile } from 'yauzl'
+import { type Entry, fromRandomAccessReaderPromise, openPromise, type ZipFile } from 'yauzl'
 import { ExtractionError } from '../extraction.ts'
+import { FileReader, findZipSize } from './zip-end.ts'
 import { corruptFile, type OutputLimits } from './extractor.ts'
 import { type OfficeKind, readWholeXml } from './office-xml.ts'
 
@@ -109,13 +110,17 @@ function tooLarge(limits: OutputLimits, { what }: OfficeKind): ExtractionError {
   )
 }
 
-function openZipFile(filePath: string, { format }: OfficeKind): Promise<ZipFile> {
-  return new Promise((resolve, reject) => {
-    openZip(filePath, { lazyEntries: true, autoClose: false, validateEntrySizes: true }, (error, zip) => {
-      if (error) reject(corruptFile(`The ${format} file is damaged or cut short.`, error))
-      else resolve(zip)
+async function openZipFile(filePath: string, { format }: OfficeKind): Promise<ZipFile> {
+  const options = { lazyEntries: true, autoClose: false, validateEntrySizes: true }
+  try {
+    return await openPromise(filePath, options)
+  } catch (error) {
+    const size = await findZipSize(filePath)
+    if (size === null) throw corruptFile(`The ${format} file is damaged or cut short.`, error)
+    return await fromRandomAccessReaderPromise(new FileReader(filePath), size, options).catch((cause: unknown) => {
+      throw corruptFile(`The ${format} file is damaged or cut short.`, cause)
     })
-  })
+  }
 }
 
 function listEntries(zip: ZipFile, kind: OfficeKind): Promise<Map<string, Entry>> {

@@ -14,9 +14,13 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-async function read(body: string, parts: Record<string, string> = {}): Promise<ExtractedBlock[]> {
+async function read(
+  body: string,
+  parts: Record<string, string> = {},
+  behind: Buffer = Buffer.alloc(0),
+): Promise<ExtractedBlock[]> {
   const filePath = path.join(folder, 'file.docx')
-  const bytes = buildDocx(body, parts)
+  const bytes = Buffer.concat([buildDocx(body, parts), behind])
   await writeFile(filePath, bytes)
   const limits = defaultLimits('docx', bytes.length)
   const input = { filePath, sizeBytes: bytes.length, limits, report: { progress() {}, warn() {} } }
@@ -162,4 +166,12 @@ test('reads many numbered paragraphs in time that grows with their number', asyn
   const numbering = wordPart('numbering', abstractList(0, level(0, 'decimal', '%1.')) + list(1, 0))
   const blocks = await read(item('word', 1).repeat(20_000), { 'word/numbering.xml': numbering })
   expect(blocks.at(-1)!.text).toBe('20000. word')
+})
+
+test.each([
+  ['zeros', Buffer.alloc(3_000)],
+  ['the end of a message', Buffer.from('\r\n--boundary--\r\n')],
+  ['more than a comment of a zip can have', Buffer.alloc(100_000, 'x')],
+])('reads a document with bytes behind its zip: %s', async (_, behind) => {
+  expect(texts(await read(docxParagraph('The text of it.'), {}, behind))).toEqual(['The text of it.'])
 })
