@@ -22,6 +22,8 @@ const floods = {
       messages: [{ role: 'user', content: 'chunks:20000 every:1' }],
     })
     for (let number = 0; number < count; number++) open(jsonHead(body.length) + body).pause()
+    // Sockets that are not read do not keep the process running.
+    setInterval(() => {}, 60_000)
   },
   /** Bodies of which a byte arrives every 100 ms. */
   'slow-bodies'(count: number) {

@@ -16,8 +16,13 @@ const ofOneOwner: Lengths = { sliceMs: 2, turnMs: 3 }
 const ofSeveral: Lengths = { sliceMs: 0.5, turnMs: 1 }
 /** So long after steps of two owners followed each other, the loop counts as shared. */
 const sharedForMs = 100
-/** So that steps make progress next to work that has nothing to do with them. */
+/** So that steps make progress. */
 const shortestSliceMs = 0.25
+/**
+ * Part of the other work that a slice takes at least: work that takes this long has another cause than steps, such as slow bodies that are read
+ * in turns only after the steps of their requests.
+ */
+const shareOfOther = 1 / 4
 
 /** Steps that run at once in one turn of the event loop. What a shared event lets continue enters before any of it has taken time. */
 const maximumAtOnce = 32
@@ -130,7 +135,11 @@ export class LoopTurns {
     this.#isRunning = true
     this.#startedMs = nowMs
     const { sliceMs, turnMs } = this.#lengths(nowMs)
-    this.#sliceMs = Math.min(sliceMs, Math.max(shortestSliceMs, turnMs - otherMs))
+    this.#sliceMs = Math.max(
+      Math.min(sliceMs, turnMs - otherMs),
+      Math.min(ofOneOwner.sliceMs, otherMs * shareOfOther),
+      shortestSliceMs,
+    )
     this.#round = this.#waiting.owners
     const isArriving = this.#connectionLoop === loop
     const isForConnections = isArriving && ++this.#turnsWithoutStep < turnsForConnections
