@@ -120,7 +120,7 @@ async function measureAll(): Promise<number> {
   const organisationOf = () => organisationId
   const flushLedger = () => Promise.resolve()
   const read = { database: control, service, organisationOf, flushLedger, callIdsOf, clock: systemClock }
-  const access = createConversationAccess(read)
+  const access = createConversationAccess({ ...read, hasOtherInstances: false })
   const middleMs = Date.now() - 100_000 * 60_000
   const middle = { lastAtMs: middleMs, id: createUuid() }
   const { items } = await list({}, middle)

@@ -71,6 +71,7 @@ export const servingParts = workerParts
       flushLedger: () => ledger.flush(),
       callIdsOf,
       clock,
+      hasOtherInstances: control.engine === 'postgres',
     }),
   )
   .add('goldenQuestions', ({ goldenStores, documentNames, insightStore, clock }) => {

@@ -35,10 +35,15 @@ export interface ConversationAccessDependencies {
   /** The ids that the calls of an answer may have. */
   callIdsOf: (requestId: RequestId) => readonly string[]
   clock: Clock
+  hasOtherInstances: boolean
 }
 
+/** Another instance writes its answers every second (`flushEveryMs`), and a busy database takes time. */
+const retryEveryMs = 500
+const maximumRetries = 4
+
 export function createConversationAccess(dependencies: ConversationAccessDependencies) {
-  const { database, service, organisationOf, flushLedger, callIdsOf, clock } = dependencies
+  const { database, service, organisationOf, flushLedger, callIdsOf, clock, hasOtherInstances } = dependencies
   /** The ids of the calls: the receipts, or for an answer that did not end, those that it may have. */
   const callsOf = ({ requestId, receipts, outcome }: StoredTurn) =>
     outcome === 'complete' ? receipts : callIdsOf(requestId)
@@ -74,10 +79,17 @@ export function createConversationAccess(dependencies: ConversationAccessDepende
       }
     },
 
-    /** Also of an answer that this instance has not written yet. False if none is stored. */
+    /** Also of an answer that no instance has written yet. False if none is stored. */
     async rate(spaceId: string, requestId: string, given: AnswerRatingBody | null): Promise<boolean> {
+      const rateStored = () => rateTurn(ownOf(spaceId), { spaceId, requestId, atMs: clock.now() }, given)
       await service.flush()
-      return rateTurn(ownOf(spaceId), { spaceId, requestId, atMs: clock.now() }, given)
+      let isRated = await rateStored()
+      const retries = hasOtherInstances ? maximumRetries : 0
+      for (let retry = 0; !isRated && retry < retries; retry++) {
+        await clock.sleep(retryEveryMs)
+        isRated = await rateStored()
+      }
+      return isRated
     },
 
     /** Turns that ended before the call, and an entry in the admin log. */

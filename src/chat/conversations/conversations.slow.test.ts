@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { makeTestFolder } from '../../../test/harness/database.ts'
 import { createLedger } from '../../gateway/billing/index.ts'
 import { later, settledCall } from '../../gateway/billing/testing/journal-stage.ts'
@@ -276,6 +276,25 @@ describe('a rating of an answer', () => {
     await erase({ scope: 'user', user: 'u' })
     await stage.expectSums()
     expect(await rate(first, 'up')).toBe(false)
+  })
+
+  test('waits for an answer that another instance has not written yet, for a bounded time', async () => {
+    const other = stage.start()
+    const { clock, rate } = stage.start({ hasOtherInstances: true })
+    const asleep = () => vi.waitFor(() => expect(clock.sleeping()).toBe(1))
+    other.answer(['q', 'a'])
+    const rated = rate(stage.lastRequest(), 'up')
+    await asleep()
+    await other.service.flush()
+    await clock.advance(500)
+    expect(await rated).toBe(true)
+
+    const unknown = rate('req_unknown', 'up')
+    for (let retry = 0; retry < 4; retry++) {
+      await asleep()
+      await clock.advance(500)
+    }
+    expect(await unknown).toBe(false)
   })
 
   test('is refused for an answer of another Space', async () => {

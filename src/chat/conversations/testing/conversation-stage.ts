@@ -32,6 +32,7 @@ interface Parts {
   database?: Database
   log?: Log
   flushLedger?: () => Promise<void>
+  hasOtherInstances?: boolean
 }
 
 export type ConversationStage = Awaited<ReturnType<typeof openConversationStage>>
@@ -50,11 +51,16 @@ export async function openConversationStage() {
     return id
   }
 
-  function start({ database = databases.control, log = silentLog, flushLedger = () => Promise.resolve() }: Parts = {}) {
+  function start({
+    database = databases.control,
+    log = silentLog,
+    flushLedger = () => Promise.resolve(),
+    hasOtherInstances = false,
+  }: Parts = {}) {
     const clock = createFakeClock(startMs)
     const service = createConversations({ database, subjectDigest: (...parts) => parts.join(' '), clock, log })
     const read = { organisationOf: () => organisationId, flushLedger, callIdsOf }
-    const access = createConversationAccess({ database, service, clock, ...read })
+    const access = createConversationAccess({ database, service, clock, hasOtherInstances, ...read })
     return {
       clock,
       service,
