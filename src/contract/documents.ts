@@ -32,8 +32,9 @@ export const supportedFileTypes: Record<DocumentsVersion, z.infer<typeof support
       'text/tab-separated-values',
       'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
       'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+      'message/rfc822',
     ],
-    supportedExtensions: [...version1Types.supportedExtensions, '.html', '.htm', '.tsv', '.xlsx', '.pptx'],
+    supportedExtensions: [...version1Types.supportedExtensions, '.html', '.htm', '.tsv', '.xlsx', '.pptx', '.eml'],
   },
 }
 
@@ -42,7 +43,7 @@ export const supportedFileTypesSchema = z
   .meta({ id: 'SupportedFileTypes' })
 
 /** The formats of the supported types of every version. */
-export const documentFormats = ['pdf', 'docx', 'txt', 'csv', 'md', 'html', 'tsv', 'xlsx', 'pptx'] as const
+export const documentFormats = ['pdf', 'docx', 'txt', 'csv', 'md', 'html', 'tsv', 'xlsx', 'pptx', 'eml'] as const
 
 /** Codes of failed documents: a closed list. */
 export const documentFailureCodes = [

@@ -55,6 +55,7 @@ describe('version 2 of the document API', () => {
       '.tsv',
       '.xlsx',
       '.pptx',
+      '.eml',
     ])
     expect(second.supportedMimeTypes).toEqual([
       ...first.supportedMimeTypes,
@@ -62,6 +63,7 @@ describe('version 2 of the document API', () => {
       'text/tab-separated-values',
       'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
       'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+      'message/rfc822',
     ])
   })
 

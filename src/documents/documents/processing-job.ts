@@ -29,6 +29,8 @@ const smallBytes: Record<DocumentFormat, number> = {
   // A table of that size is long.
   xlsx: 256 * kibibyte,
   pptx: 2048 * kibibyte,
+  // Its attachments may be of any type.
+  eml: 256 * kibibyte,
   pdf: 2048 * kibibyte,
 }
 

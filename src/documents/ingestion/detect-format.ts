@@ -36,6 +36,7 @@ const fileTypes: readonly FileType[] = [
     extension: '.pptx',
     mimeType: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
   },
+  { format: 'eml', extension: '.eml', mimeType: 'message/rfc822' },
 ]
 
 function typesOf(version: DocumentsVersion): readonly FileType[] {

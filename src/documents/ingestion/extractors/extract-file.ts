@@ -2,6 +2,7 @@ import { ExtractionError, type DocumentFormat, type ExtractedBlock } from '../ex
 import { flagText } from '../suspicious/text-flags.ts'
 import { extractCsv, extractTsv } from './csv.ts'
 import { extractDocx } from './docx/docx.ts'
+import { createEmlExtractor } from './eml/eml.ts'
 import type { Extractor, ExtractorInput } from './extractor.ts'
 import { extractHtml } from './html/html.ts'
 import { extractMarkdown } from './markdown.ts'
@@ -27,6 +28,7 @@ export function createFileExtractor(options?: PdfOptions) {
     tsv: extractTsv,
     xlsx: extractXlsx,
     pptx: extractPptx,
+    eml: createEmlExtractor((format, input) => extractors[format](input)),
   }
 
   return {
@@ -78,5 +80,6 @@ const noTextMessages: Record<DocumentFormat, string> = {
   html: 'No text was found in the page. Save the page as your browser shows it, with its text.',
   tsv: 'No text was found in the tsv file: all its cells are empty.',
   xlsx: 'No text was found in the workbook: all its cells are empty.',
+  eml: 'No text was found in the message: it has neither a subject nor a text.',
   pptx: 'No text was found in the presentation. Upload one that holds text, not only pictures.',
 }

@@ -32,6 +32,8 @@ export interface ExtractionReport {
 
 export interface ExtractorInput {
   filePath: string
+  /** The bytes of a part of a file, which are read instead of it. */
+  content?: Buffer | undefined
   sizeBytes: number
   limits: OutputLimits
   report: ExtractionReport

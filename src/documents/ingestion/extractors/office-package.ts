@@ -1,10 +1,10 @@
 import { open as openFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
-import { type Entry, fromRandomAccessReaderPromise, openPromise, type ZipFile } from 'yauzl'
+import { type Entry, fromBufferPromise, fromRandomAccessReaderPromise, openPromise, type ZipFile } from 'yauzl'
 import { ExtractionError } from '../extraction.ts'
 import { FileReader, findZipSize } from './zip-end.ts'
-import { corruptFile, type OutputLimits } from './extractor.ts'
+import { corruptFile, type ExtractorInput, type OutputLimits } from './extractor.ts'
 import { type OfficeKind, readWholeXml } from './office-xml.ts'
 
 /** More parts than any office program writes; a central directory of millions is an attack on memory. */
@@ -20,13 +20,10 @@ export interface OfficePackage {
 }
 
 /** Opens the container. Throws ExtractionError for encrypted, foreign, broken and oversized ones. */
-export async function openOfficePackage(
-  filePath: string,
-  limits: OutputLimits,
-  kind: OfficeKind,
-): Promise<OfficePackage> {
-  await refuseOleContainer(filePath, kind)
-  const zip = await openZipFile(filePath, kind)
+export async function openOfficePackage(input: ExtractorInput, kind: OfficeKind): Promise<OfficePackage> {
+  const { limits } = input
+  await refuseOleContainer(input, kind)
+  const zip = await openZipFile(input, kind)
   let entries: Map<string, Entry>
   try {
     entries = await listEntries(zip, kind)
@@ -75,8 +72,8 @@ function partKey(name: string): string {
 }
 
 /** Password protection, and the former formats such as .doc, put an OLE container in place of the zip. */
-async function refuseOleContainer(filePath: string, kind: OfficeKind) {
-  await using file = await openFile(filePath, 'r')
+async function refuseOleContainer({ filePath, content }: ExtractorInput, kind: OfficeKind) {
+  await using file = content ? openBytes(content) : await openFile(filePath, 'r')
   const head = Buffer.alloc(8)
   await file.read(head, 0, 8, 0)
   if (head.toString('hex') !== 'd0cf11e0a1b11ae1') return
@@ -96,6 +93,16 @@ async function refuseOleContainer(filePath: string, kind: OfficeKind) {
   )
 }
 
+/** Reads bytes as a file is read. */
+function openBytes(content: Buffer) {
+  return {
+    read(target: Buffer, _offset: number, length: number, position: number) {
+      return Promise.resolve({ bytesRead: content.copy(target, 0, position, position + length) })
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  }
+}
+
 function encryptedFile({ encryptedCode, what, program }: OfficeKind): ExtractionError {
   return new ExtractionError(
     encryptedCode,
@@ -110,15 +117,16 @@ function tooLarge(limits: OutputLimits, { what }: OfficeKind): ExtractionError {
   )
 }
 
-async function openZipFile(filePath: string, { format }: OfficeKind): Promise<ZipFile> {
+async function openZipFile({ filePath, content }: ExtractorInput, { format }: OfficeKind): Promise<ZipFile> {
   const options = { lazyEntries: true, autoClose: false, validateEntrySizes: true }
+  const damaged = (cause: unknown) => corruptFile(`The ${format} file is damaged or cut short.`, cause)
   try {
-    return await openPromise(filePath, options)
+    return await (content ? fromBufferPromise(content, options) : openPromise(filePath, options))
   } catch (error) {
-    const size = await findZipSize(filePath)
-    if (size === null) throw corruptFile(`The ${format} file is damaged or cut short.`, error)
+    const size = content ? null : await findZipSize(filePath)
+    if (size === null) throw damaged(error)
     return await fromRandomAccessReaderPromise(new FileReader(filePath), size, options).catch((cause: unknown) => {
-      throw corruptFile(`The ${format} file is damaged or cut short.`, cause)
+      throw damaged(cause)
     })
   }
 }

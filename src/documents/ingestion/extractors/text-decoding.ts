@@ -13,7 +13,8 @@ const sampleBytes = 64 * 1024
 /** A file is still UTF-8 with damage when at most this share of its multi-byte characters is broken. */
 const tolerableDamage = 0.05
 
-type TextInput = Pick<ExtractorInput, 'filePath' | 'report' | 'declaredEncoding'>
+type FileInput = Pick<ExtractorInput, 'filePath' | 'content'>
+type TextInput = FileInput & Pick<ExtractorInput, 'report' | 'declaredEncoding'>
 
 /**
  * Decodes a text file: byte order mark first, then the declared encoding if the bytes are valid in it, then strict UTF-8, then a
@@ -21,7 +22,7 @@ type TextInput = Pick<ExtractorInput, 'filePath' | 'report' | 'declaredEncoding'
  */
 export async function* decodeTextFile(input: TextInput): AsyncGenerator<string> {
   const decoder = createDecoder(await detectEncoding(input))
-  for await (const bytes of readFileBytes(input.filePath)) {
+  for await (const bytes of readFileBytes(input)) {
     const text = decoder.decode(bytes, { stream: true })
     if (text !== '') yield text
   }
@@ -30,11 +31,12 @@ export async function* decodeTextFile(input: TextInput): AsyncGenerator<string> 
 }
 
 /** The file's encoding as a label of the Encoding standard or of iconv-lite. */
-async function detectEncoding({ filePath, report, declaredEncoding }: TextInput): Promise<string> {
-  const head = await readHead(filePath, 4096)
+async function detectEncoding(input: TextInput): Promise<string> {
+  const { report, declaredEncoding } = input
+  const head = await readHead(input, 4096)
   const marked = byteOrderMark(head)
   if (marked) return marked
-  if (declaredEncoding && (await isValidIn(declaredEncoding, filePath))) return declaredEncoding
+  if (declaredEncoding && (await isValidIn(declaredEncoding, input))) return declaredEncoding
   const guessed = (encoding: string) => {
     const message = `The file does not state its encoding; it was read as ${encoding}. If characters are wrong, save the file as UTF-8 or upload it with a charset in the Content-Type of the file's part.`
     report.warn({ code: 'encoding_guessed', message })
@@ -42,7 +44,7 @@ async function detectEncoding({ filePath, report, declaredEncoding }: TextInput)
   }
   const wide = unmarkedUnicode(head)
   if (wide) return guessed(wide)
-  const scan = await scanUtf8(filePath)
+  const scan = await scanUtf8(input)
   if (scan.broken === 0) return scan.valid === 0 && scan.sevenBit ? guessed(scan.sevenBit) : 'utf-8'
   if (scan.valid > 0 && scan.broken / (scan.valid + scan.broken) <= tolerableDamage) {
     report.warn({
@@ -55,11 +57,11 @@ async function detectEncoding({ filePath, report, declaredEncoding }: TextInput)
 }
 
 /** True where the whole file can be decoded; its end may cut a character. */
-async function isValidIn(encoding: string, filePath: string): Promise<boolean> {
+async function isValidIn(encoding: string, input: FileInput): Promise<boolean> {
   // ASCII is valid UTF-8; a file that is not ASCII contradicts the label, which decoders read as windows-1252.
   const decoder = /ascii/i.test(encoding) ? null : createLegacyDecoder(encoding)
   if (!decoder) return false
-  for await (const bytes of readFileBytes(filePath))
+  for await (const bytes of readFileBytes(input))
     if (decoder.decode(bytes, { stream: true }).includes('\ufffd')) return false
   return true
 }
@@ -89,7 +91,7 @@ interface Utf8Scan {
   sample: Uint8Array
 }
 
-async function scanUtf8(filePath: string): Promise<Utf8Scan> {
+async function scanUtf8(input: FileInput): Promise<Utf8Scan> {
   const decoder = new TextDecoder('utf-8')
   const sample: Uint8Array[] = []
   let sampled = 0
@@ -104,7 +106,7 @@ async function scanUtf8(filePath: string): Promise<Utf8Scan> {
       }
     }
   }
-  for await (const bytes of readFileBytes(filePath)) {
+  for await (const bytes of readFileBytes(input)) {
     count(decoder.decode(bytes, { stream: true }))
     if (valid + broken === 0) sevenBit ??= sevenBitEncoding(Buffer.from(bytes).toString('latin1'))
     if (sampled < sampleBytes) {
@@ -122,14 +124,19 @@ async function scanUtf8(filePath: string): Promise<Utf8Scan> {
   return { valid, broken, sevenBit, sample: Buffer.concat(sample) }
 }
 
-async function readHead(filePath: string, bytes: number): Promise<Uint8Array> {
+export async function readHead({ filePath, content }: FileInput, bytes: number): Promise<Uint8Array> {
+  if (content) return content.subarray(0, bytes)
   await using file = await open(filePath, 'r')
   const buffer = new Uint8Array(bytes)
   const { bytesRead } = await file.read(buffer, 0, bytes, 0)
   return buffer.subarray(0, bytesRead)
 }
 
-async function* readFileBytes(filePath: string): AsyncGenerator<Uint8Array> {
+async function* readFileBytes({ filePath, content }: FileInput): AsyncGenerator<Uint8Array> {
+  if (content) {
+    for (let at = 0; at < content.length; at += readBytes) yield content.subarray(at, at + readBytes)
+    return
+  }
   await using file = await open(filePath, 'r')
   for (;;) {
     const buffer = new Uint8Array(readBytes)

@@ -21,6 +21,13 @@ function columnName(number: number): string {
 const entities =
   '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "lol"><!ENTITY b "&a;&a;&a;&a;"> <!ENTITY c SYSTEM "file:///etc/passwd">]><x>&b;&c;</x>'
 
+/** Attachments with a megabyte of words each, packed. */
+function bombs(count: number): string {
+  const words = buildDocx(docxParagraph('words '.repeat(100_000)).repeat(10)).toString('base64')
+  const head = 'Content-Type: application/octet-stream; name=a.docx\nContent-Transfer-Encoding: base64\n\n'
+  return `--b\n${head}${words}\n`.repeat(count)
+}
+
 const failures: [string, DocumentFormat, string, () => string | Buffer][] = [
   ['a page of nested tables', 'html', 'too_complex', () => '<table><tr><td>'.repeat(200_000)],
   ['a page of nested lists', 'html', 'too_complex', () => `<ul>${'<li><ul>'.repeat(500_000)}x`],
@@ -108,6 +115,12 @@ const failures: [string, DocumentFormat, string, () => string | Buffer][] = [
     'pptx',
     'unsupported_content',
     () => buildPptx([{ content: '' }], { 'ppt/slides/1.xml': entities }),
+  ],
+  [
+    'a message whose attachments are bombs',
+    'eml',
+    'too_large_when_unpacked',
+    () => `Content-Type: multipart/mixed; boundary=b\n\n${bombs(40)}`,
   ],
   ['a Word document named .xlsx', 'xlsx', 'unsupported_content', () => buildDocx(docxParagraph('x'))],
 ]

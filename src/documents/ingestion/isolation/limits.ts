@@ -13,7 +13,7 @@ export interface ExtractionLimits extends OutputLimits {
 
 const mebibyte = 1024 * 1024
 
-const packed: ReadonlySet<DocumentFormat> = new Set(['pdf', 'docx', 'xlsx', 'pptx'])
+const packed: ReadonlySet<DocumentFormat> = new Set(['pdf', 'docx', 'xlsx', 'pptx', 'eml'])
 
 /** Heap of the child's JavaScript, in MiB. PDFium's memory comes on top, and `memoryLimitBytes` bounds both. */
 export const childHeapMebibytes = 512

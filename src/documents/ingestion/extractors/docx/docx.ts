@@ -12,7 +12,7 @@ import { wordKind } from './word-kind.ts'
 
 /** A Word document: body with headings, lists and tables, then footnotes and endnotes. */
 export async function* extractDocx(input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
-  const archive = await openOfficePackage(input.filePath, input.limits, wordKind)
+  const archive = await openOfficePackage(input, wordKind)
   try {
     const parts = await findParts(archive)
     const styleOf = await readStyles(archive.read(parts.styles))

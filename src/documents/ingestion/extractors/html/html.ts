@@ -1,9 +1,8 @@
-import { open } from 'node:fs/promises'
 import type { ExtractedBlock } from '../../extraction.ts'
 import { hiddenText } from '../../suspicious/text-flags.ts'
 import { cleanLine } from '../clean-text.ts'
 import { createBlockBatch, type ExtractorInput } from '../extractor.ts'
-import { decodeTextFile } from '../text-decoding.ts'
+import { decodeTextFile, readHead } from '../text-decoding.ts'
 import { HtmlPage } from './page.ts'
 import { type PageScope, RegionStack } from './regions.ts'
 import { HtmlTokenizer } from './tokenizer.ts'
@@ -16,7 +15,7 @@ const sufficientShare = 0.2
 
 /** A web page: the text of its main part with headings, lists, tables and the addresses of links. */
 export async function* extractHtml(given: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
-  const input = { ...given, declaredEncoding: given.declaredEncoding ?? (await statedEncoding(given.filePath)) }
+  const input = { ...given, declaredEncoding: given.declaredEncoding ?? (await statedEncoding(given)) }
   const survey = await surveyPage(input)
   const batch = createBlockBatch()
   if (survey.title !== '') batch.add({ kind: 'heading', level: 1, text: survey.title })
@@ -66,9 +65,7 @@ async function surveyPage(input: ExtractorInput): Promise<{ scope: PageScope; ti
 }
 
 /** The encoding that the page states; undefined where it states none. */
-async function statedEncoding(filePath: string): Promise<string | undefined> {
-  await using file = await open(filePath, 'r')
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0)
-  const head = buffer.toString('latin1', 0, bytesRead)
+async function statedEncoding(input: ExtractorInput): Promise<string | undefined> {
+  const head = Buffer.from(await readHead(input, headBytes)).toString('latin1')
   return /<(?:meta\s[^>]{0,200}?charset|\?xml\s[^>]{0,100}?encoding)\s*=\s*["']?\s*([\w.:-]{1,40})/i.exec(head)?.[1]
 }

@@ -21,8 +21,8 @@ export interface PdfOptions {
 /** A pdf, page by page. A page that cannot be read becomes a warning; the others are read. */
 export function createPdfExtractor(reader: PdfReader, { findsTables = true }: PdfOptions = {}): Extractor {
   return async function* extractPdf(input) {
-    const { filePath, limits, report } = input
-    const bytes = await readFile(filePath)
+    const { filePath, content, limits, report } = input
+    const bytes = content ?? (await readFile(filePath))
     const document = reader.open(bytes)
     try {
       const { pageCount } = document

@@ -17,7 +17,7 @@ const powerPointKind: OfficeKind = {
 
 /** A PowerPoint presentation: each slide with its title, its texts and tables in reading order, and its notes. Macros are never read. */
 export async function* extractPptx(input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
-  const archive = await openOfficePackage(input.filePath, input.limits, powerPointKind)
+  const archive = await openOfficePackage(input, powerPointKind)
   try {
     const parts = await listSlides(archive, await findDocumentPart(archive))
     const batch = createBlockBatch()

@@ -20,7 +20,7 @@ const excelKind: OfficeKind = {
 
 /** An Excel workbook: each sheet under its name, with its tables as they are shown, and the notes of its cells. Macros are never read. */
 export async function* extractXlsx(input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
-  const archive = await openOfficePackage(input.filePath, input.limits, excelKind)
+  const archive = await openOfficePackage(input, excelKind)
   try {
     const workbook = await readWorkbook(archive, await findDocumentPart(archive))
     const missing = { formulas: 0 }

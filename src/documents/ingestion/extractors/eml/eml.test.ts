@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest'
+import { buildDocx, buildTextPdf, buildXlsx, docxParagraph, sheetRows } from '../../testing/build-documents.ts'
+import { readBlocks } from '../../testing/read-blocks.ts'
+
+const attachment = (name: string, content: Buffer | string, type = 'application/octet-stream') =>
+  `Content-Type: ${type}; name="${name}"\r\nContent-Disposition: attachment; filename="${name}"\r\nContent-Transfer-Encoding: base64\r\n\r\n${Buffer.from(content).toString('base64').replace(/.{76}/g, '$&\r\n')}`
+const multipart = (kind: string, boundary: string, ...parts: string[]) =>
+  `Content-Type: multipart/${kind}; boundary="${boundary}"\r\n\r\npreamble\r\n${parts.map((part) => `--${boundary}\r\n${part}\r\n`).join('')}--${boundary}--\r\nepilogue`
+
+test('has the subject, the headers that readers see, and the text in its richest form', async () => {
+  const { blocks } = await readBlocks(
+    'eml',
+    `From: =?utf-8?Q?J=C3=BCrgen_M=C3=BCller?= <j@example.org>\r\nTo: a@example.org,\r\n b@example.org\r\nReceived: from somewhere\r\nSubject: =?ISO-8859-1?B?${Buffer.from('Grüße ', 'latin1').toString('base64')}?=\r\n =?utf-8?B?${Buffer.from('von uns').toString('base64')}?=\r\n${multipart(
+      'alternative',
+      'b 1',
+      'Content-Type: text/plain\r\n\r\nPlain text',
+      'Content-Type: text/html; charset=windows-1252\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n<p>Rich =\r\ntext costs 5=80</p>',
+    )}`,
+  )
+  expect(blocks).toEqual([
+    { kind: 'heading', level: 1, text: 'Grüße von uns' },
+    { kind: 'paragraph', text: 'From: Jürgen Müller <j@example.org>\nTo: a@example.org, b@example.org' },
+    { kind: 'paragraph', text: 'Rich text costs 5€' },
+  ])
+})
+
+test('reads attachments of every supported type under their names, and names the others', async () => {
+  const inner = `Subject: Earlier\r\n\r\nAn earlier message.`
+  const { blocks, warnings } = await readBlocks(
+    'eml',
+    `Subject: Files\r\n${multipart(
+      'mixed',
+      'outer',
+      multipart(
+        'related',
+        'inner',
+        'Content-Type: text/plain; charset=utf-8\r\n\r\nSee the files.',
+        attachment('logo.png', 'x', 'image/png'),
+      ),
+      attachment(
+        'prices.xlsx',
+        buildXlsx([
+          {
+            name: 'Prices',
+            rows: sheetRows([
+              ['Plant', 'Euro'],
+              ['Rose', 3],
+            ]),
+          },
+        ]),
+      ),
+      attachment('letter.docx', buildDocx(docxParagraph('Dear all'))),
+      attachment('page.pdf', buildTextPdf([{ texts: [{ text: 'On a page', x: 50, y: 700 }] }])),
+      attachment('notes.txt', 'Grüße', 'text/plain; charset=utf-8'),
+      `Content-Type: message/rfc822\r\n\r\n${inner}`,
+      attachment('broken.docx', 'no zip'),
+      attachment('photo.zip', 'PK'),
+    )}`,
+  )
+  expect(blocks.map(({ kind, level, text }) => [kind, level, text])).toEqual([
+    ['heading', 1, 'Files'],
+    ['paragraph', undefined, 'See the files.'],
+    ['heading', 2, 'prices.xlsx'],
+    ['heading', 3, 'Prices'],
+    ['table_row', undefined, 'Plant | Euro'],
+    ['table_row', undefined, 'Rose | 3'],
+    ['heading', 2, 'letter.docx'],
+    ['paragraph', undefined, 'Dear all'],
+    ['heading', 2, 'page.pdf'],
+    ['paragraph', undefined, 'On a page'],
+    ['heading', 2, 'notes.txt'],
+    ['paragraph', undefined, 'Grüße'],
+    ['heading', 2, 'Message.eml'],
+    ['heading', 3, 'Earlier'],
+    ['paragraph', undefined, 'An earlier message.'],
+    ['heading', 2, 'broken.docx'],
+  ])
+  expect(blocks.every(({ page }) => page === undefined)).toBe(true)
+  expect(warnings.map(({ code, message }) => [code, message.slice(0, 40)])).toEqual([
+    ['embedded_content_skipped', 'The attachment logo.png was not read: it'],
+    ['damaged_parts', 'The attachment broken.docx was not read '],
+    ['embedded_content_skipped', 'The attachment photo.zip was not read: i'],
+  ])
+})
+
+test('reads names in pieces and encoded, and a message that is cut short', async () => {
+  const { texts } = await readBlocks(
+    'eml',
+    "Subject: Cut\nContent-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: text/plain\nContent-Disposition: attachment; filename*0*=utf-8''%C3%9Cber; filename*1*=sicht.txt\n\nOverview",
+  )
+  expect(texts).toEqual(['Cut', 'Übersicht.txt', 'Overview'])
+})
+
+test('reads messages within messages and parts within parts to a bound', async () => {
+  const nested = (depth: number): string =>
+    depth === 0
+      ? 'Subject: Inmost\r\n\r\nText'
+      : `Subject: Level ${depth}\r\nContent-Type: message/rfc822\r\n\r\n${nested(depth - 1)}`
+  const messages = await readBlocks('eml', nested(50))
+  expect(messages.texts).toContain('Level 46')
+  expect(messages.texts).not.toContain('Level 45')
+  expect(messages.warnings).toMatchObject([{ code: 'embedded_content_skipped' }])
+  const parts = Array.from(
+    { length: 500 },
+    (_, level) => `Content-Type: multipart/mixed; boundary=b${level}\r\n\r\n--b${level}\r\n`,
+  )
+  const deep = await readBlocks('eml', `Subject: Deep\r\n${parts.join('')}\r\nText`)
+  expect(deep.warnings).toMatchObject([{ code: 'truncated' }])
+})

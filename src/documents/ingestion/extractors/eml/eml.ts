@@ -1,0 +1,106 @@
+import { readFile } from 'node:fs/promises'
+import { detectFormat, detectionHeadBytes } from '../../detect-format.ts'
+import { ExtractionError, type DocumentFormat, type ExtractedBlock } from '../../extraction.ts'
+import { createBlockBatch, type Extractor, type ExtractorInput } from '../extractor.ts'
+import { decodeHeader, type Headers } from './headers.ts'
+import { type MailPart, readMail } from './parts.ts'
+
+/** Messages within messages that are read. */
+const maximumMessages = 5
+const shownHeaders = ['From', 'To', 'Cc', 'Date']
+
+/**
+ * An e-mail message: its subject, the headers that a reader sees, its text, and each attachment of a supported type under its name.
+ * `extractPart` reads the parts.
+ */
+export function createEmlExtractor(
+  extractPart: (format: DocumentFormat, input: ExtractorInput) => ReturnType<Extractor>,
+) {
+  async function* extractMessage(input: ExtractorInput, depth: number): AsyncGenerator<ExtractedBlock[]> {
+    const mail = readMail(input.content ?? (await readFile(input.filePath)))
+    yield headerBlocks(mail.headers)
+    if (mail.isCut)
+      input.report.warn({
+        code: 'truncated',
+        message: 'The message has too many or too deeply nested parts; some were not read.',
+      })
+    for (const part of mail.body) yield* readBody(part, input)
+    for (const part of mail.attachments) yield* readAttachment(part, input, depth)
+  }
+
+  async function* readBody(part: MailPart, input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
+    const content = part.content()
+    if (content.length === 0) return
+    yield* extractPart(part.type === 'text/html' ? 'html' : 'txt', inputOf(input, content, part))
+  }
+
+  async function* readAttachment(
+    part: MailPart,
+    input: ExtractorInput,
+    depth: number,
+  ): AsyncGenerator<ExtractedBlock[]> {
+    const content = part.content()
+    const name = part.name === '' ? (part.type === 'message/rfc822' ? 'Message.eml' : part.type) : part.name
+    const detected = formatOf(part, content)
+    if (content.length === 0 || (detected === 'eml' && depth >= maximumMessages) || !detected) {
+      if (!(part.isInline && part.type.startsWith('image/'))) reportSkipped(input, name)
+      return
+    }
+    const batch = createBlockBatch()
+    batch.add({ kind: 'heading', level: 2, text: name })
+    yield batch.take()
+    const partInput = inputOf(input, content, part)
+    try {
+      const blocks = detected === 'eml' ? extractMessage(partInput, depth + 1) : extractPart(detected, partInput)
+      for await (const found of blocks) yield found.map(asPart)
+    } catch (error) {
+      if (!(error instanceof ExtractionError)) throw error
+      input.report.warn({
+        code: 'damaged_parts',
+        message: `The attachment ${name} was not read to its end. ${error.message}`,
+      })
+    }
+  }
+
+  return (input: ExtractorInput) => extractMessage(input, 1)
+}
+
+function headerBlocks(headers: Headers): ExtractedBlock[] {
+  const subject = decodeHeader(headers.get('subject'))
+  const lines = shownHeaders.flatMap((name) => {
+    const value = decodeHeader(headers.get(name.toLowerCase()))
+    return value === '' ? [] : [`${name}: ${value}`]
+  })
+  return [
+    ...(subject === '' ? [] : [{ kind: 'heading' as const, level: 1, text: subject }]),
+    ...(lines.length === 0 ? [] : [{ kind: 'paragraph' as const, text: lines.join('\n') }]),
+  ]
+}
+
+function inputOf(input: ExtractorInput, content: Buffer, { charset }: MailPart): ExtractorInput {
+  // Pages and progress of a part are not those of the message.
+  const report: ExtractorInput['report'] = {
+    progress() {},
+    warn: ({ pages: _pages, ...warning }) => input.report.warn(warning),
+  }
+  return { ...input, content, sizeBytes: content.length, declaredEncoding: charset, report }
+}
+
+function formatOf({ type, name }: MailPart, content: Buffer): DocumentFormat | null {
+  if (type === 'message/rfc822') return 'eml'
+  const head = content.subarray(0, detectionHeadBytes)
+  const detected = detectFormat({ fileName: name, head, declaredType: type }, 2)
+  return detected.supported ? detected.format : null
+}
+
+/** A block of an attachment: below the heading with its name, and without a page, which would count as one of the message. */
+function asPart({ page: _page, ...block }: ExtractedBlock): ExtractedBlock {
+  return block.kind === 'heading' ? { ...block, level: Math.min(6, (block.level ?? 1) + 2) } : block
+}
+
+function reportSkipped({ report }: ExtractorInput, name: string) {
+  report.warn({
+    code: 'embedded_content_skipped',
+    message: `The attachment ${name.slice(0, 100)} was not read: its type is not supported. If it matters, upload its text.`,
+  })
+}
