@@ -102,6 +102,17 @@ test('while connections arrive, each owner runs a step in every eighth turn of t
   expect(done).toEqual(['flood', 'other'])
 })
 
+test('while connections arrive in long turns of the event loop, each owner runs a step in every turn', async () => {
+  const loop = createLoop()
+  loop.connect()
+  for (const owner of ['flood', 'other']) for (let number = 0; number < 10; number++) void loop.step(owner)
+  for (let turn = 0; turn < 4; turn++) {
+    loop.work(10)
+    loop.connect()
+    expect((await loop.turn()).toSorted()).toEqual(['flood', 'other'])
+  }
+})
+
 test('turns of the event loop are short while steps of several owners run, and longer after that', async () => {
   const loop = createLoop()
   for (let number = 0; number < 300; number++) void loop.step('flood')

@@ -34,6 +34,8 @@ const maximumBatch = 64
  * with slices of steps the thousandth client would wait for seconds.
  */
 const turnsForConnections = 8
+/** Steps wait no longer for connections: turns that are long have another cause, and steps make them hardly longer. */
+const connectionsMs = 4
 
 interface LoopTurnsOptions {
   nowMs?: () => number
@@ -73,6 +75,8 @@ export class LoopTurns {
   /** The turn in which the last connection arrived. */
   #connectionLoop = -Infinity
   #turnsWithoutStep = 0
+  /** The last phase in which steps could run. */
+  #steppedMs = 0
   /** Steps that the present phase may still resume. */
   #allowed = 0
 
@@ -142,8 +146,12 @@ export class LoopTurns {
     )
     this.#round = this.#waiting.owners
     const isArriving = this.#connectionLoop === loop
-    const isForConnections = isArriving && ++this.#turnsWithoutStep < turnsForConnections
-    if (!isForConnections) this.#turnsWithoutStep = 0
+    const isForConnections =
+      isArriving && nowMs - this.#steppedMs < connectionsMs && ++this.#turnsWithoutStep < turnsForConnections
+    if (!isForConnections) {
+      this.#turnsWithoutStep = 0
+      this.#steppedMs = nowMs
+    }
     if (isForConnections) this.#allowed = 0
     else this.#allowed = isArriving ? this.#round : maximumBatch
   }
