@@ -119,7 +119,7 @@ const failures: [string, DocumentFormat, string, () => string | Buffer][] = [
   [
     'a message whose attachments are bombs',
     'eml',
-    'too_large_when_unpacked',
+    'too_complex',
     () => `Content-Type: multipart/mixed; boundary=b\n\n${bombs(40)}`,
   ],
   ['a Word document named .xlsx', 'xlsx', 'unsupported_content', () => buildDocx(docxParagraph('x'))],
