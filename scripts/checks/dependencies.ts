@@ -124,15 +124,11 @@ function mayImport(room: string | undefined, target: string, wings: Wings): bool
     : row?.imports.includes(targetWing) === true
 }
 
-/**
- * The transaction that code is inside of, the request that a library does not pass on, and whose slices of the event loop its work takes. Spans
- * have one too.
- */
+/** The transaction that code is inside of, and the request that a library does not pass on. Spans have one too. */
 const contexts = [
   'src/platform/database/create-database.ts',
   'src/documents/retrieval/engines/postgres/postgres-engine.ts',
   'src/tenants/accounts/sign-in.ts',
-  'src/platform/kernel/organisation-context.ts',
 ]
 
 function mayKeepContext(from: string): boolean {

@@ -76,6 +76,8 @@ function isExpected(file: CorpusFile, processed: Processed, recall: number | nul
       return processed.status === 'ready' || hasReason
     case 'no_text':
     case 'error': {
+      // Pictures of text are read where text recognition is installed.
+      if (processed.status === 'ready') return file.failure_class === 'no_text_layer' && processed.isRecognised
       if (!hasReason) return false
       const codes = codesOfClass[file.failure_class ?? ''] ?? (file.outcome === 'no_text' ? ['no_text'] : undefined)
       return codes === undefined || codes.includes(processed.code)

@@ -4,7 +4,7 @@ import type { DocumentBody } from '../../src/contract/documents.ts'
 
 /** What became of an uploaded file. */
 export type Processed =
-  | { status: 'ready'; id: string }
+  | { status: 'ready'; id: string; isRecognised: boolean }
   | { status: 'failed' | 'refused'; id: string | null; code: string; message: string }
   | { status: 'stuck'; id: string }
 
@@ -78,7 +78,11 @@ export async function createCorpusClient({ url, operatorToken }: { url: string; 
     const endMs = Date.now() + deadlineMs
     while (Date.now() < endMs) {
       const document = await call<DocumentBody>(key, 'GET', `/v1/documents/${id}`)
-      if (document.status === 'ready') return { status: 'ready', id }
+      if (document.status === 'ready') {
+        const codes = (document.warnings ?? []).map(({ code }) => code)
+        const isRecognised = codes.includes('recognised_text') || codes.includes('uncertain_recognition')
+        return { status: 'ready', id, isRecognised }
+      }
       if (document.status === 'failed') return { status: 'failed', id, ...document.error! }
       await wait(pollMs)
     }

@@ -136,7 +136,7 @@ describe('digests', () => {
     let next = setImmediate(countPauses)
     await digestConversation(messages, null)
     clearImmediate(next)
-    // A message takes about 2 ms, and work pauses after 2 ms.
+    // A message takes about 2 ms, and work pauses after 8 ms.
     expect(pauses).toBeGreaterThan(10)
   })
 

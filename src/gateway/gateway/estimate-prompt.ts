@@ -1,5 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { textOf } from '../../platform/bodies/index.ts'
-import { currentOrganisation, nextLoopTurn } from '../../platform/kernel/index.ts'
 import { textOfContent } from '../conversation/index.ts'
 import type { ProviderMessage, ProviderRequest } from '../providers/index.ts'
 import { estimateLongText, estimateTokens, type TokenEstimate } from '../tokens/index.ts'
@@ -7,8 +7,8 @@ import { estimateLongText, estimateTokens, type TokenEstimate } from '../tokens/
 /** Role markers and separators; the compatible API's own guide says 3 to 4, providers' templates go up to about 10. */
 const perMessage: TokenEstimate = { estimate: 4, bound: 12 }
 const perPrompt: TokenEstimate = { estimate: 3, bound: 32 }
-/** UTF-16 units that are read in one turn of the organisation, about 2 ms. The largest prompt has 33 million; a message has at most 200,000. */
-const unitsPerTurn = 80_000
+/** UTF-16 units that are read in one turn of the event loop, about 10 ms. The largest prompt has 33 million. */
+const unitsPerTurn = 400_000
 
 /** Estimate and bound of a prompt without a tokenizer run. Decodes long texts. Yields to other requests between parts of a large prompt. */
 export async function estimatePrompt({
@@ -22,7 +22,7 @@ export async function estimatePrompt({
     const content = textOf(textOfContent(message.content))
     if (units + content.length > unitsPerTurn) {
       units = 0
-      await nextLoopTurn(currentOrganisation())
+      await nextTurn()
     }
     units += content.length
     addMessage(total, message, estimateTokens(content))
@@ -37,7 +37,7 @@ export async function estimateEach(texts: readonly string[]): Promise<TokenEstim
   for (const text of texts) {
     if (units + text.length > unitsPerTurn) {
       units = 0
-      await nextLoopTurn(currentOrganisation())
+      await nextTurn()
     }
     units += text.length
     estimates.push(estimateTokens(text))

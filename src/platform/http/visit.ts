@@ -1,13 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyRequest } from 'fastify'
-import {
-  type AppError,
-  type Log,
-  type RequestId,
-  type RequestSpan,
-  runForOrganisation,
-  sharedOwner,
-} from '../kernel/index.ts'
+import { type AppError, type Log, type RequestId, type RequestSpan, sharedOwner } from '../kernel/index.ts'
 import type { BodyAccount } from './body-budget.ts'
 import { discardBody } from './discard-body.ts'
 import { toAppError } from './error-renderer.ts'
@@ -116,10 +109,9 @@ export abstract class Visit {
     for (let release = this.#releases.pop(); release; release = this.#releases.pop()) release()
   }
 
-  /** Spans of the work are below that of the request, and its slices of the event loop count for its owner. */
+  /** Spans of the work are below that of the request. */
   run<T>(work: () => T): T {
-    const owned = this.owner === sharedOwner ? work : () => runForOrganisation(this.owner, work)
-    return this.span ? this.span.run(owned) : owned()
+    return this.span ? this.span.run(work) : work()
   }
 
   /** Sends an error. The rest of the body is read for a while, so that the client receives it. */

@@ -1,4 +1,4 @@
-import { type Clock, describeError, type Log, runForOrganisation, type Telemetry } from '../kernel/index.ts'
+import { type Clock, describeError, type Log, type Telemetry } from '../kernel/index.ts'
 import { type JobRow, type JobStore, longestDelayMs } from './job.store.ts'
 import type { Job, JobHandler, WorkOptions } from './port.ts'
 
@@ -45,7 +45,7 @@ export async function runJob(
   } else {
     try {
       signal.throwIfAborted()
-      const work = () => runForOrganisation(organisationId, () => handler(job))
+      const work = () => handler(job)
       const start = { kind, attempt, traceparent: typeof traceparent === 'string' ? traceparent : undefined }
       const move = await (telemetry ? telemetry.job(start, work) : work())
       if (move) await store.move(row.id, move)

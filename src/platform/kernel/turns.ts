@@ -3,11 +3,6 @@ export class Turns<Item> {
   /** The owner whose turn is next comes first. */
   readonly #queues = new Map<string, Item[]>()
 
-  /** Those for which something waits. */
-  get owners(): number {
-    return this.#queues.size
-  }
-
   add(owner: string, item: Item): void {
     const queue = this.#queues.get(owner)
     if (queue) queue.push(item)

@@ -89,6 +89,7 @@ describe('an error of the API in German', () => {
 
 /** Sentences that no page of the console can cause, because it sends other requests, and those that are made of listed sentences. */
 const ofClients = [
+  '`{}` must be a string.',
   'The Space has stored no answer with the request id {}. An answer is stored within some seconds after its end.',
   'The Space stores no answers, so none can be rated. An administrator turns on keepConversations in its settings.',
   'A backup through the API needs the embedded database. Back up a PostgreSQL server with its tools: see docs/operate/backup.md.',
