@@ -174,7 +174,8 @@ describe.skipIf(!hasBrowser)(`golden questions${skipReason}`, () => {
   it('have a schedule, limits and a gate that only administrators change', async () => {
     const space = await stage.portico.createSpace(organisation, { name: 'Settings' })
     await page.goto(addressOf(space, '/settings'))
-    await page.getByText('Every week', { exact: true }).click()
+    await page.getByLabel('Begin a run', { exact: true }).first().click()
+    await page.getByRole('option', { name: 'Every week' }).click()
     await page.getByRole('textbox', { name: 'Most that one run may cost' }).fill('2.5')
     await page.getByRole('switch', { name: 'Check a run before publishing' }).click()
     await page.getByRole('textbox', { name: 'Passed questions' }).fill('80')

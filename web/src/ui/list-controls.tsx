@@ -30,7 +30,7 @@ export function SearchField(props: { label: string; value: string | undefined; o
   )
 }
 
-/** A choice of one of several parts of a list, with their sizes. It scrolls inside its frame in a narrow window. */
+/** A choice of one of several parts, such as those of a list with their sizes. It scrolls inside its frame in a narrow window. */
 export function PartSwitch<Part extends string>(props: {
   label: string
   parts: { value: Part; label: string }[]

@@ -1,9 +1,10 @@
 import type { DeveloperToolsView } from '@contract/console-developer-tools.ts'
-import { SegmentedControl, Select, SimpleGrid, Text } from '@mantine/core'
+import { Select, SimpleGrid, Text } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { CodeSnippets } from '../../ui/code-block.tsx'
 import { CopyField } from '../../ui/copy-field.tsx'
+import { PartSwitch } from '../../ui/list-controls.tsx'
 import { Section } from '../../ui/section.tsx'
 import { callableIds } from './callable-ids.ts'
 import { createSnippetsOfVersion2 } from './snippets-of-version-2.ts'
@@ -25,12 +26,11 @@ export function SnippetsSection({ view, apiKey }: { view: DeveloperToolsView; ap
   const values = { baseUrl, apiKey: apiKey ?? keyPlaceholder, model }
   return (
     <Section title={t('snippets.title')} description={t('snippets.description')}>
-      <SegmentedControl
-        aria-label={t('snippets.version')}
-        data={versions.map((value) => ({ value, label: t(`snippets.versions.${value}`) }))}
+      <PartSwitch
+        label={t('snippets.version')}
+        parts={versions.map((value) => ({ value, label: t(`snippets.versions.${value}`) }))}
         value={version}
         onChange={setVersion}
-        style={{ alignSelf: 'flex-start' }}
       />
       <SimpleGrid cols={{ base: 1, sm: 2 }} maw={900}>
         <CopyField label={t('snippets.baseUrl')} value={baseUrl} />

@@ -1,4 +1,4 @@
-import { Group, Input, NumberInput, SegmentedControl, Select, SimpleGrid, Switch, TextInput } from '@mantine/core'
+import { Group, Input, NumberInput, Select, SimpleGrid, Switch, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
 import { Section } from '../../ui/section.tsx'
@@ -27,16 +27,15 @@ export function RunFields({ draft, change, errors }: FieldsProps) {
   return (
     <Section title={t('settings.runs')} description={t('settings.runsText')}>
       <Group align="flex-end" gap="md">
-        <Input.Wrapper label={t('settings.schedule')} error={errors['schedule']}>
-          <div>
-            <SegmentedControl
-              aria-label={t('settings.schedule')}
-              value={draft.every}
-              onChange={(value) => change({ every: everies.find((every) => every === value) ?? 'never' })}
-              data={everies.map((value) => ({ value, label: t(`settings.every.${value}`) }))}
-            />
-          </div>
-        </Input.Wrapper>
+        <Select
+          label={t('settings.schedule')}
+          data={everies.map((value) => ({ value, label: t(`settings.every.${value}`) }))}
+          value={draft.every}
+          onChange={(value) => change({ every: everies.find((every) => every === value) ?? 'never' })}
+          allowDeselect={false}
+          error={errors['schedule']}
+          w={220}
+        />
         {draft.every === 'week' && (
           <Select
             label={t('settings.weekday')}
