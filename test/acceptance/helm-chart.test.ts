@@ -18,6 +18,7 @@ const root = path.join(import.meta.dirname, '../..')
 const chart = path.join(root, 'deploy/helm/portico')
 const s3 = { files: { s3: { bucket: 'portico-files', region: 'eu-central-1' } } }
 const secret = 'a-secret-value-of-the-tests-with-32-bytes-or-more'
+const databaseUrl = `postgres://portico:${secret}@postgres/portico`
 
 /** Every option of the chart that changes which objects or fields there are. */
 const everything = {
@@ -180,14 +181,14 @@ describe.skipIf(!canRender)('the rendered chart', () => {
 
   test('passes settings and secret files that the service accepts', () => {
     const first = loadConfig(settingsOf(deploymentOf(s3)), folder)
-    expect(first.secrets).toMatchObject({ databaseUrl: secret })
+    expect(first.secrets).toMatchObject({ databaseUrl })
     expect(first.settings.documents.blobs).toMatchObject({
       kind: 's3',
       bucket: 'portico-files',
       region: 'eu-central-1',
     })
     const { settings, secrets } = loadConfig(settingsOf(deploymentOf(everything)), folder)
-    expect(secrets).toMatchObject({ databaseUrl: secret, operatorToken: secret })
+    expect(secrets).toMatchObject({ databaseUrl, operatorToken: secret })
     expect(settings.server.trustProxy).toEqual(['10.42.0.0/16'])
     expect(settings.demo).toBe(false)
     expect(JSON.stringify(settings)).toContain('https://portico.example.com')
@@ -224,7 +225,8 @@ describe.skipIf(!canRender)('the rendered chart', () => {
     const pod = deployment.spec!.template.spec!
     const projected = pod.volumes!.find(({ name }) => name === 'secrets')!.projected!.sources!
     for (const { secret: source } of projected) {
-      for (const item of source!.items!) writeFileSync(path.join(folder, item.path), secret)
+      for (const item of source!.items!)
+        writeFileSync(path.join(folder, item.path), item.path === 'database-url' ? databaseUrl : secret)
     }
     writeFileSync(path.join(folder, 'portico.yaml'), '{}')
     const mounted = Object.fromEntries(pod.containers[0]!.volumeMounts!.map(({ name, mountPath }) => [name, mountPath]))
