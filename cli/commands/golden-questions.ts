@@ -57,7 +57,7 @@ function readMinimums(given: readonly string[]): Minimums {
 async function waitUntilEnded({ output, process }: Context, client: ApiClient, path: string): Promise<GoldenRunBody> {
   for (;;) {
     const run = await client.get<GoldenRunBody>(path)
-    if (run.measures !== null || !['queued', 'running'].includes(run.state)) {
+    if (run.state !== 'queued' && run.state !== 'running') {
       output.progress('')
       return run
     }

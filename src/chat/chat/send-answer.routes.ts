@@ -4,7 +4,7 @@ import { headerList, startEventStream, toAppError } from '../../platform/http/in
 import { AppError, type Log } from '../../platform/kernel/index.ts'
 import type { Organisation } from '../../tenants/organisations/index.ts'
 import type { Space } from '../spaces/index.ts'
-import { answer } from './answer.ts'
+import { answer, type AnswerEvent } from './answer.ts'
 import type { ReadChat } from './chat-body.ts'
 import type { CitationCounts } from './citations/citation-check.ts'
 import { prepareAnswer } from './prepare-answer.ts'
@@ -46,9 +46,7 @@ export async function sendAnswer(
   const { events, reader, hasTools } = await openAnswer(dependencies, request, body, place)
   if (!hasTools) reply.header('x-agentic-workflow', 'unavailable')
   if (body.streaming === true) return streamAnswer(dependencies.log, { request, reply, events, reader })
-  return foldAnswer(events, idOf(request), reader).catch((error: unknown) => {
-    throw toReaderError(error, reader)
-  })
+  return foldWhole(events, request, reader)
 }
 
 /** The answer of a published Space to one question, for clients that are not the chat. */
@@ -61,12 +59,14 @@ export async function answerWhole(
   const body = { messages: [{ role: 'user' as const, content: question }] }
   const published = { ...place, isPreview: false, isAdministrator: false }
   const { events, reader } = await openAnswer(dependencies, request, body, published)
-  return foldAnswer(events, idOf(request), reader).catch((error: unknown) => {
+  return foldWhole(events, request, reader)
+}
+
+function foldWhole(events: AsyncIterable<AnswerEvent>, { requestId }: AnswerRequest, reader: Reader) {
+  return foldAnswer(events, `msg_${requestId.slice(4)}`, reader).catch((error: unknown) => {
     throw toReaderError(error, reader)
   })
 }
-
-const idOf = ({ requestId }: AnswerRequest) => `msg_${requestId.slice(4)}`
 
 /** Begins an answer. `hasTools`: false if the request asks for the agentic workflow and the model accepts no tools. */
 async function openAnswer(

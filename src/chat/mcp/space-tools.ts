@@ -4,10 +4,11 @@ import type { Passage } from '../../documents/retrieval/index.ts'
 import {
   type AnswerRequest,
   answerWhole,
-  scopeOf,
+  runUntil,
   type SendDependencies,
   type ToolProblem,
   type ToolResult,
+  toolLimits,
   tools,
 } from '../chat/index.ts'
 import type { Space } from '../spaces/index.ts'
@@ -30,8 +31,6 @@ export interface SpaceToolResult {
 
 /** Longest question, UTF-16 units. */
 const maximumQuestion = 10_000
-/** Of a tool that reads files, as in agentic answers. */
-const longestCallMs = 20_000
 
 const askDefinition = {
   name: 'ask',
@@ -54,25 +53,19 @@ export const spaceToolDefinitions = [askDefinition, ...readingTools.map(({ defin
 /** Throws AppError for a failure that the client cannot correct with other arguments. */
 export async function callSpaceTool(
   dependencies: SendDependencies,
-  { request, space, isOffered }: SpaceVisit,
+  visit: SpaceVisit,
   name: string,
   given: Record<string, unknown>,
 ): Promise<SpaceToolResult> {
-  if (name === askDefinition.name) return ask(dependencies, { request, space, isOffered }, given)
+  if (name === askDefinition.name) return ask(dependencies, visit, given)
   const tool = readingTools.find(({ definition }) => definition.name === name)
   if (!tool) return wrong(`There is no tool ${name.slice(0, 100)}. tools/list names them.`)
   const use = tool.read(given)
   if ('problem' in use) return wrong(use.problem)
+  const { request, space } = visit
   const call = { organisation: request.organisation, space }
-  const scope = scopeOf(call)
-  const deadline = AbortSignal.timeout(longestCallMs)
-  const signal = AbortSignal.any([request.clientSignal, deadline])
-  try {
-    return render(await use.run({ dependencies, call, scope, given: [], signal }))
-  } catch (error) {
-    if (deadline.aborted) return wrong('The call took too long and was stopped. Try something simpler.')
-    throw error
-  }
+  const context = { dependencies, call, given: [], signal: request.clientSignal }
+  return render(await runUntil(AbortSignal.timeout(toolLimits.callMs), use, context))
 }
 
 async function ask(
@@ -80,16 +73,12 @@ async function ask(
   { request, space, isOffered }: SpaceVisit,
   given: Record<string, unknown>,
 ): Promise<SpaceToolResult> {
+  const { requestId, organisation, clientSignal } = request
   const read = readValue(askSchema, given, 'the arguments')
   if ('problem' in read) return wrong(read.problem.message)
   const headers = { 'service-enable-inline-sources': 'true', 'service-user': request.headers['service-user'] }
-  const asked = { headers, requestId: request.requestId, organisation: request.organisation }
-  const answer = await answerWhole(
-    dependencies,
-    { ...asked, clientSignal: request.clientSignal },
-    read.value.question,
-    { space, isOffered },
-  )
+  const asked = { headers, requestId, organisation, clientSignal }
+  const answer = await answerWhole(dependencies, asked, read.value.question, { space, isOffered })
   const sources = answer.references.map(({ title, url }, index) => `[${index + 1}] ${title}${url ? ` (${url})` : ''}`)
   return {
     text: sources.length === 0 ? answer.content : `${answer.content}\n\nSources:\n${sources.join('\n')}`,

@@ -10,7 +10,7 @@ import { listTool } from './list-tool.ts'
 import { openTool } from './open-tool.ts'
 import { searchTool } from './search-tool.ts'
 import { describeTablesTool, queryTablesTool } from './table-tools.ts'
-import type { Tool, ToolProblem, ToolResult, ToolUse } from './tool.ts'
+import type { Tool, ToolContext, ToolProblem, ToolResult, ToolUse } from './tool.ts'
 import { type ToolBudget, toolLimits } from './tool-budget.ts'
 import { maximumArgumentsLength, parseArguments, type ToolCall } from './tool-call.ts'
 
@@ -106,6 +106,22 @@ export const scopeOf = ({ organisation, space }: Pick<AnswerCall, 'organisation'
   spaceId: space.id,
 })
 
+/** Runs one use until a deadline, which is a problem for the model. Throws the reason of the context's signal, and what fails. */
+export async function runUntil(
+  deadline: AbortSignal,
+  use: ToolUse,
+  context: Omit<ToolContext, 'scope'>,
+): Promise<ToolResult | ToolProblem> {
+  try {
+    const signal = AbortSignal.any([context.signal, deadline])
+    return await use.run({ ...context, scope: scopeOf(context.call), signal })
+  } catch (error) {
+    context.signal.throwIfAborted()
+    if (deadline.aborted) return { problem: 'The call took too long and was stopped. Try something simpler.' }
+    throw error
+  }
+}
+
 /** Runs one use within the limits of a call, of its round and of its answer. */
 async function runWithin(
   use: ToolUse,
@@ -116,13 +132,11 @@ async function runWithin(
     return { problem: `Only ${toolLimits.callsPerRound} calls at a time are allowed. Repeat this one if needed.` }
   }
   if (budget.isUsedUp()) return { problem: 'The limit of this answer is reached. Answer with what you have.' }
-  const deadline = budget.deadlineOfCall()
   try {
-    const signal = AbortSignal.any([call.signal, deadline])
-    return await use.run({ dependencies, call, scope: scopeOf(call), given: passages, signal })
+    const context = { dependencies, call, given: passages, signal: call.signal }
+    return await runUntil(budget.deadlineOfCall(), use, context)
   } catch (error) {
     call.signal.throwIfAborted()
-    if (deadline.aborted) return { problem: 'The call took too long and was stopped. Try something simpler.' }
     // A search may fail for reasons that another tool does not have.
     if (error instanceof AppError) return { problem: 'The call failed. Try something else.' }
     throw error

@@ -204,6 +204,12 @@ export async function readRelationships(archive: OfficePackage, part: string): P
   return found
 }
 
+/** The addresses of links by the ids of their relationships. */
+export function linksOf(relationships: readonly Relationship[]): Map<string, string> {
+  const links = relationships.filter(({ type, isExternal }) => type === 'hyperlink' && isExternal)
+  return new Map(links.map(({ id, target }) => [id, target]))
+}
+
 /** The main part, by its relationship or its usual name. */
 export async function findDocumentPart(archive: OfficePackage): Promise<string> {
   const { kind } = archive

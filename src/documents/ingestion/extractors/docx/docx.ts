@@ -6,7 +6,13 @@ import { readNumbering } from './numbering.ts'
 import { readStyles } from './styles.ts'
 import { hiddenText } from '../../suspicious/text-flags.ts'
 import { createBlockBatch, type ExtractorInput } from '../extractor.ts'
-import { findDocumentPart, type OfficePackage, openOfficePackage, readRelationships } from '../office-package.ts'
+import {
+  findDocumentPart,
+  linksOf,
+  type OfficePackage,
+  openOfficePackage,
+  readRelationships,
+} from '../office-package.ts'
 import { readXml, type XmlHandler } from '../office-xml.ts'
 import { wordKind } from './word-kind.ts'
 
@@ -25,7 +31,7 @@ export async function* extractDocx(input: ExtractorInput): AsyncGenerator<Extrac
       { name: parts.endnotes, notes: 'footnote' as const },
     ]) {
       if (!archive.has(name)) continue
-      const links = await readLinks(archive, name)
+      const links = linksOf(await readRelationships(archive, name))
       const body = new DocxBody({ styleOf, numbering, links, notes, foundHidden: () => input.report.warn(hiddenText) })
       const handler: XmlHandler = {
         open(elementName, attribute) {
@@ -71,9 +77,3 @@ async function findParts(archive: OfficePackage): Promise<Parts> {
 }
 
 /** The addresses outside of the package that a part links to, by id. They become text and are never followed. */
-async function readLinks(archive: OfficePackage, part: string): Promise<Map<string, string>> {
-  const links = (await readRelationships(archive, part)).filter(
-    ({ type, isExternal }) => type === 'hyperlink' && isExternal,
-  )
-  return new Map(links.map(({ id, target }) => [id, target]))
-}

@@ -1,6 +1,12 @@
 import type { ExtractedBlock } from '../../extraction.ts'
 import { createBlockBatch, type ExtractorInput } from '../extractor.ts'
-import { findDocumentPart, type OfficePackage, openOfficePackage, readRelationships } from '../office-package.ts'
+import {
+  findDocumentPart,
+  linksOf,
+  type OfficePackage,
+  openOfficePackage,
+  readRelationships,
+} from '../office-package.ts'
 import { type OfficeKind, readWholeXml, readXml } from '../office-xml.ts'
 import { SlideReader, type SlideText } from './slide.ts'
 
@@ -53,11 +59,7 @@ async function listSlides(archive: OfficePackage, part: string): Promise<string[
 
 async function readSlide(archive: OfficePackage, part: string, number: number, { report }: ExtractorInput) {
   const relationships = await readRelationships(archive, part)
-  const links = new Map(
-    relationships
-      .filter(({ type, isExternal }) => type === 'hyperlink' && isExternal)
-      .map(({ id, target }) => [id, target]),
-  )
+  const links = linksOf(relationships)
   const read = async (name: string, isNotes = false): Promise<SlideText> => {
     const reader = new SlideReader({ links, isNotes })
     for await (const _ of readXml(archive.read(name), reader, archive.kind));
