@@ -2,6 +2,8 @@ import { z } from 'zod'
 
 /** Kinds of settings. Numbers and booleans may arrive as text from the environment. */
 
+export const megabyte = 1024 * 1024
+
 export const integer = (minimum: number, maximum: number) =>
   z.preprocess(
     (value) => (typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : value),

@@ -10,7 +10,7 @@ import {
 } from './declarations.ts'
 import { type StatedPrices, defaultPriceLists, freeSchedule, statedSchedule } from './price-lists.ts'
 
-/** Models in the configuration; the shapes are those of src/app/config/config-schema.ts, with secrets filled in. */
+/** Models in the configuration; the shapes are those of src/app/config/models.ts, with secrets filled in. */
 export interface CatalogueConfiguration {
   readonly providers: readonly ConfiguredProvider[]
   readonly models: readonly ConfiguredModel[]
