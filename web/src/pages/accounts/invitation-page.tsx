@@ -1,12 +1,11 @@
 import { Button, Divider, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
-import { type ErrorComponentProps, useNavigate, useParams } from '@tanstack/react-router'
+import { useNavigate, useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { MeBody, OpenInvitationBody } from '@contract/people.ts'
 import { ApiError, getJson, postJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
-import { ErrorState } from '../../ui/error-state.tsx'
 import { NewPassword } from './new-password.tsx'
 import { Problem, useProblemText } from './problem.tsx'
 import { invitationQuery } from './routes.tsx'
@@ -159,18 +158,5 @@ function SignOutFirst({ email, invited }: { email: string; invited: string }) {
         {t('invitation.signOut')}
       </Button>
     </>
-  )
-}
-
-/** A link that was used, withdrawn or has expired. */
-export function InvitationError(props: ErrorComponentProps) {
-  const { t } = useTranslation('accounts')
-  if (!(props.error instanceof ApiError) || props.error.status !== 404) return <ErrorState {...props} />
-  return (
-    <Stack>
-      <Title order={1}>{t('invitation.gone')}</Title>
-      <Text>{t('invitation.goneText')}</Text>
-      <AnchorLink to={'/sign-in'}>{t('toSignIn')}</AnchorLink>
-    </Stack>
   )
 }

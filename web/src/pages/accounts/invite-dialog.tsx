@@ -1,11 +1,12 @@
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { NewInvitationBody } from '@contract/people.ts'
 import { postJson } from '../../api/client.ts'
 import { Dialog } from './dialog.tsx'
 import { LinkToPass } from './link-to-pass.tsx'
-import { Problem, useProblemText } from './problem.tsx'
+import { Problem } from './problem.tsx'
+import { useSentForm } from './use-sent-form.ts'
 
 interface InviteDialogProps {
   isOpen: boolean
@@ -38,31 +39,19 @@ interface InviteProps {
 
 function Invite({ organisationId, onInvited, onClose }: InviteProps) {
   const { t } = useTranslation('accounts')
-  const problemText = useProblemText()
   const [made, setMade] = useState<NewInvitationBody>()
-  const [problem, setProblem] = useState<string>()
-  const [isBusy, setBusy] = useState(false)
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const { email, role } = Object.fromEntries(new FormData(event.currentTarget))
-    setBusy(true)
-    try {
-      setMade(
-        organisationId === undefined
-          ? await postJson('/api/operator-invitations', { email })
-          : await postJson(`/api/organisations/${organisationId}/invitations`, { email, role }),
-      )
-      onInvited()
-    } catch (error) {
-      setProblem(problemText(error))
-    } finally {
-      setBusy(false)
-    }
-  }
+  const { submit, problem, isBusy } = useSentForm(async ({ email, role }) => {
+    setMade(
+      organisationId === undefined
+        ? await postJson('/api/operator-invitations', { email })
+        : await postJson(`/api/organisations/${organisationId}/invitations`, { email, role }),
+    )
+    onInvited()
+  })
   if (made) return <LinkToPass text={t('invite.made', { email: made.email })} link={made.url} onDone={onClose} />
   const roles = (['member', 'administrator'] as const).map((value) => ({ value, label: t(`role.${value}`) }))
   return (
-    <form onSubmit={(event) => void submit(event)}>
+    <form onSubmit={submit}>
       <Stack>
         <Problem text={problem} />
         <TextInput name="email" type="email" label={t('email')} required withAsterisk={false} data-autofocus />

@@ -1,16 +1,14 @@
 import { Button, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
-import { type ErrorComponentProps, useNavigate, useParams } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useNavigate, useParams } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import { ApiError, postJson } from '../../api/client.ts'
+import { postJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
-import { ErrorState } from '../../ui/error-state.tsx'
 import { notifySuccess } from '../../ui/notify.ts'
 import { NewPassword } from './new-password.tsx'
-import { Problem, useProblemText } from './problem.tsx'
+import { Problem } from './problem.tsx'
 import { passwordResetQuery } from './routes.tsx'
-import { AnchorLink } from '../../ui/link.tsx'
+import { useSentForm } from './use-sent-form.ts'
 
 /** Sets a new password with a link that an operator has made. */
 export function PasswordResetPage() {
@@ -20,7 +18,7 @@ export function PasswordResetPage() {
   const { data: reset } = useSuspenseQuery(passwordResetQuery(token))
   const { submit, problem, isBusy } = usePasswordReset(token)
   return (
-    <form onSubmit={(event) => void submit(event)}>
+    <form onSubmit={submit}>
       <Stack>
         <title>{`${t('reset.title')} · Portico`}</title>
         <Title order={1}>{t('reset.title')}</Title>
@@ -43,36 +41,10 @@ function usePasswordReset(token: string) {
   const { t } = useTranslation('accounts')
   const navigate = useNavigate()
   const queryClient = useQueryClient()
-  const problemText = useProblemText()
-  const [problem, setProblem] = useState<string>()
-  const [isBusy, setBusy] = useState(false)
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const password = new FormData(event.currentTarget).get('password')
-    setBusy(true)
-    try {
-      await postJson(`/api/password-resets/${encodeURIComponent(token)}`, { password })
-      queryClient.clear()
-      notifySuccess(t('reset.done'))
-      await navigate({ to: '/sign-in', replace: true })
-    } catch (error) {
-      setProblem(problemText(error))
-    } finally {
-      setBusy(false)
-    }
-  }
-  return { submit, problem, isBusy }
-}
-
-/** A link that was used or has expired. */
-export function PasswordResetError(props: ErrorComponentProps) {
-  const { t } = useTranslation('accounts')
-  if (!(props.error instanceof ApiError) || props.error.status !== 404) return <ErrorState {...props} />
-  return (
-    <Stack>
-      <Title order={1}>{t('reset.gone')}</Title>
-      <Text>{t('reset.goneText')}</Text>
-      <AnchorLink to={'/sign-in'}>{t('toSignIn')}</AnchorLink>
-    </Stack>
-  )
+  return useSentForm(async ({ password }) => {
+    await postJson(`/api/password-resets/${encodeURIComponent(token)}`, { password })
+    queryClient.clear()
+    notifySuccess(t('reset.done'))
+    await navigate({ to: '/sign-in', replace: true })
+  })
 }

@@ -78,7 +78,7 @@ export const publicAccountRoutes = [
     path: 'invitations/$token',
     loader: ({ context, params }) => context.queryClient.ensureQueryData(invitationQuery(params.token)),
     component: lazyRouteComponent(() => withTexts('accounts', import('./invitation-page.tsx')), 'InvitationPage'),
-    errorComponent: lazyRouteComponent(() => withTexts('accounts', import('./invitation-page.tsx')), 'InvitationError'),
+    errorComponent: lazyRouteComponent(() => withTexts('accounts', import('./gone-link.tsx')), 'InvitationError'),
   }),
   createRoute({
     getParentRoute: () => publicRoute,
@@ -88,10 +88,7 @@ export const publicAccountRoutes = [
       () => withTexts('accounts', import('./password-reset-page.tsx')),
       'PasswordResetPage',
     ),
-    errorComponent: lazyRouteComponent(
-      () => withTexts('accounts', import('./password-reset-page.tsx')),
-      'PasswordResetError',
-    ),
+    errorComponent: lazyRouteComponent(() => withTexts('accounts', import('./gone-link.tsx')), 'PasswordResetError'),
   }),
 ] as const
 

@@ -1,6 +1,6 @@
 import { Badge, Button, Group, Stack } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { postJson } from '../../api/client.ts'
 import { sessionQuery } from '../../app/session.ts'
@@ -10,7 +10,8 @@ import { BackupCodes } from './backup-codes.tsx'
 import { CurrentPassword } from './current-password.tsx'
 import { Dialog } from './dialog.tsx'
 import { EnrolmentCode } from './enrolment-code.tsx'
-import { Problem, useProblemText } from './problem.tsx'
+import { Problem } from './problem.tsx'
+import { useSentForm } from './use-sent-form.ts'
 
 type Step = 'enable' | 'codes' | 'disable'
 
@@ -55,7 +56,7 @@ export function SecondFactorSection({ isOn }: { isOn: boolean }) {
 
 interface PasswordStepProps {
   path: string
-  submit: string
+  action: string
   color?: string
   children?: ReactNode
   onDone: (answer: Prepared) => unknown
@@ -67,31 +68,19 @@ interface Prepared {
 }
 
 /** A change of the second factor needs the password. */
-function PasswordStep({ path, submit, color, children, onDone }: PasswordStepProps) {
-  const problemText = useProblemText()
-  const [problem, setProblem] = useState<string>()
-  const [isBusy, setBusy] = useState(false)
-  const send = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const password = new FormData(event.currentTarget).get('password')
-    setBusy(true)
-    try {
-      await onDone(await postJson<Prepared>(`/api/auth/two-factor/${path}`, { password }))
-    } catch (error) {
-      setProblem(problemText(error))
-    } finally {
-      setBusy(false)
-    }
-  }
+function PasswordStep({ path, action, color, children, onDone }: PasswordStepProps) {
+  const { submit, problem, isBusy } = useSentForm(async ({ password }) =>
+    onDone(await postJson<Prepared>(`/api/auth/two-factor/${path}`, { password })),
+  )
   return (
-    <form onSubmit={(event) => void send(event)}>
+    <form onSubmit={submit}>
       <Stack>
         {children}
         <Problem text={problem} />
         <CurrentPassword />
         <Group justify="flex-end">
           <Button type="submit" color={color} loading={isBusy}>
-            {submit}
+            {action}
           </Button>
         </Group>
       </Stack>
@@ -104,7 +93,7 @@ function Enrolment({ onClose }: { onClose: () => void }) {
   const queryClient = useQueryClient()
   const [prepared, setPrepared] = useState<Prepared>()
   const [isVerified, setVerified] = useState(false)
-  if (!prepared) return <PasswordStep path="enable" submit={t('factor.continue')} onDone={setPrepared} />
+  if (!prepared) return <PasswordStep path="enable" action={t('factor.continue')} onDone={setPrepared} />
   if (!isVerified) return <EnrolmentCode address={prepared.totpURI} onVerified={() => setVerified(true)} />
   const finish = async () => {
     onClose()
@@ -120,7 +109,7 @@ function NewCodes({ onClose }: { onClose: () => void }) {
   return (
     <PasswordStep
       path="generate-backup-codes"
-      submit={t('factor.newCodes')}
+      action={t('factor.newCodes')}
       onDone={({ backupCodes }) => setCodes(backupCodes)}
     >
       {t('factor.newCodesText')}
@@ -137,7 +126,7 @@ function Disabling({ onClose }: { onClose: () => void }) {
     await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey })
   }
   return (
-    <PasswordStep path="disable" submit={t('factor.disable')} color="red" onDone={finish}>
+    <PasswordStep path="disable" action={t('factor.disable')} color="red" onDone={finish}>
       {t('factor.disableText')}
     </PasswordStep>
   )

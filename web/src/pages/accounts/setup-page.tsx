@@ -1,12 +1,12 @@
 import { Button, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { Navigate, useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { postJson } from '../../api/client.ts'
 import { NewPassword } from './new-password.tsx'
-import { Problem, useProblemText } from './problem.tsx'
+import { Problem } from './problem.tsx'
 import { setupQuery } from './routes.tsx'
+import { useSentForm } from './use-sent-form.ts'
 
 /** Creates the first account, with the operator token that the first start has printed. */
 export function SetupPage() {
@@ -15,7 +15,7 @@ export function SetupPage() {
   const { submit, problem, isBusy } = useSetup()
   if (!setup.required) return <Navigate to={'/sign-in'} replace />
   return (
-    <form onSubmit={(event) => void submit(event)}>
+    <form onSubmit={submit}>
       <Stack>
         <title>{`${t('setup.title')} · Portico`}</title>
         <Title order={1}>{t('setup.title')}</Title>
@@ -45,24 +45,11 @@ export function SetupPage() {
 function useSetup() {
   const navigate = useNavigate()
   const queryClient = useQueryClient()
-  const problemText = useProblemText()
-  const [problem, setProblem] = useState<string>()
-  const [isBusy, setBusy] = useState(false)
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const { token, name, email, password } = Object.fromEntries(new FormData(event.currentTarget))
-    setBusy(true)
-    try {
-      const headers = { authorization: `Bearer ${String(token).trim()}` }
-      await postJson('/api/setup', { name, email, password }, { headers })
-      await postJson('/api/auth/sign-in/email', { email, password })
-      queryClient.clear()
-      await navigate({ to: '/', replace: true })
-    } catch (error) {
-      setProblem(problemText(error))
-    } finally {
-      setBusy(false)
-    }
-  }
-  return { submit, problem, isBusy }
+  return useSentForm(async ({ token, name, email, password }) => {
+    const headers = { authorization: `Bearer ${String(token).trim()}` }
+    await postJson('/api/setup', { name, email, password }, { headers })
+    await postJson('/api/auth/sign-in/email', { email, password })
+    queryClient.clear()
+    await navigate({ to: '/', replace: true })
+  })
 }
