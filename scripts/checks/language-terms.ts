@@ -84,7 +84,7 @@ export const terms: Term[] = [
 export const excluded: { paths: RegExp; reason: string }[] = [
   { paths: /^scripts\/checks\/language/, reason: 'the terms and the examples of this check' },
   { paths: /^src\/platform\/database\/migrations\//, reason: 'a migration is never edited once it has landed' },
-  { paths: /\/encoding\/test-sentences/, reason: 'running text in 30 languages' },
+  { paths: /\/testing\/test-sentences/, reason: 'running text in 30 languages' },
   { paths: /\/fixtures\//, reason: 'recorded bytes and texts of test documents' },
 ]
 

@@ -10,7 +10,7 @@ import { defaultLimits } from '../../isolation/limits.ts'
 import { createFileExtractor } from '../extract-file.ts'
 import { guessEncoding } from './guess-encoding.ts'
 import { createLegacyDecoder } from './legacy-encodings.ts'
-import { testSentences } from './test-sentences.ts'
+import { testSentences } from '../../testing/test-sentences.ts'
 
 const extractor = createFileExtractor()
 let folder: string
