@@ -33,7 +33,10 @@ export const modelTraitsSchema = z
     images: z.boolean().optional().describe('false: the model does not read images.'),
     files: z.boolean().optional().describe('false: the model does not read PDF files.'),
     audio: z.boolean().optional().describe('false: the model does not hear audio.'),
-    forcedTools: z.boolean().optional().describe('false: the client cannot require a tool call.'),
+    forcedTools: z
+      .union([z.boolean(), z.literal('one')])
+      .optional()
+      .describe('false: the client cannot require a tool call. one: it can require the call of one certain tool.'),
     singleToolCall: z.boolean().optional().describe('false: the client cannot limit an answer to one tool call.'),
     severalChoices: z.boolean().optional().describe('false: one answer for each request.'),
     logprobs: z.boolean().optional().describe('false: no probabilities of tokens.'),

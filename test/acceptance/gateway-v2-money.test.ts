@@ -307,7 +307,7 @@ describe.each(['house-openai', 'house-anthropic', 'house-gemini'])('one call of 
       turn = { calls: [one, two] }
       for (const stream of [false, true]) {
         const answer = await organisation.client('POST', path, { model, ...body, stream })
-        expectStatus(answer, stream ? 200 : 502)
+        expectStatus(answer, stream ? 200 : 400)
         const text = JSON.stringify(answer.body)
         expect(text).toContain('several times')
         // Blocks of Anthropic's hosts are passed on as they come.

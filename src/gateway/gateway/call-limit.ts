@@ -1,4 +1,5 @@
 import { AppError } from '../../platform/kernel/index.ts'
+import type { CallNeeds } from './port.ts'
 import { mustCallOnce, type ProviderEvent, type ProviderRequest } from '../providers/index.ts'
 
 /** Keeps a stream to the one tool call that its request allows. */
@@ -30,10 +31,16 @@ export function exceedsCalls(request: ProviderRequest, answers: readonly { toolC
   return mustCallOnce(request) && answers.some(({ toolCalls }) => toolCalls.length > 1)
 }
 
-/** The answer was billed. No call is left out silently, and the client gets none that it has excluded. */
-export function tooManyCalls(): AppError {
+/**
+ * No call is left out silently, and the client gets none that it has excluded. The answer was billed, so the status must be one that no
+ * client library retries: those of OpenAI, Anthropic and the AI SDK retry 408, 409, 429 and 500 and above, LangChain also 422. 400 is
+ * what remains: the model cannot keep the limit that the request sets.
+ */
+export function tooManyCalls(needs: CallNeeds | undefined): AppError {
+  const field = needs?.fieldOf('parallel_tools') ?? 'parallel_tool_calls'
   return new AppError(
-    'upstream_error',
-    'The model called its tool several times, although the request allows one call. Send the request again, or use a model that has a limit of one call.',
+    'unsupported_parameter',
+    `\`${field}\`: the model called its tool several times, although the request allows one call. The answer was billed. Allow several calls, or use a model that has a limit of one call.`,
+    { param: field },
   )
 }

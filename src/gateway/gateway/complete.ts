@@ -117,7 +117,7 @@ export function createCompletions(dependencies: CompletionsDependencies): Comple
         if (hasLeft(opened) && readOnWhole(opened, answering)) throw toAppError(error, call.signal)
         throw await settleFailure(opened, error)
       }
-      if (exceedsCalls(opened.request, answersOf(whole))) throw tooManyCalls()
+      if (exceedsCalls(opened.request, answersOf(whole))) throw tooManyCalls(call.needs)
       return whole
     },
     async stream(call) {

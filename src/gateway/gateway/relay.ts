@@ -82,7 +82,7 @@ export async function* relay(
       firstTokenMs,
       schemaMismatch,
     })
-    if (isExceeded) throw tooManyCalls()
+    if (isExceeded) throw tooManyCalls(opened.call.needs)
     assertRecorded(receipt)
     yield [{ type: 'finish', finishReason, usage, estimated, receipt }]
   } catch (error) {

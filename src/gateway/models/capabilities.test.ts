@@ -31,7 +31,7 @@ describe('a deployment', () => {
       ['parallel_tools', 'hosted:anthropic'],
     ],
     ['cohere', 'command-a-vision-07-2025', 'cohere', ['images', 'named_tool_choice'], ['files']],
-    ['ollama', 'llama3.3', 'ollama', ['tools', 'images'], ['forced_tools', 'named_tool_choice', 'files']],
+    ['ollama', 'llama3.3', 'ollama', ['tools', 'images', 'named_tool_choice'], ['forced_tools', 'files']],
     ['perplexity', 'sonar', 'openai', ['images'], ['tools', 'named_tool_choice']],
   ])('at %s with %s serves what its traits allow', (host, baseModel, format, able, unable) => {
     const traits = resolveTraits(host as 'openai', { baseModel })

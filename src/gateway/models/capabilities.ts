@@ -33,8 +33,9 @@ export function canServe(
     case 'tools':
       return traits.tools !== false
     case 'named_tool_choice':
-    case 'forced_tools':
       return traits.tools !== false && traits.forcedTools !== false
+    case 'forced_tools':
+      return traits.tools !== false && (traits.forcedTools ?? true) === true
     case 'parallel_tools':
       return traits.singleToolCall !== false
     case 'images':

@@ -48,7 +48,8 @@ export function needsOf(request: ProviderRequest): ReadonlySet<Capability> {
     }
   }
   if (tools && tools.length > 0) needs.add('tools')
-  if (typeof toolChoice === 'object') needs.add('named_tool_choice')
+  if (typeof toolChoice === 'object' || (toolChoice === 'required' && tools?.length === 1))
+    needs.add('named_tool_choice')
   else if (toolChoice === 'required') needs.add('forced_tools')
   if (request.parallelToolCalls === false) needs.add('parallel_tools')
   for (const { family } of hostedTools ?? []) needs.add('hosted_tools').add(`hosted:${family}`)

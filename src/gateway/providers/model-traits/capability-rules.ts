@@ -71,7 +71,7 @@ export const capabilityRules: readonly TraitRule[] = [
   ...rulesOf(['ollama'], 'https://docs.ollama.com/api/chat', [
     [
       everyModel,
-      { files: false, audio: false, severalChoices: false, singleToolCall: false, logprobs: false, forcedTools: false },
+      { files: false, audio: false, severalChoices: false, singleToolCall: false, logprobs: false, forcedTools: 'one' },
     ],
   ]),
   ...rulesOf(['openai', 'azure'], 'https://platform.openai.com/docs/models', [

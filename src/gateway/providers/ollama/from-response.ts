@@ -1,20 +1,21 @@
 import { callIdOf } from '../call-id.ts'
 import { mapError } from '../openai/map-error.ts'
-import type { FinishReason, ProviderAnswer, TokenUsage } from '../port.ts'
+import type { FinishReason, ProviderAnswer, ProviderRequest, TokenUsage } from '../port.ts'
 import { unreadableAnswer } from '../wire-failure.ts'
 import { asCount, asName, asObject, asObjects, asString, decodeJsonObject, type JsonObject } from '../wire-json.ts'
 import type { Redact } from '../redactor.ts'
 import type { WireAnswer } from '../wire-adapter.ts'
+import { forcedToolOf, toForcedCall } from './forced-tool.ts'
 
 /** Maps a complete answer of `/api/chat`. Throws ProviderError if the body is an error inside HTTP 200 or not an answer. */
-export function fromChat(body: Uint8Array, redact: Redact): WireAnswer {
+export function fromChat(body: Uint8Array, redact: Redact, request?: ProviderRequest): WireAnswer {
   const answer = decodeJsonObject(body)
   if (answer?.error) throw mapError({ status: 200, headers: {}, body: JSON.stringify(answer) }, redact)
   if (!answer || typeof answer.message !== 'object' || answer.done !== true) throw unreadableAnswer('an answer', true)
   const message = asObject(answer.message)
   const toolCalls = readToolCalls(answer, message, 0)
   const word = asName(answer.done_reason)
-  return {
+  const read: WireAnswer = {
     text: asString(message.content),
     reasoningText: asString(message.thinking),
     refusal: null,
@@ -23,6 +24,13 @@ export function fromChat(body: Uint8Array, redact: Redact): WireAnswer {
     wireFinishReason: word,
     usage: mapCounts(answer),
   }
+  const forced = request && forcedToolOf(request)
+  return forced ? toForcedCall(read, forced, answerIdOf(answer)) : read
+}
+
+/** Ollama gives its answers no ids. */
+export function answerIdOf(answer: JsonObject): string {
+  return `${asString(answer.model)} ${asString(answer.created_at)}`
 }
 
 /** Calls are complete, in older versions without ids; `from` numbers those. */
@@ -30,7 +38,7 @@ export function readToolCalls(answer: JsonObject, message: JsonObject, from: num
   return asObjects(message.tool_calls).map((call, index) => {
     const called = asObject(call.function)
     return {
-      id: asName(call.id) ?? callIdOf(`${asString(answer.model)} ${asString(answer.created_at)}`, from + index),
+      id: asName(call.id) ?? callIdOf(answerIdOf(answer), from + index),
       name: asString(called.name),
       argumentsJson: JSON.stringify(asObject(called.arguments)),
     }

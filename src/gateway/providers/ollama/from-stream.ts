@@ -1,10 +1,11 @@
 import { mapError } from '../openai/map-error.ts'
-import type { ProviderEvent } from '../port.ts'
+import type { ProviderEvent, ProviderRequest } from '../port.ts'
 import { createStreamReader } from '../stream-reader.ts'
 import type { WireStreamReader } from '../wire-adapter.ts'
 import { truncatedStream, unreadableAnswer } from '../wire-failure.ts'
 import { asName, asObject, asString, parseJsonObject } from '../wire-json.ts'
-import { mapCounts, mapDoneReason, readToolCalls } from './from-response.ts'
+import { createForcedCall, forcedToolOf } from './forced-tool.ts'
+import { answerIdOf, mapCounts, mapDoneReason, readToolCalls } from './from-response.ts'
 import { createLineParser } from './line-parser.ts'
 import type { Redact } from '../redactor.ts'
 
@@ -12,8 +13,9 @@ import type { Redact } from '../redactor.ts'
 const maximumLineBytes = 4 * 1024 * 1024
 
 /** Reads the lines of `/api/chat`, one JSON object each. The answer ends with `done: true`. */
-export function createOllamaStreamReader(redact: Redact): WireStreamReader {
-  const state = { begun: false, ended: false, toolCalls: 0 }
+export function createOllamaStreamReader(redact: Redact, request?: ProviderRequest): WireStreamReader {
+  const forced = request && forcedToolOf(request)
+  const state: ReaderState = { begun: false, ended: false, toolCalls: 0, toCall: forced && createForcedCall(forced) }
   return createStreamReader<string>({
     parser: createLineParser({ maximumLineBytes }),
     read: (line) => (state.ended ? [] : readLine(line, state, redact)),
@@ -25,11 +27,15 @@ export function createOllamaStreamReader(redact: Redact): WireStreamReader {
   })
 }
 
-function readLine(
-  line: string,
-  state: { begun: boolean; ended: boolean; toolCalls: number },
-  redact: Redact,
-): ProviderEvent[] {
+interface ReaderState {
+  begun: boolean
+  ended: boolean
+  toolCalls: number
+  /** Turns the answer's text into the call of a forced tool. */
+  toCall: ReturnType<typeof createForcedCall> | undefined
+}
+
+function readLine(line: string, state: ReaderState, redact: Redact): ProviderEvent[] {
   if (line.trim() === '') return []
   const part = parseJsonObject(line)
   if (!part) throw unreadableAnswer('a line', state.begun)
@@ -44,11 +50,11 @@ function readLine(
   for (const { id, name, argumentsJson } of readToolCalls(part, message, state.toolCalls)) {
     events.push({ type: 'tool_call', index: state.toolCalls++, id, name, argumentsDelta: argumentsJson })
   }
-  if (part.done !== true) return events
+  if (part.done !== true) return state.toCall?.(events, answerIdOf(part)) ?? events
   state.ended = true
   const word = asName(part.done_reason)
   events.push({ type: 'finish', finishReason: mapDoneReason(word, state.toolCalls > 0), wireFinishReason: word })
   const usage = mapCounts(part)
   if (usage) events.push({ type: 'usage', usage })
-  return events
+  return state.toCall?.(events, answerIdOf(part)) ?? events
 }

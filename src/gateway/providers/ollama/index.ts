@@ -17,8 +17,8 @@ export const createOllamaAdapter: CreateWireAdapter = (settings) => {
   const credentials: Record<string, string> = settings.apiKey ? { authorization: `Bearer ${settings.apiKey}` } : {}
   return {
     toRequest: (call, options) => toOllamaRequest(call, options, settings, root),
-    fromResponse: (body) => fromChat(body, redact),
-    createStreamReader: () => createOllamaStreamReader(redact),
+    fromResponse: (body, request) => fromChat(body, redact, request),
+    createStreamReader: (request) => createOllamaStreamReader(redact, request),
     mapError: (error) => mapError(error, redact),
     authorize: () => Promise.resolve(credentials),
     requestIdHeader: null,

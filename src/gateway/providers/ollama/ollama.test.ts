@@ -69,6 +69,50 @@ describe('a request', () => {
   })
 })
 
+describe('a tool that must be called', () => {
+  const city = { name: 'city', description: 'Names a city', parameters: { type: 'object', properties: { n: {} } } }
+  const given = { ...done, message: { role: 'assistant', content: '{"n":"Bern"}' } }
+
+  test.each([
+    ['by name', { tools: [weatherTool, city], toolChoice: { name: 'city' } }],
+    ['as the only one', { tools: [city], toolChoice: 'required' }],
+  ] as const)('%s, is the format of the answer, which is its call', (_, { tools, toolChoice }) => {
+    const call = providerCall({ tools: [...tools], toolChoice })
+    const { json, adjusted } = send(call)
+    expect(json.format).toEqual(city.parameters)
+    expect(json).not.toHaveProperty('tools')
+    expect(JSON.stringify(json.messages)).toContain('Names a city')
+    expect(adjusted).toEqual([])
+    const whole = adapter.fromResponse(bytesOf(JSON.stringify(given)), call.request)
+    expect(whole).toMatchObject({
+      text: '',
+      toolCalls: [{ name: 'city', argumentsJson: '{"n":"Bern"}' }],
+      finishReason: 'tool_calls',
+    })
+    for (const size of [1, 5, 1_000]) {
+      const body = bytesOf(lines(delta('{"n":'), delta('"Bern"}'), done))
+      const streamed = foldStream(
+        adapter.createStreamReader(call.request),
+        pieces(body, () => size),
+      )
+      expect(streamed).toMatchObject({
+        text: '',
+        toolCalls: [{ name: 'city', argumentsJson: '{"n":"Bern"}' }],
+        finishReason: 'tool_calls',
+      })
+    }
+  })
+
+  test('keeps the limit of tokens as the end of a call that was cut', () => {
+    const { request } = providerCall({ tools: [city], toolChoice: 'required' })
+    const cut = { ...given, message: { role: 'assistant', content: '{"n":"Be' }, done_reason: 'length' }
+    expect(adapter.fromResponse(bytesOf(JSON.stringify(cut)), request)).toMatchObject({
+      toolCalls: [{ argumentsJson: '{"n":"Be' }],
+      finishReason: 'length',
+    })
+  })
+})
+
 describe('a stream', () => {
   test('gives the same result for every split', () => {
     const body = bytesOf(lines(delta('Grüße '), delta('👋'), done))

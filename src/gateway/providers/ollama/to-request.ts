@@ -12,6 +12,7 @@ import { Adjustments, mapSampling } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
 import type { JsonObject } from '../wire-json.ts'
 import { contextSize } from './context-size.ts'
+import { forcedToolOf, toArgumentsFormat, withToolInstruction } from './forced-tool.ts'
 
 /** Maps a call to a request to `POST /api/chat`. */
 export function toOllamaRequest(
@@ -40,13 +41,12 @@ function toBody(
   const factor = settings.quirks?.temperatureFactor ?? 1
   const { temperature, topP } = mapSampling(call, { factor, traits }, adjustments)
   adjustments.drop(request, ...droppedFields)
-  const { toolChoice } = request
-  if (request.tools && toolChoice !== undefined && toolChoice !== 'auto') adjustments.note('toolChoice')
-  // A forced tool is the only one that the model can choose.
-  const named = typeof toolChoice === 'object' ? toolChoice.name : undefined
-  const offered = named === undefined ? request.tools : request.tools?.filter(({ name }) => name === named)
-  const offersTools = offered && offered.length > 0 && toolChoice !== 'none'
-  const messages = moveResultMedia(orderResults(request.messages), adjustments)
+  const { tools = [], toolChoice } = request
+  const forced = forcedToolOf(request)
+  const offersTools = tools.length > 0 && toolChoice !== 'none' && !forced
+  if (offersTools && toolChoice === 'required') adjustments.note('toolChoice')
+  const ordered = moveResultMedia(orderResults(request.messages), adjustments)
+  const messages = forced ? withToolInstruction(ordered, forced) : ordered
   return {
     model: model.id,
     messages: messages.map((message) => toMessage(message, messages)),
@@ -62,11 +62,9 @@ function toBody(
       ...(request.presencePenalty !== undefined && { presence_penalty: request.presencePenalty }),
       ...(request.frequencyPenalty !== undefined && { frequency_penalty: request.frequencyPenalty }),
     },
-    ...toOutputFormat(request),
+    ...(forced ? { format: toArgumentsFormat(forced) } : toOutputFormat(request)),
     ...mapThinking(call, traits, adjustments),
-    ...(offersTools && {
-      tools: toFunctionTools(offered),
-    }),
+    ...(offersTools && { tools: toFunctionTools(tools) }),
   }
 }
 
