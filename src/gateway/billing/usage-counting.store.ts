@@ -97,21 +97,26 @@ export interface CountedRound {
   locked: boolean
 }
 
-/** Counts up to `batches` batches of the queue, each with at most 256 entries (200 after a crash). */
-export function countQueued(database: Database, batches: number): Promise<CountedRound> {
+/** Counts the oldest batches of the queue, with about `limit` entries together: at most one batch (256 entries) more. */
+export function countQueued(database: Database, limit: number): Promise<CountedRound> {
   const count = async (transaction: Queryable): Promise<CountedRound> => {
     if (!(await tryCountingLock(transaction))) return { entries: 0, more: true, locked: false }
     const [round] = await transaction.query<{ batches: bigint; entries: bigint; tagged: string[] }>(
-      `with taken as (
-         delete from usage_queue where batch_id = any(array(select batch_id from usage_queue order by batch_id limit $1))
+      `with oldest as (
+         select batch_id, cardinality(request_ids) as entries from usage_queue order by batch_id limit $1
+       ), chosen as (
+         select batch_id, sum(entries) over (order by batch_id) - entries as entries_before from oldest
+       ), taken as (
+         delete from usage_queue where batch_id = any(array(select batch_id from chosen where entries_before < $1))
          returning request_ids
        ), ids as materialized (select unnest(request_ids) as request_id from taken), ${addEntries}
        select (select count(*) from taken) as batches, (select count(*) from ids) as entries,
          array(select request_id from usage_queued_tags where request_id = any(array(select request_id from ids))) as tagged`,
-      [batches],
+      [limit],
     )
     if (round!.tagged.length > 0) await countTags(transaction, round!.tagged)
-    return { entries: Number(round!.entries), more: Number(round!.batches) === batches, locked: true }
+    const entries = Number(round!.entries)
+    return { entries, more: entries >= limit || Number(round!.batches) >= limit, locked: true }
   }
   return database.transaction(count, { timeoutMs: countingTimeoutMs, background: true })
 }

@@ -69,6 +69,15 @@ describe('entries from before the upgrade', () => {
 })
 
 describe('counting', () => {
+  test('a report includes hundreds of calls that were settled one by one since the last count', async () => {
+    const { control } = databases
+    // The timers' rounds fail meanwhile, so that nothing is counted before the report.
+    await control.execute('alter table usage_tag_days rename to usage_tag_days_away')
+    for (let call = 0; call < 250; call += 1) await settle(1, { user: 'ada' })
+    await control.execute('alter table usage_tag_days_away rename to usage_tag_days')
+    expect(await countedRequests()).toBe(250)
+  })
+
   test('a round that fails is repeated as a whole', async () => {
     const { control } = databases
     await control.execute('alter table usage_tag_days rename to usage_tag_days_away')

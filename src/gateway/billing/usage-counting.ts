@@ -7,8 +7,8 @@ import { closableBefore } from './usage-spans.ts'
 import { closeSpan, findSpanTable } from './usage-spans.store.ts'
 import { slotMs } from './usage-tables.ts'
 
-/** Batches that are counted in one transaction. Few on the embedded engine, whose one connection is occupied meanwhile. */
-const batchesPerRound = { embedded: 8, postgres: 32 }
+/** Entries that are counted in one transaction. Few on the embedded engine, whose one connection is occupied meanwhile. */
+const entriesPerRound = { embedded: 2_000, postgres: 8_000 }
 /** Rounds of one run of the timer; the next run continues. */
 const roundsPerRun = 50
 /** A report waits for at most this many rounds; then it shows what is counted. */
@@ -61,7 +61,7 @@ export class UsageCounting {
     const database = this.deps.database.for(owner)
     await this.running?.catch(() => {})
     for (let round = 0; round < roundsPerReport && (await hasQueued(database)); round += 1) {
-      const { locked } = await countQueued(database, batchesPerRound[database.engine])
+      const { locked } = await countQueued(database, entriesPerRound[database.engine])
       if (!locked) await clock.sleep(waitForOtherMs)
     }
   }
@@ -120,7 +120,7 @@ export class UsageCounting {
     const { database } = this.deps
     if (!(await hasQueued(database))) return
     for (let round = 0; round < rounds; round += 1) {
-      const { more, locked } = await countQueued(database, batchesPerRound[database.engine])
+      const { more, locked } = await countQueued(database, entriesPerRound[database.engine])
       if (!more || !locked) return
     }
   }
