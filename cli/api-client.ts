@@ -86,7 +86,15 @@ async function refused(response: Response, kind: ApiClientOptions['kind']): Prom
     code: error?.code ?? null,
     param: error?.param ?? null,
     requestId: response.headers.get('x-request-id'),
+    ...readRetryAfter(response.headers.get('retry-after')),
   })
+}
+
+/** Seconds or a date. */
+function readRetryAfter(header: string | null): { retryAfterMs?: number } {
+  if (header === null) return {}
+  const waitMs = /^\d{1,9}$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now()
+  return Number.isFinite(waitMs) ? { retryAfterMs: Math.max(0, waitMs) } : {}
 }
 
 const credentialHints = {

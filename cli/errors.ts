@@ -8,7 +8,14 @@ export class UsageError extends Error {
 
 /** The service rejected the request or could not be reached; exit code 1. */
 export class FailedError extends Error {
-  readonly details: { status?: number; code?: string | null; param?: string | null; requestId?: string | null }
+  readonly details: {
+    status?: number
+    code?: string | null
+    param?: string | null
+    requestId?: string | null
+    /** From the header Retry-After. */
+    retryAfterMs?: number
+  }
 
   constructor(message: string, details: FailedError['details'] = {}, options?: { cause?: unknown }) {
     super(message, options)

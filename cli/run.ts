@@ -7,6 +7,7 @@ import { addMigrateCommands } from './commands/migrate.ts'
 import { addGoldenCommands } from './commands/golden-questions.ts'
 import { addModelCommands } from './commands/models.ts'
 import { addOrganisationCommands } from './commands/organisations.ts'
+import { addPushCommand } from './commands/push.ts'
 import { addProviderCommands } from './commands/providers.ts'
 import { addServiceCommands } from './commands/service.ts'
 import { addSpaceCommands } from './commands/spaces.ts'
@@ -45,6 +46,7 @@ function createProgram(cliProcess: CliProcess): Command {
     addOrganisationCommands,
     addSpaceCommands,
     addDocumentCommands,
+    addPushCommand,
     addChatCommand,
     addGoldenCommands,
     addProviderCommands,

@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type DocumentBody, type DocumentSummaryBody, supportedFileTypes } from '../src/contract/documents.ts'
 import type { ApiClient } from './api-client.ts'
 import { FailedError, UsageError } from './errors.ts'
+import type { Retries } from './retries.ts'
 
 export interface UploadOutcome {
   file: string
@@ -25,15 +26,12 @@ export interface UploadSettings {
   wait: boolean
   parallel: number
   signal: AbortSignal
+  retries: Retries
   onProgress(done: number, current: string): void
 }
 
 const { supportedExtensions } = supportedFileTypes[2]
 
-/** Attempts of one upload while the service is busy or unreachable. */
-const maximumTries = 5
-const firstRetryMs = 500
-const longestRetryMs = 15_000
 const pollMs = 500
 
 /** The files to upload: each file that is named, and all files of supported types in each folder, sorted. */
@@ -100,30 +98,19 @@ async function uploadOne(client: ApiClient, file: string, settings: UploadSettin
 }
 
 /** Sends the file, again while the service is busy; the same Idempotency-Key makes sure that it is stored once. */
-async function sendFile(client: ApiClient, file: string, settings: UploadSettings) {
+function sendFile(client: ApiClient, file: string, settings: UploadSettings) {
   const key = randomUUID()
-  for (let attempt = 1; ; attempt++) {
+  return settings.retries.run(async () => {
     const body = new FormData()
     if (settings.name !== undefined) body.append('name', settings.name)
     if (settings.metadata !== undefined) body.append('metadata', settings.metadata)
     body.append('file', await openAsBlob(file), path.basename(file))
-    try {
-      const query = new URLSearchParams({ spaceId: settings.spaceId, onDuplicate: settings.onDuplicate })
-      const target = `/v2/documents?${query}`
-      const response = await client.fetch('POST', target, { body, headers: { 'idempotency-key': key } })
-      const document = (await response.json()) as DocumentSummaryBody
-      return { document, duplicateOf: response.headers.get('x-duplicate-of') }
-    } catch (error) {
-      if (attempt === maximumTries || !mayRetry(error) || settings.signal.aborted) throw error
-      await wait(Math.min(longestRetryMs, firstRetryMs * 2 ** (attempt - 1)), undefined, { signal: settings.signal })
-    }
-  }
-}
-
-function mayRetry(error: unknown): boolean {
-  if (!(error instanceof FailedError)) return false
-  const { status } = error.details
-  return status === undefined || status === 429 || status === 503
+    const query = new URLSearchParams({ spaceId: settings.spaceId, onDuplicate: settings.onDuplicate })
+    const target = `/v2/documents?${query}`
+    const response = await client.fetch('POST', target, { body, headers: { 'idempotency-key': key } })
+    const document = (await response.json()) as DocumentSummaryBody
+    return { document, duplicateOf: response.headers.get('x-duplicate-of') }
+  })
 }
 
 /** Reads the document until its processing has ended. */

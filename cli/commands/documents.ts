@@ -4,6 +4,7 @@ import { type Context, readTextFile } from '../context.ts'
 import { type CliCommand, assertConfirmed, givenFields, parseWhole } from '../define.ts'
 import { FailedError, UsageError } from '../errors.ts'
 import { defaultLimit, loadItems } from '../paging.ts'
+import { createRetries } from '../retries.ts'
 import { type UploadOutcome, findFiles, uploadAll, waitUntilProcessed } from '../upload.ts'
 
 interface UploadOptions {
@@ -59,6 +60,7 @@ function addUpload(documents: CliCommand) {
         wait: options.wait ?? false,
         parallel: options.parallel,
         signal: process.signal,
+        retries: createRetries(process.signal),
         onProgress: (done, current) => output.progress(`${done} of ${files.length}  ${current}`),
       })
       output.progress('')
@@ -161,7 +163,7 @@ function addChanges(documents: CliCommand) {
     })
 }
 
-function spaceOf({ process }: Context, { space }: { space?: string | undefined }): string {
+export function spaceOf({ process }: Context, { space }: { space?: string | undefined }): string {
   const id = space ?? process.environment.PORTICO_SPACE_ID
   if (id) return id
   throw new UsageError(
@@ -182,6 +184,11 @@ function checkMetadata(given: string): string {
     throw new UsageError(`--metadata must be a JSON object, such as '{"url": "https://example.org"}'.`)
   }
   return text
+}
+
+/** The object of the option. */
+export function parseMetadata(given: string): Record<string, unknown> {
+  return JSON.parse(checkMetadata(given)) as Record<string, unknown>
 }
 
 function toRow({ file, status, documentId, error, duplicateOf, warnings }: UploadOutcome) {

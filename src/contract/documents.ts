@@ -120,6 +120,19 @@ export const documentPageSchema = z
   .object({ total: z.int(), limit: z.int(), offset: z.int(), items: z.array(documentSchema) })
   .meta({ id: 'DocumentPage' })
 
+/** Version 2 adds fields; version 1 keeps its own. */
+export const documentV2Schema = documentSchema
+  .extend({
+    contentSha256: z
+      .string()
+      .describe('SHA-256 of the uploaded file, hexadecimal. During a replacement: of the new content.'),
+  })
+  .meta({ id: 'DocumentV2' })
+
+export const documentV2PageSchema = documentPageSchema
+  .extend({ items: z.array(documentV2Schema) })
+  .meta({ id: 'DocumentV2Page' })
+
 /** A UUID of any version in its text form; the Space of an unknown one does not exist. */
 const spaceId = z
   .string({ error: 'is required: send the UUID of a Space' })
@@ -146,6 +159,15 @@ export const uploadQuerySchema = z.object({
     .default('keep')
     .describe(
       'If the Space already has a document of this name: `keep` adds another one, `skip` returns 200 with the existing one, `replace` replaces its content and keeps its id. Search uses the former content until the new content is ready.',
+    ),
+})
+
+export const uploadV2QuerySchema = uploadQuerySchema.extend({
+  replaces: z
+    .uuid('must be the id of a document')
+    .optional()
+    .describe(
+      'Replaces the content of this document of the Space, which keeps its id, whatever its name. Search uses the former content until the new content is ready. Documents of the same name stay. Not together with `onDuplicate`.',
     ),
 })
 
@@ -183,4 +205,5 @@ export type DocumentFormat = (typeof documentFormats)[number]
 export type OnDuplicate = z.infer<typeof onDuplicate>
 export type DocumentWarning = z.infer<typeof documentWarningSchema>
 export type DocumentBody = z.infer<typeof documentSchema>
+export type DocumentV2Body = z.infer<typeof documentV2Schema>
 export type DocumentSummaryBody = z.infer<typeof documentSummarySchema>

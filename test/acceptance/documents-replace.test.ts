@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
@@ -175,5 +176,62 @@ describe('an upload with the name of a document of the Space', () => {
     expect([await again(), await again()]).toEqual([id, id])
     await waitForDocument(organisation.client, id)
     expect(await audit()).toMatchObject({ findings: [] })
+  })
+})
+
+describe('an upload to /v2/documents with `replaces`', () => {
+  const replace = (content: string, id: string, query = '') =>
+    organisation.client(
+      'POST',
+      `/v2/documents?spaceId=${space.id}&replaces=${id}${query}`,
+      uploadForm(content, 'handbook.txt'),
+    )
+  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+  const hashOf = async (id: string) =>
+    expectStatus(await organisation.client('GET', `/v2/documents/${id}`), 200).contentSha256
+
+  it('replaces this document and leaves others of its name', async () => {
+    const older = await ready('About zebras.')
+    const id = await ready('About okapis.')
+    const newer = await ready('About gnus.')
+    expect(await hashOf(id)).toBe(sha256('About okapis.'))
+    expect(expectStatus(await replace('About lions.', id), 201)).toMatchObject({ id, status: 'processing' })
+    expect(await hashOf(id)).toBe(sha256('About lions.'))
+    expect(await waitForDocument(organisation.client, id)).toMatchObject({ status: 'ready' })
+    expect((await list()).items.map((item: { id: string }) => item.id).sort()).toEqual([older, id, newer].sort())
+    expect(await hashOf(id)).toBe(sha256('About lions.'))
+    expect(await audit()).toMatchObject({ findings: [] })
+  })
+
+  it('is a 404 for a document of another Space or organisation, and stores nothing', async () => {
+    const id = await ready('About zebras.')
+    const own = space
+    space = await portico.createSpace(organisation)
+    expect(expectStatus(await replace('x', id), 404).error).toMatchObject({ param: 'replaces' })
+    expect((await list()).total).toBe(0)
+    const stranger = await portico.createOrganisation()
+    const theirs = await portico.createSpace(stranger)
+    const upload = uploadForm('x', 'handbook.txt')
+    const answer = await stranger.client('POST', `/v2/documents?spaceId=${theirs.id}&replaces=${id}`, upload)
+    expect(expectStatus(answer, 404).error).toMatchObject({ code: 'document_not_found', param: 'replaces' })
+    space = own
+    expect(await hashOf(id)).toBe(sha256('About zebras.'))
+  })
+
+  it('is a 400 with onDuplicate, and for text that is no id', async () => {
+    const id = await ready('About zebras.')
+    expect(expectStatus(await replace('x', id, '&onDuplicate=replace'), 400).error).toMatchObject({ param: 'replaces' })
+    expect(expectStatus(await replace('x', 'handbook'), 400).error).toMatchObject({ param: 'replaces' })
+  })
+
+  it('is no parameter of version 1', async () => {
+    const id = await ready('About zebras.')
+    const answer = await organisation.client(
+      'POST',
+      `/v1/documents?spaceId=${space.id}&replaces=${id}`,
+      uploadForm('About okapis.', 'handbook.txt'),
+    )
+    expect(expectStatus(answer, 201).id).not.toBe(id)
+    expect(await get(id)).not.toHaveProperty('contentSha256')
   })
 })

@@ -32,6 +32,6 @@ export function noSpace(): AppError {
   return new AppError('space_not_found', 'There is no Space with this id.', { param: 'id' })
 }
 
-export function noDocument(): AppError {
-  return new AppError('document_not_found', 'There is no document with this id.', { param: 'id' })
+export function noDocument(param = 'id'): AppError {
+  return new AppError('document_not_found', 'There is no document with this id.', { param })
 }

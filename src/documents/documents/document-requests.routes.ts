@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DocumentsVersion, DocumentSummaryBody, OnDuplicate } from '../../contract/documents.ts'
 import type { App } from '../../platform/http/index.ts'
 import { readJson } from '../../platform/bodies/index.ts'
-import type { SpaceId } from '../../platform/kernel/index.ts'
+import { AppError, type DocumentId, type SpaceId } from '../../platform/kernel/index.ts'
 import type { ChangeAuthor } from './change-author.ts'
 import { memberTexts } from './document-metadata.ts'
 import type { Document } from './document.ts'
@@ -48,6 +48,7 @@ interface UploadOptions {
   version: DocumentsVersion
   spaceId: string
   onDuplicate: OnDuplicate
+  replaces?: string | undefined
   author?: ChangeAuthor
 }
 
@@ -56,15 +57,18 @@ export async function acceptUpload(
   documents: Pick<Documents, 'upload'>,
   request: FastifyRequest,
   reply: FastifyReply,
-  { version, spaceId, onDuplicate, author }: UploadOptions,
+  { version, spaceId, onDuplicate, replaces, author }: UploadOptions,
 ): Promise<UploadResult> {
+  if (replaces !== undefined && onDuplicate !== 'keep') {
+    throw new AppError('invalid_request', 'replaces: not together with onDuplicate.', { param: 'replaces' })
+  }
   const key = request.headers['idempotency-key']
   const result = await documents.upload(request.organisation, {
     version,
     spaceId: spaceId as SpaceId,
     request: request.raw,
     uploadKey: Array.isArray(key) ? key[0] : key,
-    onDuplicate,
+    onDuplicate: replaces === undefined ? onDuplicate : { replaces: replaces.toLowerCase() as DocumentId },
     ...(author && { author }),
     signal: request.clientSignal,
   })

@@ -20,6 +20,8 @@ export interface Document {
   mimeType: string
   createdAt: Date
   updatedAt: Date
+  /** Hexadecimal. With a replacement in progress: of the new content. */
+  contentSha256: string
 }
 
 /** An upload whose blob is stored and whose row is about to be. */
@@ -47,7 +49,10 @@ export interface DocumentProgress {
 }
 
 /** What queries return of a document. */
-export interface DocumentRow extends Omit<Document, 'metadataJson' | 'error' | 'warnings' | 'sizeBytes'> {
+export interface DocumentRow extends Omit<
+  Document,
+  'metadataJson' | 'error' | 'warnings' | 'sizeBytes' | 'contentSha256'
+> {
   errorCode: DocumentFailureCode | null
   errorMessage: string | null
   warnings: DocumentWarning[] | null

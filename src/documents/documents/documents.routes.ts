@@ -5,6 +5,8 @@ import {
   documentParamsSchema,
   documentSchema,
   documentSummarySchema,
+  documentV2PageSchema,
+  documentV2Schema,
   healthSchema,
   listQuerySchema,
   supportedFileTypes,
@@ -12,6 +14,7 @@ import {
   updateDocumentSchema,
   uploadBodySchema,
   uploadQuerySchema,
+  uploadV2QuerySchema,
 } from '../../contract/documents.ts'
 import { errorResponses } from '../../contract/errors.ts'
 import { type App, describeRoutes, type Routes } from '../../platform/http/index.ts'
@@ -71,6 +74,9 @@ function describeVersion(version: DocumentsVersion) {
     tag,
     path: `/v${version}/documents` as const,
     operationId,
+    documentSchema: isFirst ? documentSchema : documentV2Schema,
+    pageSchema: isFirst ? documentPageSchema : documentV2PageSchema,
+    uploadQuery: isFirst ? uploadQuerySchema : uploadV2QuerySchema,
     described: <Schema extends object>(name: string, summary: string, schema: Schema) =>
       described(operationId(name), summary, schema),
   }
@@ -78,7 +84,8 @@ function describeVersion(version: DocumentsVersion) {
 
 type VersionRoutes = ReturnType<typeof describeVersion>
 
-function addLists(app: App, documents: Documents, { version, path, described }: VersionRoutes) {
+function addLists(app: App, documents: Documents, { version, path, described, pageSchema }: VersionRoutes) {
+  const write = writerOf(version)
   app.get(
     `${path}/supported-file-types`,
     described('listSupportedFileTypes', 'Supported file types', {
@@ -91,18 +98,19 @@ function addLists(app: App, documents: Documents, { version, path, described }: 
     described('listDocuments', 'List the documents of a Space', {
       description: 'Newest first.',
       querystring: listQuerySchema,
-      response: { 200: documentPageSchema, ...errorResponses(400, 401, 404) },
+      response: { 200: pageSchema, ...errorResponses(400, 401, 404) },
     }),
     async (request, reply) => {
       const { spaceId, limit, offset } = request.query
       const page = await documents.list(request.organisation, spaceId as SpaceId, { limit, offset })
       const counts = JSON.stringify({ total: page.total, limit, offset }).slice(0, -1)
-      return sendJsonText(reply, `${counts},"items":[${page.items.map(writeDocument).join(',')}]}`)
+      return sendJsonText(reply, `${counts},"items":[${page.items.map(write).join(',')}]}`)
     },
   )
 }
 
-function addUpload(app: App, documents: Documents, { version, path, operationId, tag }: VersionRoutes) {
+function addUpload(app: App, documents: Documents, routes: VersionRoutes) {
+  const { version, path, operationId, tag, uploadQuery } = routes
   void app.register(async (scope: unknown) => {
     const uploads = scope as App
     acceptUploads(uploads)
@@ -117,7 +125,7 @@ function addUpload(app: App, documents: Documents, { version, path, operationId,
           description:
             'multipart/form-data with `file`, and optionally `name` and `metadata` (a JSON object). Processing continues in the background. `Idempotency-Key` makes a repeated upload safe for a day. `x-duplicate-of` names an older document with the same content.',
           consumes: ['multipart/form-data'],
-          querystring: uploadQuerySchema,
+          querystring: uploadQuery,
           body: uploadBodySchema,
           response: {
             200: documentSummarySchema.describe('With `onDuplicate=skip`: the existing document.'),
@@ -137,17 +145,18 @@ function addSingleDocument(parent: App, documents: Documents, routes: VersionRou
   void parent.register(async (scope: unknown) => addSingleDocumentRoutes(scope as App, documents, routes))
 }
 
-function addSingleDocumentRoutes(app: App, documents: Documents, { path, described }: VersionRoutes) {
+function addSingleDocumentRoutes(app: App, documents: Documents, routes: VersionRoutes) {
+  const { version, path, described } = routes
   const params = documentParamsSchema
+  const write = writerOf(version)
   acceptBodyTexts(app)
   app.get(
     `${path}/:id`,
     described('getDocument', 'Get a document', {
       params,
-      response: { 200: documentSchema, ...errorResponses(401, 404) },
+      response: { 200: routes.documentSchema, ...errorResponses(401, 404) },
     }),
-    async (request, reply) =>
-      sendJsonText(reply, writeDocument(await documents.get(request.organisation, request.params.id))),
+    async (request, reply) => sendJsonText(reply, write(await documents.get(request.organisation, request.params.id))),
   )
   app.patch(
     `${path}/:id`,
@@ -173,12 +182,13 @@ function addSingleDocumentRoutes(app: App, documents: Documents, { path, describ
 }
 
 /** A document as JSON text, because its metadata is JSON text that must not be parsed and written again. */
-function writeDocument(document: Document): string {
-  const { error, sizeBytes, mimeType, createdAt, updatedAt } = document
-  const warnings = document.warnings.length > 0 ? document.warnings : undefined
-  const summary = JSON.stringify(renderSummary(document)).slice(0, -1)
-  const rest = JSON.stringify({ error: error ?? undefined, warnings, sizeBytes, mimeType, createdAt, updatedAt }).slice(
-    1,
-  )
-  return `${summary},"metadata":${document.metadataJson ?? 'null'},${rest}`
+function writerOf(version: DocumentsVersion) {
+  return (document: Document): string => {
+    const { error, sizeBytes, mimeType, createdAt, updatedAt } = document
+    const warnings = document.warnings.length > 0 ? document.warnings : undefined
+    const contentSha256 = version === 1 ? undefined : document.contentSha256
+    const summary = JSON.stringify(renderSummary(document)).slice(0, -1)
+    const facts = { error: error ?? undefined, warnings, sizeBytes, mimeType, createdAt, updatedAt, contentSha256 }
+    return `${summary},"metadata":${document.metadataJson ?? 'null'},${JSON.stringify(facts).slice(1)}`
+  }
 }

@@ -6,6 +6,7 @@ import { changedFields } from '../../tenants/operators/index.ts'
 import type { ChangeAuthor } from './change-author.ts'
 import { enqueueEntry } from './change-log.store.ts'
 import type { Document, DocumentRow, DocumentStatus, NewDocument } from './document.ts'
+import { noDocument } from './document-members.ts'
 import type { Metadata } from './document-metadata.ts'
 import { createListStore } from './document-list.store.ts'
 import { createHousekeepingStore } from './housekeeping.store.ts'
@@ -16,7 +17,15 @@ import { enqueueProcessing } from './processing-job.ts'
 import { createProcessingStore, enqueueRename } from './processing.store.ts'
 import { createProgressStore } from './progress.store.ts'
 import { createRowRemoval, type RemovedRow, type RemoveRows } from './remove-rows.ts'
-import { deleteRows, findByName, insertReplacement, insertRow, lockName, publicId } from './replacement.store.ts'
+import {
+  deleteRows,
+  findByName,
+  insertReplacement,
+  insertRow,
+  isInSpace,
+  lockName,
+  publicId,
+} from './replacement.store.ts'
 import { loadSpaceTotals } from './space-totals.store.ts'
 
 export interface DocumentStoreDependencies {
@@ -34,6 +43,9 @@ export type InsertOutcome =
   | { kind: 'skipped'; document: Document }
   /** The upload is the new content of this document. */
   | { kind: 'replaced'; documentId: DocumentId }
+
+/** What to do with a document of the same name, or the document whose content is replaced. */
+export type UploadTarget = OnDuplicate | { replaces: DocumentId }
 
 export type DocumentStore = ReturnType<typeof createDocumentStore>
 
@@ -53,7 +65,7 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
       loadSpaceTotals(database.for(organisationId), organisationId, spaceIds),
 
     /** Stores the row and its job in one transaction. A repeated upload key returns the first document. */
-    insert(document: NewDocument, onDuplicate: OnDuplicate = 'keep', author?: ChangeAuthor): Promise<InsertOutcome> {
+    insert(document: NewDocument, onDuplicate: UploadTarget = 'keep', author?: ChangeAuthor): Promise<InsertOutcome> {
       return database.for(document.organisationId).transaction(async (transaction) => {
         const outcome = await insertDocument(transaction, { jobs, removeRows }, document, onDuplicate)
         await recordInsert(transaction, jobs, author, document, outcome)
@@ -173,10 +185,21 @@ async function insertDocument(
   transaction: Queryable,
   { jobs, removeRows }: { jobs: JobQueue; removeRows: RemoveRows },
   document: NewDocument,
-  onDuplicate: OnDuplicate,
+  onDuplicate: UploadTarget,
 ): Promise<InsertOutcome> {
   const repeated = await claimUploadKey(transaction, document)
   if (repeated) return repeated
+  if (typeof onDuplicate === 'object') {
+    const { replaces } = onDuplicate
+    const replacement = { ...document, keepsNamesakes: true }
+    const isReplaced =
+      (await isInSpace(transaction, document, replaces)) &&
+      (await insertReplacement(transaction, { jobs, removeRows }, replacement, replaces))
+    // Also undoes the claim of the key.
+    if (!isReplaced) throw noDocument('replaces')
+    await moveUploadKey(transaction, document, replaces)
+    return { kind: 'replaced', documentId: replaces }
+  }
   if (onDuplicate !== 'keep') {
     await lockName(transaction, document)
     const existing = await findByName(transaction, document)
@@ -294,11 +317,12 @@ async function moveUploadKey(transaction: Queryable, document: NewDocument, docu
 const selectDocuments = `select ${publicId('d')} as id, d.organisation_id as "organisationId", d.space_id as "spaceId", d.name,
     case when n.id is null then d.status else 'processing' end as status, d.metadata::text as "metadataJson",
     d.error_code as "errorCode", d.error_message as "errorMessage", d.warnings, d.size_bytes as "sizeBytes",
-    split_part(d.mime_type, ';', 1) as "mimeType", d.created_at as "createdAt", d.updated_at as "updatedAt"
+    split_part(d.mime_type, ';', 1) as "mimeType", d.created_at as "createdAt", d.updated_at as "updatedAt",
+    encode(coalesce(n.content_sha256, d.content_sha256), 'hex') as "contentSha256"
   from documents d left join documents n on ${publicId('n')} = ${publicId('d')} and not n.is_current
   where d.is_current`
 
-type ClientRow = DocumentRow & Pick<Document, 'metadataJson'>
+type ClientRow = DocumentRow & Pick<Document, 'metadataJson' | 'contentSha256'>
 
 function toDocument({ errorCode, errorMessage, warnings, sizeBytes, ...row }: ClientRow): Document {
   return {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { DocumentsVersion, OnDuplicate } from '../../contract/documents.ts'
+import type { DocumentsVersion } from '../../contract/documents.ts'
 import { AppError, type SpaceId, createDocumentId, isUuid } from '../../platform/kernel/index.ts'
 import type { Organisation } from '../../tenants/organisations/index.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
@@ -8,7 +8,7 @@ import { noDocument } from './document-members.ts'
 import { readMetadata } from './document-metadata.ts'
 import { cleanName } from './document-name.ts'
 import type { Document, DocumentFormat, DocumentStatus, NewDocument } from './document.ts'
-import type { DocumentStore, InsertOutcome } from './documents.store.ts'
+import type { DocumentStore, InsertOutcome, UploadTarget } from './documents.store.ts'
 import type { UnusedBlobs } from './unused-blobs.ts'
 import { type ReceivedUpload, receiveUpload, type UploadRequest } from './receive-upload.ts'
 
@@ -51,7 +51,7 @@ export interface NewUpload {
   request: UploadRequest
   /** Idempotency-Key. */
   uploadKey: string | undefined
-  onDuplicate?: OnDuplicate
+  onDuplicate?: UploadTarget
   author?: ChangeAuthor
   signal: AbortSignal
 }
@@ -208,7 +208,10 @@ function describeUpload({ detectFormat }: DocumentsDependencies, received: Recei
   return { name: named ?? fileName, metadata, format, mimeType }
 }
 
-function fingerprintOf({ sha256, fileName, name, metadataText }: ReceivedUpload, onDuplicate: OnDuplicate): Uint8Array {
+function fingerprintOf(
+  { sha256, fileName, name, metadataText }: ReceivedUpload,
+  onDuplicate: UploadTarget,
+): Uint8Array {
   // `keep` adds nothing: fingerprints stored before the option existed must stay equal.
   const option = onDuplicate === 'keep' ? [] : [onDuplicate]
   const rest = JSON.stringify([fileName, name ?? null, metadataText ?? null, ...option])

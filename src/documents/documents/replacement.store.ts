@@ -39,6 +39,19 @@ export async function findByName(
   return row?.id
 }
 
+/** True if the document is in the Space of the upload. */
+export async function isInSpace(
+  transaction: Queryable,
+  { organisationId, spaceId }: Pick<NewDocument, 'organisationId' | 'spaceId'>,
+  documentId: DocumentId,
+): Promise<boolean> {
+  const rows = await transaction.query(
+    `select 1 from documents d where ${publicId('d')} = $1 and organisation_id = $2 and space_id = $3 and is_current`,
+    [documentId, organisationId, spaceId],
+  )
+  return rows.length > 0
+}
+
 /** Locks all rows of a document, always in the same order. */
 export async function lockVersions(transaction: Queryable, documentId: string): Promise<Version[]> {
   return transaction.query<Version>(
@@ -56,7 +69,7 @@ export async function lockVersions(transaction: Queryable, documentId: string): 
 export async function insertReplacement(
   transaction: Queryable,
   { jobs, removeRows }: { jobs: JobQueue; removeRows: RemoveRows },
-  document: NewDocument,
+  document: NewDocument & { keepsNamesakes?: boolean },
   documentId: DocumentId,
 ): Promise<boolean> {
   const versions = await lockVersions(transaction, documentId)
@@ -76,7 +89,7 @@ export async function insertReplacement(
   return true
 }
 
-/** Call it within the transaction that makes `rowId` ready. Removes the former content, and older documents of the same name. */
+/** Call it within the transaction that makes `rowId` ready. Removes the former content, and older documents of the same name unless they stay. */
 export async function replaceFormer(transaction: Queryable, removeRows: RemoveRows, rowId: string): Promise<void> {
   const [row] = await transaction.query<{ documentId: string; isCurrent: boolean }>(
     `select ${publicId('d')} as "documentId", is_current as "isCurrent" from documents d where id = $1`,
@@ -87,7 +100,7 @@ export async function replaceFormer(transaction: Queryable, removeRows: RemoveRo
   const former = await transaction.query<RemovedRow>(
     `select d.id, d.blob_key as "blobKey" from documents d, documents n
      where n.id = $1 and d.id <> n.id and (${publicId('d')} = ${publicId('n')} or
-       d.organisation_id = n.organisation_id and d.space_id = n.space_id and d.name = n.name and d.id < n.id)
+       not n.keeps_namesakes and d.organisation_id = n.organisation_id and d.space_id = n.space_id and d.name = n.name and d.id < n.id)
      order by d.id for update of d`,
     [rowId],
   )
@@ -108,12 +121,15 @@ export async function deleteRows(
 /** `version`: null for a separate document. */
 export async function insertRow(
   transaction: Queryable,
-  document: NewDocument & { version: { publicId: DocumentId; isCurrent: boolean; createdAt: Date } | null },
+  document: NewDocument & {
+    version: { publicId: DocumentId; isCurrent: boolean; createdAt: Date } | null
+    keepsNamesakes?: boolean
+  },
 ): Promise<void> {
   await transaction.execute(
     `insert into documents (id, organisation_id, space_id, name, metadata, source_url, format, mime_type, size_bytes,
-       content_sha256, blob_key, public_id, is_current, created_at, path)
-     values ($1, $2, $3, $4, $5::json, $6, $7, $8, $9, $10, $11, $12, $13, coalesce($14, now()), $15)`,
+       content_sha256, blob_key, public_id, is_current, created_at, path, keeps_namesakes)
+     values ($1, $2, $3, $4, $5::json, $6, $7, $8, $9, $10, $11, $12, $13, coalesce($14, now()), $15, $16)`,
     [
       document.id,
       document.organisationId,
@@ -130,6 +146,7 @@ export async function insertRow(
       document.version?.isCurrent ?? true,
       document.version?.createdAt ?? null,
       document.metadata?.path ?? null,
+      document.keepsNamesakes ?? false,
     ],
   )
 }

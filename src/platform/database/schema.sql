@@ -1072,6 +1072,7 @@ create table documents (
   path text,
   document_id uuid generated always as (COALESCE(public_id, id)) stored,
   name_key text generated always as (lower(NORMALIZE(name, NFD))) stored,
+  keeps_namesakes boolean default false not null,
   constraint documents_pkey PRIMARY KEY (id),
   constraint documents_error_iff_failed CHECK (((status = 'failed'::text) = (error_code IS NOT NULL))),
   constraint documents_status_check CHECK ((status = ANY (ARRAY['processing'::text, 'ready'::text, 'failed'::text])))
