@@ -230,6 +230,7 @@ const prompt = {
   output_format: optional(outputFormat).describe('The earlier name of `output_config.format`.'),
   cache_control: cacheControl,
   context_management: optional(jsonObject),
+  mcp_servers: optional(z.array(jsonObject)).describe('Servers that the provider calls, for models that can.'),
 }
 
 export const messagesRequestSchema = z

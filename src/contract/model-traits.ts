@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { hostedToolKinds } from './hosted-tools.ts'
 
 const words = z.record(z.string().max(40), z.string().max(40))
 const publicFields = z.array(z.string().max(60)).max(50)
@@ -37,6 +38,10 @@ export const modelTraitsSchema = z
       .union([z.boolean(), z.literal('one')])
       .optional()
       .describe('false: the client cannot require a tool call. one: it can require the call of one certain tool.'),
+    hostedTools: z
+      .array(z.enum(hostedToolKinds))
+      .optional()
+      .describe('Tools that the provider runs during an answer. Absent: none.'),
     singleToolCall: z.boolean().optional().describe('false: the client cannot limit an answer to one tool call.'),
     severalChoices: z.boolean().optional().describe('false: one answer for each request.'),
     logprobs: z.boolean().optional().describe('false: no probabilities of tokens.'),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { hostedToolKinds } from './hosted-tools.ts'
 import { modelKinds } from './model-kinds.ts'
 import { modelTraitsSchema, shownTraitsSchema } from './model-traits.ts'
 import { headerName, providerAddress } from './provider-address.ts'
@@ -36,6 +37,11 @@ const usdPerMillionTokens = z
   .union([z.string().regex(/^\d{1,7}(\.\d{1,12})?$/, 'a decimal such as 0.15'), z.number().min(0).max(1_000_000)])
   .describe('US dollars per million tokens, an exact decimal. 0 is free. The default of a cache price is `input`.')
 
+const usdPerThousandUses = z
+  .union([z.string().regex(/^\d{1,7}(\.\d{1,12})?$/, 'a decimal such as 10'), z.number().min(0).max(1_000_000)])
+  .describe('US dollars per 1,000 uses, an exact decimal. 0 is free.')
+type UsePrices = Record<(typeof hostedToolKinds)[number], z.ZodOptional<typeof usdPerThousandUses>>
+
 const tokenPrices = {
   input: usdPerMillionTokens,
   output: usdPerMillionTokens.optional().describe('Default 0, for embedding models.'),
@@ -48,8 +54,14 @@ const tokenPrices = {
     ),
   reasoning: usdPerMillionTokens.optional().describe('If reasoning tokens have another price than output.'),
 }
+const perThousandUses = z
+  .strictObject(Object.fromEntries(hostedToolKinds.map((kind) => [kind, usdPerThousandUses.optional()])) as UsePrices)
+  .optional()
+  .describe('US dollars per 1,000 uses of a tool that the provider runs. A kind without a price is not offered.')
+
 export const statedPricesSchema = z.strictObject({
   ...tokenPrices,
+  perThousandUses,
   contextSteps: z
     .array(z.strictObject({ abovePromptTokens: tokens, ...tokenPrices }))
     .max(10)
@@ -261,6 +273,7 @@ export const priceSchema = shownPrices
     source: z.string(),
     validFrom: z.iso.datetime().nullable().describe('null: no start.'),
     inForce: z.boolean(),
+    perThousandUses: z.record(z.string(), z.string()).optional().describe('US dollars per 1,000 uses, by kind.'),
     contextSteps: z.array(shownPrices.extend({ abovePromptTokens: z.int() })),
   })
   .describe('US dollars per million tokens, exact decimals.')

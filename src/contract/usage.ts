@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { hostedToolKinds } from './hosted-tools.ts'
 import { queryInteger } from './query-integer.ts'
 
 /** Usage, receipts and budgets. */
@@ -41,6 +42,9 @@ export const receiptSchema = z
       cacheWrite: decimalUsd,
       reasoning: decimalUsd,
     }),
+    toolUses: z
+      .array(z.object({ kind: z.enum(hostedToolKinds), uses: z.int(), unitPriceUsd: decimalUsd, costUsd: decimalUsd }))
+      .describe('Uses of tools that the provider ran, before markup. They are part of the cost.'),
     priceSource: z.string(),
     costBasis: z
       .enum(['tokens', 'stated', 'billed_units'])

@@ -23,7 +23,7 @@ describe.skipIf(!folder || !validate)(suite, () => {
       const renderer = createChunkRenderer(identity, { includeUsage: false })
       let text = ''
       for (const event of [...reader.push(index!.bodyOf(record)), ...reader.end()]) {
-        if (event.type === 'usage' || event.type === 'finish') continue
+        if (event.type === 'usage' || event.type === 'finish' || event.type === 'hosted_use') continue
         const line = renderer.event(event)
         if (line === '') continue
         const chunk = JSON.parse(line.slice('data: '.length)) as {

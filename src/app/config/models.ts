@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { integer, megabyte } from './fields.ts'
+import { hostedToolKinds } from '../../contract/hosted-tools.ts'
 import { modelKinds } from '../../contract/model-kinds.ts'
 import { modelTraitsSchema } from '../../contract/model-traits.ts'
 import { headerName, providerAddress } from '../../contract/provider-address.ts'
@@ -13,6 +14,8 @@ const price = z
   .refine(isPrice, { error: 'must be a decimal of at least 0 with at most 12 decimals' })
   .describe('US dollars per million tokens, as a decimal.')
 
+type UsePrices = Record<(typeof hostedToolKinds)[number], z.ZodOptional<typeof price>>
+
 const tokenPrices = {
   input: price,
   output: price.default('0'),
@@ -21,8 +24,13 @@ const tokenPrices = {
   cacheWriteHour: price.optional(),
   reasoning: price.optional(),
 }
+const perThousandUses = z
+  .strictObject(Object.fromEntries(hostedToolKinds.map((kind) => [kind, price.optional()])) as UsePrices)
+  .optional()
+  .describe('US dollars per 1,000 uses of a tool that the provider runs, by kind.')
 const prices = z.strictObject({
   ...tokenPrices,
+  perThousandUses,
   contextSteps: z
     .array(
       z.strictObject({

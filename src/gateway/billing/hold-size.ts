@@ -1,7 +1,14 @@
 /** How much is set aside for a call, and which output cap follows from it. Pure. */
 import { attoUsdPerPicoUsd } from '../../platform/kernel/index.ts'
 import type { HoldRequest } from './port.ts'
-import { basisPointsPerWhole, hourWritePrice, scheduleInForce, withDefaults, withMarkup } from './prices.ts'
+import {
+  basisPointsPerWhole,
+  hourWritePrice,
+  type PriceSchedule,
+  scheduleInForce,
+  withDefaults,
+  withMarkup,
+} from './prices.ts'
 
 /** Initial output tokens of a stream's hold; most answers are shorter. A smaller value costs growth writes, a larger one locks budgets. */
 const likelyStreamTokens = 1024
@@ -20,6 +27,8 @@ const smallestWholeShare = 16
 interface PriceBound {
   prompt: bigint
   output: bigint
+  /** attoUsd of all uses of tools that the call may cause. */
+  uses: bigint
 }
 
 export interface CallPricing {
@@ -40,16 +49,31 @@ export function pricingOf(request: HoldRequest, startedAt: number): CallPricing 
       if (request.writesHourCache) prompt = greater(prompt, hourWritePrice(table))
       output = greater(output, greater(unit.output, unit.reasoning))
     }
-    return { prompt, output }
+    return { prompt, output, uses: usesBound(request, schedule) }
   })
   return { bounds, markupBasisPoints: request.organisation.markupBasisPoints }
+}
+
+/** All uses of a bound at the price of its dearest kind. */
+function usesBound({ toolUses = [] }: HoldRequest, schedule: PriceSchedule): bigint {
+  let sum = 0n
+  for (const { kinds, most } of toolUses) {
+    let dearest = 0n
+    for (const kind of kinds) {
+      const price = schedule.toolUses?.[kind]
+      if (price === undefined) throw new RangeError(`a use of ${kind} has no price`)
+      dearest = greater(dearest, price)
+    }
+    sum += BigInt(most) * dearest
+  }
+  return sum
 }
 
 /** Upper bound in picoUsd of the cost of this many tokens at any of the call's deployments. */
 export function holdCost(pricing: CallPricing, promptTokens: number, outputTokens: number): bigint {
   let cost = 0n
   for (const bound of pricing.bounds) {
-    const base = BigInt(promptTokens) * bound.prompt + BigInt(outputTokens) * bound.output
+    const base = BigInt(promptTokens) * bound.prompt + BigInt(outputTokens) * bound.output + bound.uses
     cost = greater(cost, withMarkup(base, pricing.markupBasisPoints))
   }
   return cost
@@ -61,7 +85,7 @@ export function affordableOutput(pricing: CallPricing, promptTokens: number, pic
   const attoWithoutMarkup =
     (picoUsd * attoUsdPerPicoUsd * basisPointsPerWhole) / (basisPointsPerWhole + BigInt(pricing.markupBasisPoints))
   for (const bound of pricing.bounds) {
-    const left = attoWithoutMarkup - BigInt(promptTokens) * bound.prompt
+    const left = attoWithoutMarkup - BigInt(promptTokens) * bound.prompt - bound.uses
     if (left < 0n) return -1
     if (bound.output > 0n) {
       const fits = left / bound.output

@@ -62,6 +62,7 @@ test('an entry is JSON with the names of its columns, and its times are exact ac
     priceSource: 's',
     costBasis: 'stated' as const,
     rawUsage: { 'billed "units"': 1.5 },
+    toolUses: [{ kind: 'web_search' as const, uses: 2, attoUsdPerUse: 10n ** 16n }],
     baseCostPicoUsd: 9n,
     markupBasisPoints: 0,
     billedPicoUsd: 9n,
@@ -86,11 +87,12 @@ test('an entry is JSON with the names of its columns, and its times are exact ac
     reasoning_atto_usd: '5',
     stated_atto_usd: '100000000000000000000',
     raw_usage: { 'billed "units"': 1.5 },
+    tool_uses: [['web_search', 2, '10000000000000000']],
     estimated: true,
     first_token_ms: 12,
     schema_mismatch: 'additionalProperties',
     tags: { user: 'ü' },
   })
   // A failure of null is left out.
-  expect(Object.keys(fields)).toHaveLength(34)
+  expect(Object.keys(fields)).toHaveLength(35)
 })

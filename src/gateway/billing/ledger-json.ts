@@ -1,5 +1,6 @@
 import type { RequestId } from '../../platform/kernel/index.ts'
 import type { Entry, HoldChange, HoldRow } from './ledger-rows.ts'
+import type { PricedUses } from './prices.ts'
 
 /**
  * Rows of the ledger as JSON with the names of their columns. Every call needs two of them, so they are written out: `JSON.stringify` of
@@ -25,6 +26,7 @@ export function encodeEntry({ receipt, statedAttoUsd, tags }: Entry): string {
     `,"prompt_tokens":${usage.promptTokens},"completion_tokens":${usage.completionTokens},"cached_tokens":${usage.cachedTokens}` +
     `,"cache_write_tokens":${usage.cacheWriteTokens},"reasoning_tokens":${usage.reasoningTokens}` +
     (statedAttoUsd === null ? '' : `,"stated_atto_usd":"${statedAttoUsd}"`) +
+    (receipt.toolUses === undefined ? '' : `,"tool_uses":${encodeUses(receipt.toolUses)}`) +
     (receipt.rawUsage === null ? '' : `,"raw_usage":${JSON.stringify(receipt.rawUsage)}`) +
     `,"billed_pico_usd":"${receipt.billedPicoUsd}","written_off_pico_usd":"${receipt.writtenOffPicoUsd}"` +
     (receipt.firstTokenMs === null ? '' : `,"first_token_ms":${receipt.firstTokenMs}`) +
@@ -32,6 +34,11 @@ export function encodeEntry({ receipt, statedAttoUsd, tags }: Entry): string {
     (receipt.schemaMismatch === null ? '' : `,"schema_mismatch":${textToJson(receipt.schemaMismatch)}`) +
     (tags === null ? '}' : `,"tags":${JSON.stringify(tags)}}`)
   )
+}
+
+/** `[kind, uses, attoUsd of one]` for each kind; the amounts are texts. */
+function encodeUses(toolUses: readonly PricedUses[]): string {
+  return JSON.stringify(toolUses.map(({ kind, uses, attoUsdPerUse }) => [kind, uses, String(attoUsdPerUse)]))
 }
 
 /** What an entry has in common with many others of its organisation and model, without the braces. */

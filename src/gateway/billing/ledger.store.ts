@@ -1,5 +1,5 @@
 import type { HoldRow, Entry, HoldChange } from './ledger-rows.ts'
-import type { InstanceId, TokenCounts } from '../../platform/kernel/index.ts'
+import type { HostedToolKind, InstanceId, TokenCounts } from '../../platform/kernel/index.ts'
 import type { Database, Queryable } from '../../platform/database/index.ts'
 import { encodeBatch, encodeEntry, encodeHold } from './ledger-json.ts'
 import type { Receipt } from './port.ts'
@@ -97,11 +97,15 @@ export async function loadHoldsOf(database: Queryable, instanceId: string, limit
   }))
 }
 
-type StoredEntry = Omit<Receipt, 'startedAt' | 'settledAt' | 'usage' | 'unitPrices' | 'baseCostPicoUsd'> & {
+type StoredEntry = Omit<
+  Receipt,
+  'startedAt' | 'settledAt' | 'usage' | 'unitPrices' | 'baseCostPicoUsd' | 'toolUses'
+> & {
   startedAt: Date
   settledAt: Date
   baseCostPicoUsd: string
-} & Record<keyof TokenCounts, bigint> &
+  storedUses: [kind: HostedToolKind, uses: number, attoUsd: string][] | null
+} & Record<Exclude<keyof TokenCounts, 'toolUses'>, bigint> &
   UnitPrices
 
 /** Entries by request id; ids without one are missing from the map. */
@@ -113,7 +117,7 @@ export async function loadEntries(
   const rows = await database.query<StoredEntry>(
     `select request_id as "requestId", organisation_id as "organisationId", surface, space_id as "spaceId", model,
         deployment_id as "deploymentId", provider_id as "providerId", hosting, started_at as "startedAt", settled_at as "settledAt",
-        period, price_source as "priceSource", cost_basis as "costBasis", raw_usage as "rawUsage",
+        period, price_source as "priceSource", cost_basis as "costBasis", raw_usage as "rawUsage", tool_uses as "storedUses",
         markup_basis_points as "markupBasisPoints", billed_pico_usd as "billedPicoUsd", written_off_pico_usd as "writtenOffPicoUsd",
         estimated, ending, finish_reason as "finishReason", first_token_ms as "firstTokenMs", failure,
         schema_mismatch as "schemaMismatch",
@@ -137,7 +141,7 @@ export async function loadReceipt(database: Database, requestId: string): Promis
 
 function receiptOf(stored: StoredEntry): Receipt {
   const { promptTokens, completionTokens, cachedTokens, cacheWriteTokens, reasoningTokens, ...priced } = stored
-  const { input, output, cacheRead, cacheWrite, reasoning, ...entry } = priced
+  const { input, output, cacheRead, cacheWrite, reasoning, storedUses, ...entry } = priced
   return {
     ...entry,
     startedAt: entry.startedAt.getTime(),
@@ -150,6 +154,9 @@ function receiptOf(stored: StoredEntry): Receipt {
       reasoningTokens: Number(reasoningTokens),
     },
     unitPrices: { input, output, cacheRead, cacheWrite, reasoning },
+    ...(storedUses && {
+      toolUses: storedUses.map(([kind, uses, attoUsd]) => ({ kind, uses, attoUsdPerUse: BigInt(attoUsd) })),
+    }),
     baseCostPicoUsd: BigInt(entry.baseCostPicoUsd),
   }
 }

@@ -12,7 +12,7 @@ import { affordableOutput, type CallPricing, nextCover, shouldGrow } from './hol
 import type { Entry } from './ledger-rows.ts'
 import { type LedgerWriter, type SettleResult, unavailable } from './ledger-writer.ts'
 import type { Hold, HoldRequest, Outcome, Receipt } from './port.ts'
-import { clampUsage, costOf, displayedBaseCost, scheduleInForce, unitPricesAt } from './prices.ts'
+import { clampUsage, costOf, displayedBaseCost, priceUses, scheduleInForce, unitPricesAt } from './prices.ts'
 import { type ComparedCosts, statedCost, storableUsage } from './stated-cost.ts'
 import { growFor, type Reservation, type ReservationDeps } from './reservation.ts'
 
@@ -282,7 +282,6 @@ function failureCode(reason: string): string {
   return /^[a-z_]{1,50}$/.test(reason) ? reason : 'internal_error'
 }
 
-/** The entry with its full cost as billed; the caller cuts it to what is held. */
 /** The counts of a receipt; those of an hour are in the raw usage. */
 function withoutHourTokens(usage: TokenCounts): TokenCounts {
   if (usage.cacheWriteHourTokens === undefined) return usage
@@ -290,6 +289,7 @@ function withoutHourTokens(usage: TokenCounts): TokenCounts {
   return counts
 }
 
+/** The entry with its full cost as billed; the caller cuts it to what is held. */
 function entryOf(
   { lease, request, startedAt }: HeldCall,
   outcome: Outcome,
@@ -301,7 +301,8 @@ function entryOf(
   const schedule = scheduleInForce(candidate.prices, startedAt)
   const usage = clampUsage(answered?.usage ?? noUsage)
   const stated = answered?.usage.stated
-  const { statedAttoUsd, costBasis, compared } = statedCost(usage, stated, schedule)
+  const toolUses = priceUses(answered?.usage.toolUses, schedule)
+  const { statedAttoUsd, costBasis, compared } = statedCost(usage, stated, schedule, toolUses)
   const { markupBasisPoints } = request.organisation
   const cost = costOf(usage, schedule, markupBasisPoints, statedAttoUsd)
   const receipt: Receipt = {
@@ -319,6 +320,7 @@ function entryOf(
     usage: withoutHourTokens(usage),
     unitPrices: cost.unitPrices,
     priceSource: schedule.source,
+    ...(toolUses.length > 0 && { toolUses }),
     costBasis,
     rawUsage: storableUsage(stated?.raw ?? null),
     baseCostPicoUsd: displayedBaseCost(cost.baseAttoUsd),

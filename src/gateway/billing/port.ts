@@ -1,6 +1,13 @@
-import type { OrganisationId, RequestId, SpaceId, StatedUsage, TokenCounts } from '../../platform/kernel/index.ts'
+import type {
+  HostedToolKind,
+  OrganisationId,
+  RequestId,
+  SpaceId,
+  StatedUsage,
+  TokenCounts,
+} from '../../platform/kernel/index.ts'
 import type { Organisation } from '../../tenants/organisations/index.ts'
-import type { PriceSchedule } from './prices.ts'
+import type { PricedUses, PriceSchedule } from './prices.ts'
 
 /** The product that caused the cost. */
 export type Surface = 'gateway' | 'space_chat' | 'embeddings'
@@ -26,6 +33,8 @@ export interface HoldRequest {
   modelMaxOutputTokens: number
   /** The prompt may be written to a cache that keeps it for an hour, which costs more than other writes. */
   writesHourCache?: boolean
+  /** Most uses of tools that the provider runs: each bound is for all of its kinds together. Absent: none. */
+  toolUses?: readonly ToolUseBound[]
   /** True where `grant` receives the output as it grows, so that the hold may start small. */
   stream: boolean
   /**
@@ -40,6 +49,11 @@ export interface HoldRequest {
   /** What the client states about the call, for usage reports. Within the limits of `usageTagLimits`. */
   tags?: CallTags | undefined
   signal: AbortSignal
+}
+
+export interface ToolUseBound {
+  kinds: readonly HostedToolKind[]
+  most: number
 }
 
 /** Money that is set aside for a later call, in memory: no other call gets it, and nothing is left of it after a crash. */
@@ -121,6 +135,8 @@ export interface Receipt {
   /** attoUsd per token that applied, by class; the receipt shows them as decimals. */
   unitPrices: { input: bigint; output: bigint; cacheRead: bigint; cacheWrite: bigint; reasoning: bigint }
   priceSource: string
+  /** Uses of tools that the provider ran, with their prices. Absent: none. */
+  toolUses?: PricedUses[]
   costBasis: CostBasis
   /** The provider's usage object, where it has more than `usage`. */
   rawUsage: Record<string, unknown> | null

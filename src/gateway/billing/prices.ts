@@ -1,5 +1,12 @@
 /** Prices of a deployment and the cost of a call. Pure: no clock, no database. */
-import { attoUsdPerPicoUsd, ceilDivide, ceilToPicoUsd, type TokenCounts } from '../../platform/kernel/index.ts'
+import {
+  attoUsdPerPicoUsd,
+  ceilDivide,
+  ceilToPicoUsd,
+  type HostedToolKind,
+  type TokenCounts,
+  type ToolUses,
+} from '../../platform/kernel/index.ts'
 
 /** attoUsd per token (see kernel/money.ts). A missing cache price is not free: the input price counts then. */
 export interface TokenPrices {
@@ -21,6 +28,8 @@ export interface PriceSchedule {
   base: TokenPrices
   /** Ascending. A step with `abovePromptTokens` below the request's prompt tokens replaces the whole base for the whole request. */
   contextSteps: { abovePromptTokens: number; prices: TokenPrices }[]
+  /** attoUsd of one use of a tool that the provider runs. A kind without a price is not offered. */
+  toolUses?: Readonly<Partial<Record<HostedToolKind, bigint>>>
 }
 
 /** attoUsd per token of every class, with defaults applied. */
@@ -91,6 +100,28 @@ export function hourWriteSurcharge(usage: TokenCounts, schedule: PriceSchedule):
   const prices = pricesAt(schedule, counted.promptTokens)
   return BigInt(counted.cacheWriteHourTokens ?? 0) * (hourWritePrice(prices) - withDefaults(prices).cacheWrite)
 }
+
+/** Uses of one kind of tool with their price. */
+export interface PricedUses {
+  kind: HostedToolKind
+  uses: number
+  attoUsdPerUse: bigint
+}
+
+/** No answer has more; keeps a garbled count from becoming a bill. */
+const maximumUses = 10_000
+
+/** The uses that a provider has counted. A kind without a price is not called, so it costs nothing here. */
+export function priceUses(toolUses: ToolUses | undefined, schedule: PriceSchedule): PricedUses[] {
+  return Object.entries(toolUses ?? {}).flatMap(([name, count]) => {
+    const kind = name as HostedToolKind
+    const uses = Math.min(wholeTokens(count), maximumUses)
+    return uses === 0 ? [] : [{ kind, uses, attoUsdPerUse: schedule.toolUses?.[kind] ?? 0n }]
+  })
+}
+
+export const costOfUses = (priced: readonly PricedUses[]): bigint =>
+  priced.reduce((sum, { uses, attoUsdPerUse }) => sum + BigInt(uses) * attoUsdPerUse, 0n)
 
 export function withDefaults(prices: TokenPrices): UnitPrices {
   return {

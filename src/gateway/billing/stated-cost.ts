@@ -1,6 +1,6 @@
 import type { StatedUsage, TokenCounts } from '../../platform/kernel/index.ts'
 import type { CostBasis } from './port.ts'
-import { costOf, hourWriteSurcharge, type PriceSchedule } from './prices.ts'
+import { costOf, costOfUses, hourWriteSurcharge, type PricedUses, type PriceSchedule } from './prices.ts'
 
 /** Both costs of a call whose provider states one, in attoUsd without markup. */
 export interface ComparedCosts {
@@ -12,26 +12,26 @@ export interface ComparedCosts {
 /** An undocumented cost beyond this factor of tokens times prices is in another unit, or the zero of a proxy without a price for the model. */
 const plausibleFactor = 10n
 
-/** A stated cost first, then billed units times prices, then writes that are kept for an hour; none of them: tokens times prices. `compared` is null without a stated cost. */
+/**
+ * A stated cost first, then billed units times prices, then writes that are kept for an hour and uses of tools; none of them: tokens times
+ * prices. `compared` is null without a stated cost.
+ */
 export function statedCost(
   usage: TokenCounts,
   stated: StatedUsage | undefined,
   schedule: PriceSchedule,
+  priced: readonly PricedUses[] = [],
 ): { statedAttoUsd: bigint | null; costBasis: CostBasis; compared: ComparedCosts | null } {
+  const beyondTokens = hourWriteSurcharge(usage, schedule) + costOfUses(priced)
   const statedAttoUsd = stated?.costAttoUsd ?? -1n
-  if (statedAttoUsd >= 0n) {
-    const computedAttoUsd = costOf(usage, schedule, 0).baseAttoUsd + hourWriteSurcharge(usage, schedule)
-    const compared = { statedAttoUsd, computedAttoUsd }
-    return stated?.costIsDocumented || isPlausible(compared)
-      ? { statedAttoUsd, costBasis: 'stated', compared }
-      : { statedAttoUsd: null, costBasis: 'tokens', compared }
-  }
-  const surcharge = hourWriteSurcharge(usage, schedule)
-  if (!stated?.billedUnits) {
-    if (surcharge === 0n) return { statedAttoUsd: null, costBasis: 'tokens', compared: null }
+  const computedAttoUsd = costOf(usage, schedule, 0).baseAttoUsd + beyondTokens
+  const compared = statedAttoUsd >= 0n ? { statedAttoUsd, computedAttoUsd } : null
+  if (compared && (stated?.costIsDocumented || isPlausible(compared)))
+    return { statedAttoUsd, costBasis: 'stated', compared }
+  if (compared || !stated?.billedUnits) {
+    if (beyondTokens === 0n) return { statedAttoUsd: null, costBasis: 'tokens', compared }
     // The classes of tokens have one price of writes: the counts of the provider's usage explain the cost.
-    const cost = costOf(usage, schedule, 0).baseAttoUsd + surcharge
-    return { statedAttoUsd: cost, costBasis: 'billed_units', compared: null }
+    return { statedAttoUsd: computedAttoUsd, costBasis: 'billed_units', compared }
   }
   const { inputTokens, outputTokens } = stated.billedUnits
   const units: TokenCounts = {
@@ -41,7 +41,8 @@ export function statedCost(
     cacheWriteTokens: 0,
     reasoningTokens: 0,
   }
-  return { statedAttoUsd: costOf(units, schedule, 0).baseAttoUsd, costBasis: 'billed_units', compared: null }
+  const unitsCost = costOf(units, schedule, 0).baseAttoUsd + costOfUses(priced)
+  return { statedAttoUsd: unitsCost, costBasis: 'billed_units', compared: null }
 }
 
 function isPlausible({ statedAttoUsd, computedAttoUsd }: ComparedCosts): boolean {

@@ -137,6 +137,12 @@ export function renderReceipt(receipt: Receipt): ReceiptBody {
       cacheWrite: formatAttoUsd(unitPrices.cacheWrite),
       reasoning: formatAttoUsd(unitPrices.reasoning),
     },
+    toolUses: (receipt.toolUses ?? []).map(({ kind, uses, attoUsdPerUse }) => ({
+      kind,
+      uses,
+      unitPriceUsd: formatAttoUsd(attoUsdPerUse),
+      costUsd: formatAttoUsd(BigInt(uses) * attoUsdPerUse),
+    })),
     priceSource: receipt.priceSource,
     costBasis: receipt.costBasis,
     rawUsage: receipt.rawUsage,

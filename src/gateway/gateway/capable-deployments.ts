@@ -19,6 +19,11 @@ const words: Readonly<Record<string, string>> = {
   json_schema: 'answers with a JSON Schema',
   several_choices: 'several answers to one prompt',
   logprobs: 'log probabilities',
+  'use:web_search': 'web search',
+  'use:web_fetch': 'web fetch',
+  'use:code_execution': 'code execution at its provider',
+  'use:tool_search': 'tool search at its provider',
+  'use:mcp': 'MCP servers that its provider calls',
 }
 
 /**

@@ -26,6 +26,7 @@ import type { TokenCounting, TokenEstimate } from '../tokens/index.ts'
 import { estimatePrompt } from './estimate-prompt.ts'
 import { exceedsCalls, tooManyCalls } from './call-limit.ts'
 import { deploymentsFor } from './capable-deployments.ts'
+import { pricedDeployments, withRounds } from './hosted-tools.ts'
 import { modelNotFound } from './model-not-found.ts'
 import {
   assertRecorded,
@@ -175,7 +176,8 @@ async function open(
   const openedMs = clock.monotonicMs()
   const found = catalogue.resolve(call.organisation, call.model, now)
   if (!found || found.model.kind !== 'chat') throw modelNotFound(call.model, call.version)
-  const resolved = { ...found, deployments: deploymentsFor(dependencies, call, found) }
+  const deployments = pricedDeployments(deploymentsFor(dependencies, call, found), call, now)
+  const resolved = { ...found, deployments }
   assertSubscription(call.organisation, now)
   const choices = call.request.choices ?? 1
   const maximumTokens = resolved.model.maxOutputTokens
@@ -185,7 +187,7 @@ async function open(
   const operation = telemetry ? telemetry.operation(operationOf(call, resolved)) : null
   const holdPrompt = (size: TokenEstimate) =>
     ledger.hold({
-      ...holdFor(call, resolved, size),
+      ...holdFor(call, resolved, withRounds(size, call.request, resolved.model.contextTokens)),
       outputCapTokens: call.request.maxOutputTokens === undefined ? null : choices * call.request.maxOutputTokens,
       modelMaxOutputTokens: choices * maximumTokens,
       // A hold grows with visible output. Hidden reasoning is invisible until it is billed, so the hold covers all of it.
@@ -279,6 +281,7 @@ function holdFor(
     promptTokensEstimate: prompt.estimate,
     modelMaxOutputTokens: model.maxOutputTokens,
     ...(request.writesHourCache && { writesHourCache: true }),
+    ...(request.hostedLimits && { toolUses: request.hostedLimits.uses }),
     room,
     roomOfNext,
     signal,

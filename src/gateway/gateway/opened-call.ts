@@ -210,7 +210,12 @@ export async function completeUsage(opened: OpenedCall, usage: TokenUsage | null
 
 /** Usage of a stream without any: the prompt counted, the output as metered. */
 export async function estimateUsage(opened: OpenedCall, meter: OutputMeter): Promise<TokenUsage> {
-  return { ...(await countPromptUsage(opened)), completionTokens: meter.tokensEstimate() }
+  const toolUses = meter.toolUses()
+  return {
+    ...(await countPromptUsage(opened)),
+    completionTokens: meter.tokensEstimate(),
+    ...(Object.keys(toolUses).length > 0 && { toolUses }),
+  }
 }
 
 async function countPromptUsage(opened: OpenedCall): Promise<TokenUsage> {

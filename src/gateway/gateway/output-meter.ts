@@ -1,4 +1,5 @@
 import type { FinishReason, ProviderEvent, TokenUsage } from '../providers/index.ts'
+import type { ToolUses } from '../../platform/kernel/index.ts'
 import type { CompletionEvent } from './port.ts'
 import { estimateTokens } from '../tokens/index.ts'
 
@@ -10,6 +11,7 @@ export function createOutputMeter() {
   let estimate = 0
   let usage: TokenUsage | null = null
   let finish: FinishReason = 'stop'
+  const toolUses: { -readonly [Kind in keyof ToolUses]: ToolUses[Kind] } = {}
 
   function count(text: string) {
     const counted = estimateTokens(text)
@@ -41,6 +43,9 @@ export function createOutputMeter() {
           case 'native':
             visible.push(event)
             break
+          case 'hosted_use':
+            toolUses[event.kind] = (toolUses[event.kind] ?? 0) + 1
+            break
           case 'finish':
             finish = event.finishReason
             break
@@ -54,6 +59,8 @@ export function createOutputMeter() {
     /** At least the tokens generated so far, as far as they were visible. */
     tokensBound: (): number => bound,
     tokensEstimate: (): number => estimate,
+    /** Uses of hosted tools that have begun; a usage states those that are billed. */
+    toolUses: (): ToolUses => toolUses,
     usage: (): TokenUsage | null => usage,
     finishReason: (): FinishReason => finish,
   }

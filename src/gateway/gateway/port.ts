@@ -58,7 +58,7 @@ export interface CompletionInfo {
 
 /** The events of the provider, and one last event with the cost. `replay` is for the loop of Space chat and never shown to clients. */
 export type CompletionEvent =
-  | Exclude<ProviderEvent, { type: 'finish' | 'usage' }>
+  | Exclude<ProviderEvent, { type: 'finish' | 'usage' | 'hosted_use' }>
   | { type: 'finish'; finishReason: FinishReason; usage: TokenUsage; estimated: boolean; receipt: Receipt }
 
 export interface StreamedCompletion extends CompletionInfo {

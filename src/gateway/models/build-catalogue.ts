@@ -148,7 +148,8 @@ function buildDeployment(
 ): Pick<DeclaredDeployment, 'deployment' | 'traits' | 'problem'> {
   const provider = providers.get(declared.providerId)
   const baseModel = declared.baseModel ?? declared.modelId
-  const listed = findInLists(snapshot, provider?.priceLists ?? [], baseModel)?.model
+  const found = findInLists(snapshot, provider?.priceLists ?? [], baseModel)
+  const listed = found?.model
   const known = listed ?? findFacts(snapshot, provider, declared)
   const wireId = declared.wireId ?? listed?.wire ?? baseModel
   // If the operator chose the model's id, the id on the wire is more specific.
@@ -158,7 +159,7 @@ function buildDeployment(
   const stated = declared.prices
     ? [declared.prices]
     : listed
-      ? snapshotSchedules(listed, snapshot.date)
+      ? snapshotSchedules(listed, snapshot.date, found?.list)
       : discovered(provider)
   const earliest = dated.at(-1)?.validFrom ?? Number.POSITIVE_INFINITY
   const hosting = declared.hosting ?? provider?.hosting ?? ''

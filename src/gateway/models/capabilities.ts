@@ -1,6 +1,7 @@
+import type { HostedToolKind } from '../../platform/kernel/index.ts'
 import type { Capability, ResolvedTraits, WireFormat } from '../providers/index.ts'
 import type { BuiltCatalogue } from './build-catalogue.ts'
-import type { Deployment, ResolvedModel } from './catalogue.ts'
+import { type Deployment, type ResolvedModel, sideOf } from './catalogue.ts'
 
 /** The deployments of a resolved model that can do all of it, as far as their traits are known. */
 export function capableDeployments(
@@ -10,9 +11,10 @@ export function capableDeployments(
 ): readonly Deployment[] {
   const needed = [...capabilities]
   const traits = new Map(built.models.get(model.id)?.all.map(({ deployment, traits }) => [deployment.id, traits]))
-  return deployments.filter(({ id, providerId }) => {
+  return deployments.filter(({ id, providerId, hosting }) => {
     const format = built.providers.get(providerId)?.settings.format
-    return needed.every((capability) => canServe({ traits: traits.get(id) ?? unknown, format }, capability))
+    const isEu = sideOf(hosting) === 'eu'
+    return needed.every((capability) => canServe({ traits: traits.get(id) ?? unknown, format, isEu }, capability))
   })
 }
 
@@ -26,7 +28,7 @@ const formatsOf: Readonly<Record<string, readonly WireFormat[]>> = {
 
 /** What nothing is known about is tried: the host decides. */
 export function canServe(
-  { traits, format }: { traits: Partial<ResolvedTraits>; format: WireFormat | undefined },
+  { traits, format, isEu = false }: { traits: Partial<ResolvedTraits>; format: WireFormat | undefined; isEu?: boolean },
   capability: Capability,
 ): boolean {
   switch (capability) {
@@ -50,10 +52,10 @@ export function canServe(
       return traits.structured !== 'tool' || traits.tools !== false
     case 'tools_with_schema':
       return traits.toolsWithSchema !== false
-    // No price of one use is known.
-    case 'hosted_tools':
-      return false
     default:
+      // No provider states that its searches, containers and calls of servers stay in the EU.
+      if (capability.startsWith('use:'))
+        return !isEu && traits.hostedTools?.includes(capability.slice('use:'.length) as HostedToolKind) === true
       return format !== undefined && formatsOf[capability.slice('hosted:'.length)]?.includes(format) === true
   }
 }

@@ -1,7 +1,8 @@
 import type { PriceSchedule, TokenPrices } from '../billing/index.ts'
-import { parseAttoUsd, parsePicoUsd } from '../../platform/kernel/index.ts'
+import { type HostedToolKind, parseAttoUsd, parsePicoUsd } from '../../platform/kernel/index.ts'
 import type { ProviderSettings } from '../providers/index.ts'
 import type { Hosting } from './catalogue.ts'
+import { listedUsePrices } from './use-prices.ts'
 import type { PriceSnapshot, SnapshotModel, SnapshotPrices } from './price-snapshot.ts'
 
 /** Prices as an operator writes them: US dollars per million tokens, decimals as text or number. */
@@ -12,7 +13,11 @@ export interface StatedPrices {
   readonly cacheWrite?: string | number | undefined
   readonly cacheWriteHour?: string | number | undefined
   readonly reasoning?: string | number | undefined
-  readonly contextSteps?: readonly (Omit<StatedPrices, 'contextSteps'> & { readonly abovePromptTokens: number })[]
+  /** US dollars per 1,000 uses of a tool that the provider runs. */
+  readonly perThousandUses?: Readonly<Partial<Record<HostedToolKind, string | number | undefined>>> | undefined
+  readonly contextSteps?: readonly (Omit<StatedPrices, 'contextSteps' | 'perThousandUses'> & {
+    readonly abovePromptTokens: number
+  })[]
 }
 
 /** Dollars per million tokens as attoUsd per token: 1 dollar is 1e12, so the decimal is parsed as picoUsd. Throws RangeError. */
@@ -26,11 +31,23 @@ export function statedSchedule(prices: StatedPrices, source: string, validFrom: 
       abovePromptTokens: step.abovePromptTokens,
       prices: tokenPrices({ ...step, output: step.output ?? prices.output ?? '0' }, parsePicoUsd),
     })),
+    ...usePrices(prices.perThousandUses),
   }
 }
 
-/** The snapshot's prices of a model, newest first. The oldest applies to all earlier times. */
-export function snapshotSchedules(model: SnapshotModel, snapshotDate: string): PriceSchedule[] {
+const usesPerPrice = 1_000n
+
+/** A price has at most 12 decimals, so no digit is lost. */
+function usePrices(stated: StatedPrices['perThousandUses']): Pick<PriceSchedule, 'toolUses'> {
+  const prices = Object.entries(stated ?? {}).flatMap(([kind, price]) =>
+    price === undefined ? [] : [[kind, parseAttoUsd(price) / usesPerPrice]],
+  )
+  return prices.length === 0 ? {} : { toolUses: Object.fromEntries(prices) as NonNullable<PriceSchedule['toolUses']> }
+}
+
+/** The snapshot's prices of a model, newest first. The oldest applies to all earlier times. `list`: that of the model. */
+export function snapshotSchedules(model: SnapshotModel, snapshotDate: string, list = ''): PriceSchedule[] {
+  const uses = usePrices(listedUsePrices(list, model.id))
   const schedule = (prices: SnapshotPrices, validFrom: number): PriceSchedule => ({
     source: `snapshot ${snapshotDate}`,
     validFrom,
@@ -39,6 +56,7 @@ export function snapshotSchedules(model: SnapshotModel, snapshotDate: string): P
       abovePromptTokens: step.above,
       prices: tokenPrices(step, parseAttoUsd),
     })),
+    ...uses,
   })
   const later = (model.later ?? []).map((prices) => schedule(prices, Date.parse(prices.date)))
   return [schedule(model, 0), ...later].toReversed()
@@ -47,7 +65,7 @@ export function snapshotSchedules(model: SnapshotModel, snapshotDate: string): P
 export const freeSchedule = (source: string): PriceSchedule => statedSchedule({ input: '0', output: '0' }, source, 0)
 
 function tokenPrices(
-  prices: Omit<StatedPrices, 'contextSteps'> & { output: string | number },
+  prices: Omit<StatedPrices, 'contextSteps' | 'perThousandUses'> & { output: string | number },
   parse: (decimal: string | number) => bigint,
 ): TokenPrices {
   const optional = (name: 'cacheRead' | 'cacheWrite' | 'cacheWriteHour' | 'reasoning') =>
@@ -105,11 +123,11 @@ export function findInLists(
   snapshot: PriceSnapshot,
   lists: readonly string[],
   id: string,
-): { model: SnapshotModel; ownedBy: string } | undefined {
+): { model: SnapshotModel; ownedBy: string; list: string } | undefined {
   for (const name of lists) {
     const list = snapshot.lists[name]
     const model = list?.models.find((entry) => entry.id === id || entry.wire === id || entry.aliases?.includes(id))
-    if (list && model) return { model, ownedBy: list.ownedBy }
+    if (list && model) return { model, ownedBy: list.ownedBy, list: name }
   }
   return undefined
 }

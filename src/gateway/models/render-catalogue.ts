@@ -1,6 +1,6 @@
 import type { PriceSchedule, TokenPrices } from '../billing/index.ts'
 import type { DeploymentBody, ModelBody, PriceBody, ProviderBody } from '../../contract/models.ts'
-import { formatPicoUsd } from '../../platform/kernel/index.ts'
+import { formatAttoUsd, formatPicoUsd } from '../../platform/kernel/index.ts'
 import type { ProviderSettings, ResolvedTraits } from '../providers/index.ts'
 import type { BuiltModel, DeclaredProvider } from './build-catalogue.ts'
 import { type Deployment, euPrefix } from './catalogue.ts'
@@ -139,11 +139,20 @@ export function renderPrices(
     validFrom: schedule.validFrom === 0 ? null : new Date(schedule.validFrom).toISOString(),
     inForce: schedule === inForce,
     ...perMillion(schedule.base),
+    ...(schedule.toolUses && { perThousandUses: perThousandUses(schedule.toolUses) }),
     contextSteps: schedule.contextSteps.map(({ abovePromptTokens, prices }) => ({
       abovePromptTokens,
       ...perMillion(prices),
     })),
   }))
+}
+
+const usesPerPrice = 1_000n
+
+function perThousandUses(toolUses: NonNullable<PriceSchedule['toolUses']>) {
+  return Object.fromEntries(
+    Object.entries(toolUses).map(([kind, price = 0n]) => [kind, formatAttoUsd(usesPerPrice * price)]),
+  )
 }
 
 /** attoUsd per token, formatted as picoUsd, are dollars per million tokens. */

@@ -21,7 +21,10 @@ describe('the needs of a request', () => {
       ['json_object', 'several_choices', 'logprobs'],
       { responseFormat: { type: 'json_object' }, choices: 2, logprobs: true },
     ],
-    [['hosted_tools', 'hosted:openai'], { hostedTools: [{ family: 'openai', type: 'web_search', definition: {} }] }],
+    [
+      ['use:web_search', 'hosted:openai'],
+      { hostedTools: [{ family: 'openai', kind: 'web_search', type: 'web_search', definition: {} }] },
+    ],
   ])('are %j for %j', (needed, request) => {
     expect([...needsOf({ messages: [{ role: 'user', content: 'Hi' }], ...request })]).toEqual(needed)
   })

@@ -1,7 +1,11 @@
 import { isParts, type ContentPart } from '../conversation/index.ts'
+import type { HostedToolKind } from '../../platform/kernel/index.ts'
 import type { ProviderRequest } from './port.ts'
 
-/** What a request needs from a deployment beyond text. `hosted:FAMILY` is a tool that the provider runs. */
+/**
+ * What a request needs from a deployment beyond text. `hosted:FAMILY` are the fields and tools of the hosts of one family, `use:KIND` is a
+ * tool that the provider runs.
+ */
 export type Capability =
   | 'tools'
   | 'named_tool_choice'
@@ -15,8 +19,8 @@ export type Capability =
   | 'several_choices'
   | 'logprobs'
   | 'tools_with_schema'
-  | 'hosted_tools'
   | `hosted:${string}`
+  | `use:${HostedToolKind}`
 
 /**
  * At most one call is allowed, and one tool must be called: then this is what hosts without the limit do, nearly always. The gateway refuses
@@ -52,7 +56,7 @@ export function needsOf(request: ProviderRequest): ReadonlySet<Capability> {
     needs.add('named_tool_choice')
   else if (toolChoice === 'required') needs.add('forced_tools')
   if (request.parallelToolCalls === false) needs.add('parallel_tools')
-  for (const { family } of hostedTools ?? []) needs.add('hosted_tools').add(`hosted:${family}`)
+  for (const { family, kind } of hostedTools ?? []) needs.add(`use:${kind}`).add(`hosted:${family}`)
   if (request.native?.only !== undefined) needs.add(`hosted:${request.native.family}`)
   if (responseFormat) needs.add(responseFormat.type)
   if (responseFormat && tools && tools.length > 0) needs.add('tools_with_schema')

@@ -4,7 +4,7 @@
  */
 
 import type { ProviderFormat } from '../../contract/provider-formats.ts'
-import type { Peer, StatedUsage, TokenCounts } from '../../platform/kernel/index.ts'
+import type { HostedToolKind, Peer, StatedUsage, TokenCounts } from '../../platform/kernel/index.ts'
 import type { CacheMark, MessageContent } from '../conversation/index.ts'
 import type { ModelTraits } from './model-traits/index.ts'
 
@@ -76,8 +76,21 @@ export interface ToolDefinition {
 /** A tool that the provider runs (web search, code). Only hosts of its family receive it, in its own form. */
 export interface HostedTool {
   family: 'openai' | 'anthropic' | 'gemini'
+  kind: HostedToolKind
   type: string
   definition: Record<string, unknown>
+}
+
+/** What bounds the cost of hosted tools before the call. */
+export interface HostedToolLimits {
+  /** Most uses of several kinds together. */
+  uses: readonly { kinds: readonly HostedToolKind[]; most: number }[]
+  /** Kinds whose uses nothing limits: only a price of 0 is bounded. */
+  unlimited: readonly HostedToolKind[]
+  /** How often the model may read the prompt: each round adds results to it, up to the model's context. */
+  rounds: number
+  /** Most calls of all hosted tools, for hosts that take such a limit. */
+  maxToolCalls?: number
 }
 
 export type ToolChoice = 'auto' | 'none' | 'required' | { name: string }
@@ -135,6 +148,8 @@ export interface ProviderRequest {
   serviceTier?: string
   tools?: ToolDefinition[]
   hostedTools?: HostedTool[]
+  /** Present with `hostedTools`. */
+  hostedLimits?: HostedToolLimits
   toolChoice?: ToolChoice
   /** False: at most one call in an answer. */
   parallelToolCalls?: boolean
@@ -230,6 +245,8 @@ export type ProviderEvent =
   | { type: 'choice_finish'; choice: number; finishReason: FinishReason; wireFinishReason: string | null }
   /** Sources that the provider cites; the last event wins and precedes `finish`. */
   | { type: 'citations'; citations: UrlCitation[] }
+  /** The provider runs a tool; what it bills is in the usage. */
+  | { type: 'hosted_use'; kind: HostedToolKind }
   /** Precedes `finish` of an answer that calls tools. */
   | { type: 'replay'; replay: ReasoningReplay }
   /** An event as the host sent it, before the events that have its meaning; only if the request was native. */

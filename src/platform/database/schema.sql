@@ -356,6 +356,7 @@ create table ledger_entries (
   failure text,
   usage_queued boolean default true not null,
   schema_mismatch text,
+  tool_uses jsonb,
   constraint ledger_entries_pkey PRIMARY KEY (request_id),
   constraint ledger_entries_billed_pico_usd_check CHECK ((billed_pico_usd >= 0)),
   constraint ledger_entries_cost_basis_check CHECK ((cost_basis = ANY (ARRAY['tokens'::text, 'stated'::text, 'billed_units'::text]))),

@@ -3,6 +3,15 @@
  * may import the other.
  */
 
+/**
+ * Kinds of tools that a provider runs during an answer. `code_execution` counts containers, the others calls. As in
+ * contract/hosted-tools.ts, which this room cannot import.
+ */
+export type HostedToolKind = 'web_search' | 'web_fetch' | 'code_execution' | 'tool_search' | 'mcp'
+
+/** Uses of such tools that the provider bills, by kind. */
+export type ToolUses = Readonly<Partial<Record<HostedToolKind, number>>>
+
 /** promptTokens include cached and cache-written tokens; completionTokens include reasoning tokens. */
 export interface TokenCounts {
   promptTokens: number
@@ -15,6 +24,8 @@ export interface TokenCounts {
   cacheWriteHourTokens?: number
   /** Part of completionTokens. */
   reasoningTokens: number
+  /** Uses of tools that the provider ran; each has a separate price. Absent: none. */
+  toolUses?: ToolUses
 }
 
 /** What a provider states about its bill in addition to the counts. */

@@ -19,7 +19,8 @@ const fields: Partial<Record<Capability, string>> = {
   logprobs: 'logprobs',
   forced_tools: 'tool_choice',
   tools_with_schema: 'response_format',
-  hosted_tools: 'web_search_options',
+  'use:web_search': 'web_search_options',
+  'hosted:openai': 'web_search_options',
 }
 
 const chatApi: ClientApi<ReadChat> = {

@@ -148,7 +148,12 @@ function assertKnown(name: string, path: FieldPath, tools: readonly ToolDefiniti
 }
 
 function readWebSearch(value: unknown): HostedTool {
-  return { family: 'openai', type: 'web_search', definition: readSchema(value, ['web_search_options']) }
+  return {
+    family: 'openai',
+    kind: 'web_search',
+    type: 'web_search',
+    definition: readSchema(value, ['web_search_options']),
+  }
 }
 
 function readResponseFormat(value: unknown): ResponseFormat | undefined {

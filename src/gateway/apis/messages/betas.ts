@@ -1,12 +1,14 @@
 import { invalid } from '../limits.ts'
 
 /**
- * Opt-ins of `anthropic-beta` that are sent on. Not among them: what has another price than the catalogue's (fast mode, code execution,
- * fallback models), and what keeps state in the provider's account, which all organisations share (files, skills, batches, threads).
+ * Opt-ins of `anthropic-beta` that are sent on. Not among them: what has another price than the catalogue's (fast mode, fallback models),
+ * and what keeps state in the provider's account, which all organisations share (files, skills, batches, threads).
  */
 const allowed: ReadonlySet<string> = new Set([
   'advanced-tool-use-2025-11-20',
   'claude-code-20250219',
+  'code-execution-2025-05-22',
+  'code-execution-2025-08-25',
   'compact-2026-01-12',
   'compact-2026-09-04',
   'computer-use-2024-10-22',

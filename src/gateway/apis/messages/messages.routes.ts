@@ -62,7 +62,8 @@ const fields: Partial<Record<Capability, string>> = {
 
 /** The field that needs a capability. Media are in messages. */
 function fieldOf(capability: Capability, { native }: ProviderRequest): string {
-  return capability.startsWith('hosted:') ? native!.only! : (fields[capability] ?? 'messages')
+  if (capability.startsWith('hosted:')) return native!.only!
+  return capability.startsWith('use:') ? 'tools' : (fields[capability] ?? 'messages')
 }
 
 /** Opt-ins of the client. `request-id` is the header in which SDKs of this API look for the id of the request. */

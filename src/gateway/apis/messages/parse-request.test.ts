@@ -223,13 +223,18 @@ describe('a body of the Messages API', () => {
     ['101 images', { messages: [{ role: 'user', content: Array.from({ length: 101 }, () => image) }] }, 'messages'],
     ['two tools with one name', { tools: [tool, tool] }, 'tools[1].name'],
     [
-      'a tool that the provider runs',
-      { tools: [tool, { type: 'web_search_20250305', name: 'web_search' }] },
+      'an unknown tool of the provider',
+      { tools: [tool, { type: 'time_travel_20250305', name: 'web_search' }] },
       'tools[1].type',
     ],
     ['a choice of no tool', { tools: [tool], tool_choice: { type: 'tool', name: 'other' } }, 'tool_choice.name'],
     ['a container', { container: 'c' }, 'container'],
-    ['servers of tools', { mcp_servers: [{ type: 'url', url: 'https://m.example', name: 'm' }] }, 'mcp_servers'],
+    ['101 uses of a search', { tools: [{ type: 'web_search_20250305', max_uses: 101 }] }, 'tools[0].max_uses'],
+    [
+      'a server without encryption',
+      { mcp_servers: [{ type: 'url', url: 'http://m.example', name: 'm' }] },
+      'mcp_servers[0].url',
+    ],
     ['fast mode', { speed: 'fast' }, 'speed'],
     [
       'compaction',

@@ -19,6 +19,7 @@ import {
   unsupported,
 } from '../limits.ts'
 import { marksHour } from './cache-mark.ts'
+import { readHosted } from './hosted-tools.ts'
 import { toTextPart } from './map-blocks.ts'
 import { toTurns } from './map-turns.ts'
 import { moveBodyTexts } from './move-texts.ts'
@@ -35,6 +36,8 @@ export interface ParsedMessages {
   omitsThinking: boolean
   /** Fields that change nothing, for `x-ignored-params`. */
   ignored: string[]
+  /** Fields that were changed, for `x-adjusted-params`. */
+  adjusted: string[]
 }
 
 /** Reads a body of `POST /messages`. Throws AppError `invalid_request` or `unsupported_parameter` with the field. */
@@ -87,8 +90,6 @@ const refused: Readonly<Record<string, string>> = {
   speed: 'only the standard speed is offered; leave it out',
   fallbacks: 'fallback models are not offered; leave it out',
   thread: 'threads are not offered; send all messages',
-  mcp_servers:
-    'servers of tools that the provider calls are not offered, because their cost cannot be bounded; call them from your client',
 }
 export const refusedFields = Object.keys(refused)
 
@@ -121,9 +122,13 @@ function parsePrompt(fields: PromptBody | MessagesBody, ignored: string[]) {
   const format = readFormat(fields)
   const effort = fields.output_config?.effort
   const tools = parseTools(fields, onlyNative)
+  const adjusted = new Set<string>()
+  const hosted = readHosted(fields, adjusted)
+  if (fields.mcp_servers && fields.mcp_servers.length > 0) onlyNative(['mcp_servers'])
   const request: ProviderRequest = {
     messages: [...system, ...turns],
     ...tools,
+    ...hosted,
     ...(format && { responseFormat: { type: 'json_schema', name: 'answer', schema: format, strict: true } }),
     ...(effort !== undefined && { reasoningEffort: effort }),
     ...(fields.thinking && { reasoning: toReasoning(fields.thinking) }),
@@ -135,6 +140,7 @@ function parsePrompt(fields: PromptBody | MessagesBody, ignored: string[]) {
     model: fields.model,
     request,
     vendorTools: countVendorTools(fields),
+    adjusted: [...adjusted],
     omitsThinking: thinking !== undefined && 'display' in thinking && thinking.display === 'omitted',
   }
 }
@@ -200,6 +206,7 @@ function toNative(fields: PromptBody | MessagesBody, only: string | undefined): 
     output_format,
     cache_control,
     context_management: fields.context_management,
+    mcp_servers: fields.mcp_servers && fields.mcp_servers.length > 0 ? fields.mcp_servers : undefined,
   }
   const present = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
   return { family: 'anthropic', body: present, ...(only !== undefined && { only }) }

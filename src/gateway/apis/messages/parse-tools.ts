@@ -2,6 +2,7 @@ import type { PromptBody } from '../../../contract/gateway-v2-messages.ts'
 import type { ProviderRequest, ToolChoice, ToolDefinition } from '../../providers/index.ts'
 import { type FieldPath, invalid, readSchema, unsupported } from '../limits.ts'
 import { toCacheMark } from './cache-mark.ts'
+import { hostedKindOf } from './hosted-tools.ts'
 import type { OnlyNative } from './map-blocks.ts'
 
 type ToolBody = NonNullable<PromptBody['tools']>[number]
@@ -25,7 +26,7 @@ export function parseTools(
     }
     if (isCustom(tool)) tools.push(toDefinition(tool, path))
     else {
-      assertClientTool(tool.type, [...path, 'type'])
+      assertKnownTool(tool.type, [...path, 'type'])
       only([...path, `type (${tool.type})`])
     }
   }
@@ -56,13 +57,13 @@ function toDefinition(tool: CustomTool, path: FieldPath): ToolDefinition {
   }
 }
 
-/** A tool that the provider runs repeats the prompt and adds to it, so what it costs is not bounded before the call. */
-function assertClientTool(type: string, path: FieldPath): void {
-  if (clientTools.includes(type.replace(/_\d{8}$/, ''))) return
+/** A tool that the client runs, or one that the provider runs and whose cost is bounded. */
+function assertKnownTool(type: string, path: FieldPath): void {
+  if (clientTools.includes(type.replace(/_\d{8}$/, '')) || hostedKindOf(type)) return
   const offered = clientTools.map((name) => `${name}_DATE`).join(', ')
   throw unsupported(
     path,
-    `\`${type}\` runs at the provider and is not offered, because its cost cannot be bounded; define it as a custom tool and run it in your client; offered are custom tools and ${offered}`,
+    `\`${type}\` is not offered; define it as a custom tool and run it in your client; offered are custom tools, ${offered}, and web_search_DATE, web_fetch_DATE, code_execution_DATE, tool_search_tool_… and mcp_toolset, which the provider runs`,
   )
 }
 

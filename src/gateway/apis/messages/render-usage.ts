@@ -12,7 +12,9 @@ export function renderUsage(usage: TokenUsage): MessagesUsageBody {
     cache_creation: { ephemeral_5m_input_tokens: cacheWriteTokens - hour, ephemeral_1h_input_tokens: hour },
     output_tokens: completionTokens,
     output_tokens_details: { thinking_tokens: reasoningTokens },
-    server_tool_use: null,
+    server_tool_use: usage.toolUses
+      ? { web_search_requests: usage.toolUses.web_search ?? 0, web_fetch_requests: usage.toolUses.web_fetch ?? 0 }
+      : null,
     service_tier: null,
   }
 }

@@ -29,7 +29,6 @@ const fields: Partial<Record<Capability, string>> = {
   named_tool_choice: 'tool_choice',
   forced_tools: 'tool_choice',
   tools_with_schema: 'text.format',
-  hosted_tools: 'tools',
   parallel_tools: 'parallel_tool_calls',
   json_object: 'text.format',
   json_schema: 'text.format',
@@ -37,7 +36,8 @@ const fields: Partial<Record<Capability, string>> = {
 }
 
 /** Media are in the input. */
-const fieldOf = (capability: Capability) => fields[capability] ?? 'input'
+const fieldOf = (capability: Capability) =>
+  fields[capability] ?? (capability.startsWith('use:') || capability.startsWith('hosted:') ? 'tools' : 'input')
 
 function responsesApi(clock: Clock): ClientApi<ReadResponses> {
   const nowSeconds = () => Math.floor(clock.now() / 1000)

@@ -10,6 +10,7 @@ export function isUsual({ receipt, statedAttoUsd, tags }: Entry): boolean {
     tags === null &&
     statedAttoUsd === null &&
     receipt.rawUsage === null &&
+    receipt.toolUses === undefined &&
     receipt.firstTokenMs === null &&
     receipt.failure === null &&
     receipt.schemaMismatch === null

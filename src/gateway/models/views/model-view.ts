@@ -140,7 +140,7 @@ function snapshotPrice({ catalogue, snapshot }: ViewContext, { deployment }: Ent
   for (const list of lists) {
     const listed = findInLists(snapshot, [list], deployment.wire.baseModel)
     if (!listed) continue
-    const schedule = snapshotSchedules(listed.model, snapshot.date).find(({ validFrom }) => validFrom <= nowMs)
+    const schedule = snapshotSchedules(listed.model, snapshot.date, list).find(({ validFrom }) => validFrom <= nowMs)
     if (schedule) return { ...perMillion(schedule.base), list, date: snapshot.date }
   }
   return null

@@ -1,5 +1,6 @@
 import { unreadableAnswer } from '../wire-failure.ts'
 import { asName, asObject, asObjects, asString, decodeJsonObject } from '../wire-json.ts'
+import { hostedKindOf } from './hosted-uses.ts'
 import { isNative } from './is-native.ts'
 import { readCitations } from './citations.ts'
 import { mapError } from './map-error.ts'
@@ -36,7 +37,10 @@ export function fromMessage(body: Uint8Array, redact: Redact, request?: Provider
     ...(thinking.length > 0 && { replay: { format: 'anthropic', blocks: thinking } }),
     finishReason: mapFinishReason(stopReason),
     wireFinishReason: stopReason,
-    usage: mapUsage(message.usage),
+    usage: mapUsage(
+      message.usage,
+      blocks.flatMap((block) => hostedKindOf(block) ?? []),
+    ),
   }
 }
 

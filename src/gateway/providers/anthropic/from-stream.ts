@@ -1,9 +1,10 @@
-import { SseParser, type SseEvent } from '../../../platform/kernel/index.ts'
+import { type HostedToolKind, SseParser, type SseEvent } from '../../../platform/kernel/index.ts'
 import type { ProviderEvent, ProviderRequest, UrlCitation } from '../port.ts'
 import { createStreamReader, textEvent } from '../stream-reader.ts'
 import type { WireStreamReader } from '../wire-adapter.ts'
 import { truncatedStream, unreadableAnswer } from '../wire-failure.ts'
 import { asName, asObject, asString, type JsonObject, parseJsonObject } from '../wire-json.ts'
+import { hostedKindOf } from './hosted-uses.ts'
 import { isNative } from './is-native.ts'
 import { maximumCitations, readCitation } from './citations.ts'
 import { mapError } from './map-error.ts'
@@ -21,6 +22,8 @@ interface ReaderState {
   stopReason: string | null
   messageId: string | null
   usage: JsonObject
+  /** Tools that the provider ran, in order. */
+  hosted: HostedToolKind[]
   /** Position of tool calls by the index of their content block. */
   toolCalls: Map<unknown, { index: number; sawDelta: boolean; input: JsonObject }>
   /** Sources, and the length of the text before the block that is read. */
@@ -41,6 +44,7 @@ export function createMessageStreamReader(redact: Redact, request?: ProviderRequ
     stopReason: null,
     messageId: null,
     usage: {},
+    hosted: [],
     toolCalls: new Map(),
     thinking: new Map(),
     native: isNative(request),
@@ -109,6 +113,11 @@ function readBlockStart(state: ReaderState, data: JsonObject): ProviderEvent[] {
   }
   if (block.type === 'thinking' || block.type === 'redacted_thinking') state.thinking.set(data.index, { ...block })
   if (block.type === 'thinking') return textEvent('reasoning', block.thinking)
+  const hosted = hostedKindOf(block)
+  if (hosted) {
+    state.hosted.push(hosted)
+    return [{ type: 'hosted_use', kind: hosted }]
+  }
   if (block.type !== 'tool_use') return []
   const index = state.toolCalls.size
   state.toolCalls.set(data.index, { index, sawDelta: false, input: asObject(block.input) })
@@ -159,7 +168,7 @@ function readEnd(state: ReaderState): ProviderEvent[] {
     ...(replayed ? [{ type: 'replay' as const, replay: { format: 'anthropic' as const, blocks } }] : []),
     { type: 'finish', finishReason: mapFinishReason(state.stopReason), wireFinishReason: state.stopReason },
   ]
-  const usage = mapUsage(state.usage)
+  const usage = mapUsage(state.usage, state.hosted)
   if (usage) events.push({ type: 'usage', usage })
   return events
 }

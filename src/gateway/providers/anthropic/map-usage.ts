@@ -1,6 +1,8 @@
+import type { HostedToolKind } from '../../../platform/kernel/index.ts'
 import type { TokenUsage } from '../port.ts'
 import { statedCostOf, stateUsage } from '../stated-usage.ts'
 import { asCount, asObject, asObjects, type JsonObject } from '../wire-json.ts'
+import { readToolUses } from './hosted-uses.ts'
 
 /**
  * Maps usage of the Messages API: `input_tokens` excludes cache reads and writes, so both are added. Null if neither side was counted.
@@ -8,7 +10,7 @@ import { asCount, asObject, asObjects, type JsonObject } from '../wire-json.ts'
  * With compaction the top level counts only the last round; `iterations` lists every billed one, so those are summed. (Rounds of other
  * kinds belong to another model or repeat the top level.)
  */
-export function mapUsage(wire: unknown): TokenUsage | null {
+export function mapUsage(wire: unknown, hosted: Iterable<HostedToolKind> = []): TokenUsage | null {
   const usage = asObject(wire)
   const rounds = asObjects(usage.iterations).filter((round) => round.type === 'message' || round.type === 'compaction')
   const compacted = rounds.some((round) => round.type === 'compaction')
@@ -19,6 +21,7 @@ export function mapUsage(wire: unknown): TokenUsage | null {
   const cacheWriteTokens = cacheCount(usage, rounds, compacted, 'cache_creation_input_tokens')
   const hourTokens = Math.min(cacheWriteTokens, asCount(asObject(usage.cache_creation).ephemeral_1h_input_tokens) ?? 0)
   const completionTokens = outputTokens ?? 0
+  const uses = readToolUses(usage, hosted)
   const counted = {
     promptTokens: (inputTokens ?? 0) + cachedTokens + cacheWriteTokens,
     completionTokens,
@@ -26,9 +29,14 @@ export function mapUsage(wire: unknown): TokenUsage | null {
     cacheWriteTokens,
     ...(hourTokens > 0 && { cacheWriteHourTokens: hourTokens }),
     reasoningTokens: Math.min(completionTokens, asCount(asObject(usage.output_tokens_details).thinking_tokens) ?? 0),
+    ...uses,
   }
   // Anthropic states no cost; gateways with its API do. The receipt shows how long writes are kept.
-  return stateUsage(counted, { raw: usage, isCorrected: hourTokens > 0, costAttoUsd: statedCostOf(usage) })
+  return stateUsage(counted, {
+    raw: usage,
+    isCorrected: hourTokens > 0 || uses.toolUses !== undefined,
+    costAttoUsd: statedCostOf(usage),
+  })
 }
 
 /** Counts of `message_delta` are cumulative: present ones replace those of `message_start`. */

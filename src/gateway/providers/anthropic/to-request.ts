@@ -48,6 +48,7 @@ const countedFields = [
   'output_format',
   'cache_control',
   'context_management',
+  'mcp_servers',
 ]
 
 /** Maps a call to a request to `POST /v1/messages/count_tokens`. */

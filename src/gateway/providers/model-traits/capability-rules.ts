@@ -9,6 +9,12 @@ export const capabilityRules: readonly TraitRule[] = [
   ...rulesOf(['anthropic'], 'https://platform.claude.com/docs/en/api/messages', [
     [everyModel, { audio: false, severalChoices: false, logprobs: false, structured: 'tool' }],
   ]),
+  ...rulesOf(['anthropic'], 'https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool', [
+    [
+      /^claude-(3-(5-haiku|7)|(opus|sonnet|haiku)-4|[a-z]+-([5-9]|[1-9]\d)(?!\d))/,
+      { hostedTools: ['web_search', 'web_fetch', 'code_execution', 'tool_search', 'mcp'] },
+    ],
+  ]),
   ...rulesOf(['bedrock'], 'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html', [
     [everyModel, { audio: false, severalChoices: false, logprobs: false, singleToolCall: false, structured: 'tool' }],
   ]),

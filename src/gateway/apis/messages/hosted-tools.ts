@@ -1,0 +1,91 @@
+import type { PromptBody } from '../../../contract/gateway-v2-messages.ts'
+import type { HostedToolKind } from '../../../platform/kernel/index.ts'
+import type { HostedTool, HostedToolLimits } from '../../providers/index.ts'
+import { type FieldPath, invalid, readName, readText, requestLimits, unsupported } from '../limits.ts'
+
+type ToolBody = NonNullable<PromptBody['tools']>[number]
+
+/** Types of tools that Anthropic runs, without their dates. */
+const kinds: Readonly<Record<string, HostedToolKind>> = {
+  web_search: 'web_search',
+  web_fetch: 'web_fetch',
+  code_execution: 'code_execution',
+  tool_search_tool_regex: 'tool_search',
+  tool_search_tool_bm25: 'tool_search',
+  mcp_toolset: 'mcp',
+}
+
+/** Tools whose uses a request can limit with `max_uses`, and the limit that is sent if the client has none. */
+const limitedKinds: readonly HostedToolKind[] = ['web_search', 'web_fetch']
+const usualUses = 5
+const maximumUses = 100
+/** An answer is one container. */
+const containersPerAnswer = 1
+/**
+ * How often the model reads the prompt in one answer, at most: the API then ends it with `pause_turn`.
+ * https://platform.claude.com/docs/en/agents-and-tools/tool-use/server-tools
+ */
+const roundsPerAnswer = 10
+const maximumServers = 20
+
+export function hostedKindOf(type: string): HostedToolKind | undefined {
+  const plain = type.replace(/_\d{8}$/, '')
+  return Object.hasOwn(kinds, plain) ? kinds[plain] : undefined
+}
+
+export interface ReadHosted {
+  hostedTools: HostedTool[]
+  hostedLimits: HostedToolLimits
+}
+
+/**
+ * The tools of a body that Anthropic runs, with what bounds their cost; undefined without any. Sets `max_uses` where the client has none, and
+ * names it in `adjusted`.
+ */
+export function readHosted(
+  { tools = [], mcp_servers: servers = [] }: Pick<PromptBody, 'tools' | 'mcp_servers'>,
+  adjusted: Set<string>,
+): ReadHosted | undefined {
+  const hostedTools: HostedTool[] = []
+  const uses: HostedToolLimits['uses'][number][] = []
+  const add = (kind: HostedToolKind, type: string, definition: Record<string, unknown>) =>
+    hostedTools.push({ family: 'anthropic', kind, type, definition })
+  for (const [index, tool] of tools.entries()) {
+    const kind = tool.type && hostedKindOf(tool.type)
+    if (!tool.type || !kind) continue
+    add(kind, tool.type, tool)
+    if (limitedKinds.includes(kind)) uses.push({ kinds: [kind], most: limitUses(tool, ['tools', index], adjusted) })
+    else if (kind === 'code_execution') uses.push({ kinds: [kind], most: containersPerAnswer })
+  }
+  if (servers.length > maximumServers) throw invalid(['mcp_servers'], `must have at most ${maximumServers} entries`)
+  for (const [index, server] of servers.entries()) {
+    assertServer(server, ['mcp_servers', index])
+    add('mcp', 'mcp', server)
+  }
+  if (hostedTools.length === 0) return undefined
+  const unlimited = hostedTools.map(({ kind }) => kind).filter((kind) => kind === 'tool_search' || kind === 'mcp')
+  return { hostedTools, hostedLimits: { uses, unlimited, rounds: roundsPerAnswer } }
+}
+
+function limitUses(tool: ToolBody, path: FieldPath, adjusted: Set<string>): number {
+  const limited = tool as { max_uses?: unknown }
+  const { max_uses: wanted } = limited
+  if (wanted === undefined || wanted === null) {
+    limited.max_uses = usualUses
+    adjusted.add('tools.max_uses')
+    return usualUses
+  }
+  if (!Number.isInteger(wanted) || (wanted as number) < 1 || (wanted as number) > maximumUses)
+    throw invalid([...path, 'max_uses'], `must be a whole number from 1 to ${maximumUses}`)
+  return wanted as number
+}
+
+/** The provider connects to the server, so it must be reachable from there. */
+function assertServer(server: Record<string, unknown>, path: FieldPath): void {
+  const type = readText(server.type, [...path, 'type'])
+  if (type !== 'url') throw unsupported([...path, 'type'], 'must be `url`')
+  readName(server.name, [...path, 'name'])
+  const url = readName(server.url, [...path, 'url'], requestLimits.urlCharacters)
+  if (!/^https:\/\//i.test(url) || !URL.canParse(url))
+    throw invalid([...path, 'url'], 'must be an address that begins with https://')
+}
