@@ -32,6 +32,11 @@ export function noSpace(): AppError {
   return new AppError('space_not_found', 'There is no Space with this id.', { param: 'id' })
 }
 
-export function noDocument(param = 'id'): AppError {
-  return new AppError('document_not_found', 'There is no document with this id.', { param })
+export function noDocument(): AppError {
+  return new AppError('document_not_found', 'There is no document with this id.', { param: 'id' })
+}
+
+/** The document that an upload should replace. */
+export function noReplacedDocument(): AppError {
+  return new AppError('document_not_found', 'There is no document with this id.', { param: 'replaces' })
 }

@@ -6,7 +6,7 @@ import { changedFields } from '../../tenants/operators/index.ts'
 import type { ChangeAuthor } from './change-author.ts'
 import { enqueueEntry } from './change-log.store.ts'
 import type { Document, DocumentRow, DocumentStatus, NewDocument } from './document.ts'
-import { noDocument } from './document-members.ts'
+import { noReplacedDocument } from './document-members.ts'
 import type { Metadata } from './document-metadata.ts'
 import { createListStore } from './document-list.store.ts'
 import { createHousekeepingStore } from './housekeeping.store.ts'
@@ -196,7 +196,7 @@ async function insertDocument(
       (await isInSpace(transaction, document, replaces)) &&
       (await insertReplacement(transaction, { jobs, removeRows }, replacement, replaces))
     // Also undoes the claim of the key.
-    if (!isReplaced) throw noDocument('replaces')
+    if (!isReplaced) throw noReplacedDocument()
     await moveUploadKey(transaction, document, replaces)
     return { kind: 'replaced', documentId: replaces }
   }
