@@ -1,7 +1,7 @@
 /**
  * How good the answers of a Space are: queries from conversations, passages, citations, abstention, tables, and instructions hidden in files.
  *
- *   npm run eval:answers [-- --data FOLDER] [--only TITLE]
+ *   npm run eval:answers [-- --data FOLDER] [--only TITLE] [--half fitting|held-out]
  *
  * FOLDER holds `conversations`, `answerability`, `citations`, `tables`, `injection` and `retrieval` in the format of the shared data.
  * Prints each measure with its bound and with a baseline of the same run. The last line is `N passed, N failed`: a measure passes
@@ -11,10 +11,19 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { sharedDataFolder } from '../test/harness/shared-data.ts'
+import type { Half } from './half.ts'
 import { evaluations } from './evaluations.ts'
 import { formatMeasure, isMet, type Measure } from './measure.ts'
 
-const { values: options } = parseArgs({ options: { data: { type: 'string' }, only: { type: 'string' } } })
+const { values: options } = parseArgs({
+  options: { data: { type: 'string' }, only: { type: 'string' }, half: { type: 'string' } },
+})
+const halves: Half[] = ['fitting', 'held-out']
+const half = halves.find((one) => one === options.half)
+if (options.half !== undefined && half === undefined) {
+  console.error('--half is `fitting` or `held-out`.')
+  process.exit(2)
+}
 const data = options.data ?? sharedDataFolder()
 if (data === undefined || !existsSync(data)) {
   console.error('There is no folder of evaluation data. Name it with --data FOLDER or PORTICO_SHARED_DATA.')
@@ -29,7 +38,7 @@ for (const { title, folder, run } of evaluations) {
     console.log(`  skipped: ${place} is missing`)
     continue
   }
-  for (const measure of await run(place)) {
+  for (const measure of await run(place, half)) {
     measures.push(measure)
     console.log(`  ${formatMeasure(measure)}`)
   }

@@ -1,4 +1,5 @@
 import { answerability } from './answerability.ts'
+import { attribution } from './attribution.ts'
 import { citations } from './citations.ts'
 import { citationsInLanguages } from './citations-xquad.ts'
 import { codeFences } from './code-fences.ts'
@@ -21,6 +22,7 @@ export const evaluations: readonly Evaluation[] = [
   citations,
   citationsInLanguages,
   statements,
+  attribution,
   codeFences,
   injection,
   tables,

@@ -1,3 +1,5 @@
+import type { Half } from './half.ts'
+
 /** One figure of an evaluation, the bound that it must meet, and what a simple method reaches on the same data in the same run. */
 export interface Measure {
   /** What is measured and on which items, for example `recall@5, 183 questions`. */
@@ -12,8 +14,8 @@ export interface Evaluation {
   title: string
   /** The folder below `--data` that `run` reads; the evaluation is skipped where it is missing. */
   folder: string
-  /** `folder` is a path. Must give the same figures for the same data. */
-  run: (folder: string) => Promise<Measure[]>
+  /** `folder` is a path. Must give the same figures for the same data. `half`: the part of it to measure, where that is fitted. */
+  run: (folder: string, half?: Half) => Promise<Measure[]>
 }
 
 export function isMet({ value, bound }: Measure): boolean {

@@ -5,7 +5,11 @@ import { z } from 'zod'
 import { readJsonLines } from '../test/harness/shared-data.ts'
 import { type CitablePassage, createAnswerCitations } from '../src/chat/chat/citations/answer-citations.ts'
 import { splitSentences } from '../src/platform/language/index.ts'
+import { computedStatements } from './computed.ts'
+import { denials } from './denials.ts'
+import { articleOf, type Half, inHalf } from './half.ts'
 import type { Evaluation, Measure } from './measure.ts'
+import { alter, passage, pick, type Statement } from './statement.ts'
 
 /**
  * Citations of sentences as models write them, over a Space with several languages and tables: a true sentence keeps its marker; one
@@ -13,15 +17,6 @@ import type { Evaluation, Measure } from './measure.ts'
  * people and by templates; each is checked as a whole answer, so that a marker may also move to another passage.
  */
 export const statements: Evaluation = { title: 'Statements', folder: '.', run }
-
-interface Statement {
-  kind: 'true' | 'fabricated' | 'row' | 'negation' | 'computed' | 'miscomputed'
-  /** Where it is from. */
-  set: string
-  text: string
-  /** What the model has cited. */
-  cited: CitablePassage[]
-}
 
 const bounds: Record<Statement['kind'], number> = {
   true: 0.965,
@@ -34,9 +29,15 @@ const bounds: Record<Statement['kind'], number> = {
 /** Of sentences that people wrote in their own words from several passages; they are not free of errors. */
 const boundsOfAnswers: Partial<typeof bounds> = { true: 0.955, negation: 0.75 }
 
-async function run(folder: string): Promise<Measure[]> {
+async function run(folder: string, half: Half | undefined): Promise<Measure[]> {
   const others = distractors(folder)
-  const all = [...tableStatements(folder), ...proseStatements(folder), ...languageStatements(folder), ...sums(folder)]
+  const all = [
+    ...tableStatements(folder),
+    ...proseStatements(folder),
+    ...wikipediaStatements(folder),
+    ...languageStatements(folder),
+    ...computedStatements(folder),
+  ].filter(({ cited, document }) => inHalf(document ?? cited[0]!.title, half))
   const measures: Measure[] = []
   for (const kind of Object.keys(bounds) as Statement['kind'][]) {
     for (const set of new Set(all.filter((one) => one.kind === kind).map((one) => one.set))) {
@@ -48,7 +49,10 @@ async function run(folder: string): Promise<Measure[]> {
         if (isKept === (kind === 'true' || kind === 'computed')) met++
       }
       const verb = kind === 'true' || kind === 'computed' ? 'kept' : 'dropped'
-      const bound = { atLeast: (set === answers ? boundsOfAnswers[kind] : undefined) ?? bounds[kind] }
+      const bound = {
+        atLeast:
+          (set.startsWith(answers) || set.startsWith(wikipedia) ? boundsOfAnswers[kind] : undefined) ?? bounds[kind],
+      }
       measures.push({
         name: `${kind} sentences ${verb}, ${set}, ${chosen.length}`,
         value: met / chosen.length,
@@ -72,15 +76,6 @@ async function keepsMarker({ text, cited }: Statement, others: readonly CitableP
   return /\[\d+\]/.test(output)
 }
 
-const passage = (title: string, text: string, more: Partial<CitablePassage> = {}): CitablePassage => ({
-  source: { documentId: `${title} ${text.length}`, title, url: null },
-  title,
-  headings: [],
-  tableHeader: null,
-  text,
-  ...more,
-})
-
 /** Passages in other languages, full of numbers, that a marker might move to. */
 function distractors(folder: string): CitablePassage[] {
   return ['de', 'zh', 'vi'].flatMap((language) =>
@@ -99,11 +94,9 @@ function readParagraphs(folder: string, language: string) {
   return readJsonLines(file).map((row) => paragraphSchema.parse(row))
 }
 
-/** The set of sentences that people wrote. */
+/** The sets of sentences that people wrote. */
 const answers = 'English answers'
-
-/** A repeatable choice. */
-const pick = <Item>(items: readonly Item[], seed: number): Item | undefined => items[(seed * 7919) % items.length]
+const wikipedia = 'English Wikipedia'
 
 const templates = [
   (key: string, column: string, value: string) => `The ${column} for ${key} is ${value}.`,
@@ -145,15 +138,6 @@ function tableStatements(folder: string): Statement[] {
   })
 }
 
-/** The number with another digit, so that no passage has it. */
-function alter(number: string, cited: readonly CitablePassage[]): string {
-  const digits = number.replaceAll(/\D/g, '')
-  for (let add = 3; ; add += 4) {
-    const altered = number.replace(/\d+/, (run) => String(Number(run) + add * (digits.length > 3 ? 13 : 1)))
-    if (!cited.some(({ text }) => text.includes(altered.replace(/\D.*$/, '')))) return altered
-  }
-}
-
 const conversationSchema = z.object({
   label: z.string().nullish(),
   answer_reference: z.string(),
@@ -176,36 +160,44 @@ function proseStatements(folder: string): Statement[] {
         .slice(0, 3)
         .map(({ title, text }) => passage(title, text))
       if (cited.length > 0)
-        for (const { text } of splitSentences(answer)) statements.push(...proseStatement(text, cited))
+        for (const { text } of splitSentences(answer)) statements.push(...proseStatement(text, cited, answers))
     }
   }
   return statements
 }
 
-const auxiliary = /\b(is|are|was|were|can|may|must|should|will|has|have)\b(?! not\b)/
+const citedSchema = z.object({
+  sentence: z.string(),
+  passage_supporting: z.object({ title: z.string(), text: z.string() }),
+})
 
-/** The auxiliary belongs to the main clause. */
-function isMainClause(text: string): boolean {
-  const at = text.search(auxiliary)
-  return (
-    at !== -1 &&
-    at < 80 &&
-    !/[,;:]|\b(?:that|which|who|whose|if|when|where|while|as|because|since|and|or)\b/i.test(text.slice(0, at))
-  )
+/** Sentences of answers that people wrote from one passage. */
+function wikipediaStatements(folder: string): Statement[] {
+  const file = path.join(folder, 'citations', 'clapnq.jsonl')
+  if (!fs.existsSync(file)) return []
+  return readJsonLines(file).flatMap((row) => {
+    const { sentence, passage_supporting: given } = citedSchema.parse(row)
+    return proseStatement(sentence, [passage(given.title, given.text)], wikipedia).filter(
+      ({ kind }) => kind === 'negation',
+    )
+  })
 }
 
-function proseStatement(text: string, cited: CitablePassage[]): Statement[] {
-  if (text.length < 50 || text.length > 400 || text.includes('?') || /\bnot?\b|n['’]t\b|\bnever\b/.test(text)) return []
+function proseStatement(text: string, cited: CitablePassage[], set: string): Statement[] {
+  if (text.length < 50 || text.length > 400 || text.includes('?')) return []
   const words = new Set(cited.flatMap((one) => one.text.toLowerCase().match(/\p{L}{4,}/gu) ?? []))
   const own = text.toLowerCase().match(/\p{L}{4,}/gu) ?? []
   // Remarks of the writer are not from the passages.
   if (own.filter((word) => words.has(word)).length < own.length * 0.7) return []
-  const found: Statement[] = [{ kind: 'true', set: answers, text, cited }]
+  if (/\bnot?\b|n['’]t\b|\bnever\b|\bcannot\b|\bnone\b/i.test(text))
+    return [{ kind: 'true', set: `${set} that deny`, text, cited }]
+  const found: Statement[] = [{ kind: 'true', set, text, cited }]
   const number = /(?<![\d.,])\d[\d,.]*\d|(?<![\d.,])\d(?![\d.,])/.exec(text.replace(/^\W*\d+[.)]/, ''))?.[0]
   if (number !== undefined)
-    found.push({ kind: 'fabricated', set: answers, text: text.replace(number, alter(number, cited)), cited })
-  if (text.length <= 200 && isMainClause(text))
-    found.push({ kind: 'negation', set: answers, text: text.replace(auxiliary, '$1 not'), cited })
+    found.push({ kind: 'fabricated', set, text: text.replace(number, alter(number, cited)), cited })
+  if (text.length <= 200)
+    for (const { name, text: denied } of denials(text))
+      found.push({ kind: 'negation', set: `${set}: ${name}`, text: denied, cited })
   return found
 }
 
@@ -243,7 +235,7 @@ function languageStatements(folder: string): Statement[] {
         const isPositive = !/nicht|kein|不|没|未|无|không|chưa/.test(sentence)
         const set = `language ${language}`
         const across = `language ${language}, cited in another`
-        return [
+        const found: Statement[] = [
           { kind: 'true' as const, set, text: sentence, cited: own },
           ...(foreign.length === 1 ? [{ kind: 'true' as const, set: across, text: sentence, cited: foreign }] : []),
           ...(number === undefined
@@ -270,45 +262,7 @@ function languageStatements(folder: string): Statement[] {
             ? [{ kind: 'negation' as const, set, text: sentence.replace(sign, negated), cited: own }]
             : []),
         ]
+        return found.map((one) => ({ ...one, document: articleOf(id) }))
       })
-  })
-}
-
-const contextSchema = z.object({
-  rows: z.array(z.array(z.string())),
-  paragraphs: z.array(z.string()),
-  questions: z.array(z.object({ question: z.string(), answer: z.unknown(), derivation: z.string() })),
-})
-
-/** Differences that people computed from two cells. */
-function sums(folder: string): Statement[] {
-  const file = path.join(folder, 'tables', 'tatqa', 'contexts.jsonl')
-  if (!fs.existsSync(file)) return []
-  return readJsonLines(file).flatMap((row) => {
-    const { rows, questions, paragraphs } = contextSchema.parse(row)
-    const cited = [
-      passage('report.pdf', [...rows.map((cells) => cells.join(' | ')), ...paragraphs.slice(0, 1)].join('\n')),
-    ]
-    return questions.flatMap(({ question, answer, derivation }) => {
-      const subject = /^What (?:is|was) the (?:change|increase|difference|sum|total)[^?]*/i.exec(question)?.[0]
-      if (
-        subject === undefined ||
-        !/^[\d,.]+ ?[+-] ?[\d,.]+$/.test(derivation) ||
-        typeof answer !== 'number' ||
-        answer === 0
-      )
-        return []
-      const sentenceWith = (value: number) =>
-        `${subject.replace(/^What (?:is|was) the/i, 'The')} is ${Math.abs(value)} in total.`
-      return [
-        { kind: 'computed' as const, set: 'reports', text: sentenceWith(answer), cited },
-        {
-          kind: 'miscomputed' as const,
-          set: 'reports',
-          text: sentenceWith(Number(alter(String(Math.abs(answer)), cited))),
-          cited,
-        },
-      ]
-    })
   })
 }

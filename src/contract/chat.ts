@@ -33,6 +33,7 @@ const citedMarkerSchema = z
     quote: z
       .string()
       .describe('The sentences or the rows of the passage that support its statement; at most 300 characters.'),
+    attributed: z.literal(true).optional().describe('Portico added this marker; absent: the model wrote it.'),
     page: z.int().optional().describe('The page of this quote; for PDF.'),
     start: z.int().optional().describe("Start of this quote in the document's extracted text, if it is part of it."),
     end: z.int().optional().describe('End of this quote, exclusive.'),
@@ -64,6 +65,10 @@ export const referenceSchema = z
     title: z.string().describe("The document's name."),
     documentId: z.string().optional().describe('Absent in streams without passage references.'),
     url: z.string().optional().describe("The document's `metadata.url`; absent if it has none."),
+    attributed: z
+      .literal(true)
+      .optional()
+      .describe('With passage references: Portico added all markers of this reference.'),
     passages: z
       .array(passageReferenceSchema)
       .optional()
@@ -142,6 +147,7 @@ const previewCitationsSchema = z
     moved: z.int().describe('Replaced by a passage that supports the sentence.'),
     dropped: z.int().describe('Removed: no passage that the model received supports the sentence.'),
     unchecked: z.int().describe('Kept: their sentence has nothing to compare.'),
+    attributed: z.int().describe('Added by Portico to a sentence without a marker.'),
   })
   .describe('`citations`: what became of the markers of the model; sent to administrators with inline sources.')
 

@@ -211,6 +211,12 @@ const spaceSettings = {
     .describe(
       '`auto` (default): the model rewrites a follow-up question for the search, in a separate call that is billed. `off`: only the words of the conversation are searched.',
     ),
+  attribution: z
+    .enum(['auto', 'off'])
+    .optional()
+    .describe(
+      '`auto` (default of a new Space): with inline sources, sentences without a marker get one where a passage supports them. `off`: only markers of the model.',
+    ),
   ocr: z
     .enum(['auto', 'off'])
     .optional()
@@ -276,6 +282,7 @@ export const spaceSchema = z
       keepConversations: z.boolean(),
       conversationDays: z.int(),
       queryRewriting: z.enum(['auto', 'off']),
+      attribution: z.enum(['auto', 'off']),
       ocr: z.enum(['auto', 'off']),
       ocrLanguages: z.array(z.string()),
     }),

@@ -156,7 +156,13 @@ describe('the preview of a Space', () => {
       milliseconds: expect.any(Number),
     })
     expect(events.slice(-4).map(({ name }) => name)).toEqual(['references', 'citations', 'cost', 'done'])
-    expect(events.at(-3)!.data).toEqual({ supported: expect.any(Number), moved: 0, dropped: 0, unchecked: 0 })
+    expect(events.at(-3)!.data).toEqual({
+      supported: expect.any(Number),
+      moved: 0,
+      dropped: 0,
+      unchecked: 0,
+      attributed: 0,
+    })
     const requestId = headers.get('x-request-id')
     expect(events.at(-2)!.data).toMatchObject({ requests: [{ requestId, model: 'portico/offline' }] })
     expectStatus(await administrator.call('GET', `/api/usage/${requestId}`), 200)

@@ -71,7 +71,7 @@ async function* answerWhileOffered(
     budget: createToolBudget(receipts, call.space.settings.maximumToolCostUsd),
     room,
     passages: [],
-    citations: createAnswerCitations({ inline: call.inlineSources }),
+    citations: createAnswerCitations({ inline: call.inlineSources, attributes: prepared.attributes }),
     conversation: [],
     receipts,
     text: '',

@@ -69,6 +69,8 @@ export interface AnswerModel {
 export interface PreparedAnswer {
   model: string
   whenExhausted: 'refuse' | 'write_off'
+  /** Sentences without a marker may get one. The built-in offline model only quotes, and cites each quote. */
+  attributes: boolean
   /** The model is able to rewrite questions. */
   canRewrite: boolean
   window: ContextWindow

@@ -36,7 +36,8 @@ export async function prepareAnswer(dependencies: AnswerDependencies, call: Answ
     earlier.push({ role: turn.role, content })
   }
   const canRewrite = limits.followsInstructions && limits.contextTokens >= minimumContextTokens
-  return { model, whenExhausted, canRewrite, window, system, hasTools, earlier }
+  const attributes = settings.attribution === 'auto' && limits.followsInstructions
+  return { model, whenExhausted, attributes, canRewrite, window, system, hasTools, earlier }
 }
 
 /** A refusal has no entry in the ledger, so it is counted apart. */

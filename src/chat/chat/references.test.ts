@@ -46,6 +46,7 @@ async function cite(passage: ReturnType<typeof joinChunks>, ...sentences: string
   const markers = sentences.map((text, index) => ({
     sourceNumber: 1,
     occurrence: index + 1,
+    isAttributed: false,
     cited: () => ({ sentence: text, part: text }),
   }))
   const [reference] = await referencesOfCitations([{ source: toCitedSource(passage), markers }], [passage], true)

@@ -23,7 +23,7 @@ export async function referencesOfCitations(
   let count = 0
   for (const [index, { markers }] of citations.entries()) {
     const described = new Map<string, PassageReference & { markers: CitedMarker[] }>()
-    for (const { sourceNumber, occurrence, cited } of markers) {
+    for (const { sourceNumber, occurrence, isAttributed, cited } of markers) {
       if (++count % markersPerTurn === 0) await nextTurn()
       const passage = passages[sourceNumber - 1]!
       const select = quotes.get(sourceNumber) ?? createQuotes(passage.text)
@@ -32,8 +32,10 @@ export async function referencesOfCitations(
       const known = described.get(id) ?? { ...reference, markers: [] }
       described.set(id, known)
       // Several searches may find the same passage.
-      if (known.markers.at(-1)?.occurrence !== occurrence) known.markers.push({ occurrence, ...marker })
+      if (known.markers.at(-1)?.occurrence !== occurrence)
+        known.markers.push({ occurrence, ...marker, ...(isAttributed && { attributed: true as const }) })
     }
+    if (markers.every(({ isAttributed }) => isAttributed)) references[index]!.attributed = true
     references[index]!.passages = [...described.values()]
   }
   return references
@@ -73,8 +75,9 @@ export function withoutDeleted(
       .map((reference, index) => ({ ...reference, id: index + 1 }))
   }
   return references.map((reference) => {
-    const { id, title, documentId, passages } = reference
-    return existing.has(documentId) ? reference : { id, title, documentId, ...(passages && { passages: [] }) }
+    const { id, title, documentId, attributed, passages } = reference
+    if (existing.has(documentId)) return reference
+    return { id, title, documentId, ...(attributed && { attributed }), ...(passages && { passages: [] }) }
   })
 }
 

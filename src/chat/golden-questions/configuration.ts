@@ -33,8 +33,11 @@ export function identifyConfiguration({
     // They change documents, which are stamped.
     ocr: _ocr,
     ocrLanguages: _ocrLanguages,
-    ...settings
+    attribution,
+    ...others
   } = space.settings
+  // Off, as in runs before there was the setting.
+  const settings = attribution === 'off' ? others : { ...others, attribution }
   const { agentic, passing } = golden
   const fields = [space.instructions, space.model, sorted(settings), agentic, sorted(passing), documents, questions]
   return createHash('sha256').update(JSON.stringify(fields)).digest('hex')

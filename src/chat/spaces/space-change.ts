@@ -27,6 +27,7 @@ export const defaultSpaceSettings: SpaceSettings = Object.freeze({
   keepConversations: false,
   conversationDays: 30,
   queryRewriting: 'auto',
+  attribution: 'auto',
   ocr: 'auto',
   ocrLanguages: [],
 })

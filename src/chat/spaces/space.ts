@@ -24,6 +24,8 @@ export interface SpaceSettings {
   readonly conversationDays: number
   /** `auto`: the Space's model rewrites follow-up questions for the search, in a separate call that is billed. */
   readonly queryRewriting: 'auto' | 'off'
+  /** `auto`: with inline sources, Portico adds markers to sentences that a passage supports and that the model gave none. */
+  readonly attribution: 'auto' | 'off'
   /** `auto`: pages of uploaded files without text are read from their pictures, where text recognition is installed. */
   readonly ocr: 'auto' | 'off'
   /** Languages of those pages, as codes such as `deu`; none: each file's language is found. */

@@ -156,8 +156,8 @@ function toSpace(row: SpaceRow): Space {
     name: row.name,
     instructions: row.instructions,
     model: row.model,
-    // A row that is older than a setting gets the setting's default.
-    settings: Object.freeze({ ...defaultSpaceSettings, ...row.settings }),
+    // A row that is older than a setting gets the setting's default. Answers of existing Spaces stay as they are.
+    settings: Object.freeze({ ...defaultSpaceSettings, attribution: 'off', ...row.settings }),
     published: row.published,
     endpointId: row.endpoint_id as EndpointId | null,
     createdAt: row.created_at.getTime(),

@@ -103,6 +103,7 @@ describe('a Space', () => {
         maximumOutputTokens: null,
         keepUnansweredQuestions: false,
         queryRewriting: 'auto',
+        attribution: 'auto',
         ocr: 'auto',
         ocrLanguages: [],
       },
@@ -117,6 +118,14 @@ describe('a Space', () => {
     expect(there.spaces.get(space.id)).toEqual(changed)
     await using restarted = await startInstance()
     expect(restarted.spaces.get(space.id.toUpperCase())).toEqual(changed)
+  })
+
+  test('that is older than the setting keeps the answers of its model as they are', async () => {
+    await using here = await startInstance()
+    const { id } = await createSpace(here)
+    await databases.control.execute(`UPDATE spaces SET settings = settings - 'attribution' WHERE id = $1`, [id])
+    await using restarted = await startInstance()
+    expect(restarted.spaces.get(id)!.settings.attribution).toBe('off')
   })
 
   test.each([

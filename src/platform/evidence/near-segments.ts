@@ -13,6 +13,8 @@ const maximumRows = 50
 export interface NearSegments {
   /** Whether a figure of the sentence that a segment has means the same there. */
   has: (figureIndex: number, segment: number) => boolean
+  /** Most words of the sentence that one part of the passage and its neighbours have. */
+  mostWords: number
   /** A word of the sentence is in the segment, or next to it. */
   isNamed: (segment: number) => boolean
   /** The rows that no other row surpasses, and the sentences that have most words: what a sum in the sentence may be computed from. */
@@ -51,6 +53,7 @@ export function findNearSegments(
   const most = counts.reduce((best, count) => Math.max(best, count), 0)
   const least = most * nearShare
   return {
+    mostWords: most,
     has: (figureIndex, segment) =>
       segment === headSegment ||
       (isRow[segment]

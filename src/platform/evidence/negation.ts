@@ -81,3 +81,10 @@ export function deny(claimed: readonly Clause[], text: readonly Clause[]): boole
     return best.every((clause) => clause.isNegated !== isNegated)
   })
 }
+
+/** Whether each clause that the sentence denies is denied by the text as well. */
+export function sharesDenials(claimed: readonly Clause[], text: readonly Clause[]): boolean {
+  return claimed
+    .filter(({ isNegated, isCondition }) => isNegated && !isCondition)
+    .every((clause) => deny([{ ...clause, isNegated: false }], text))
+}

@@ -2,7 +2,7 @@ import { type Claims, readClaims } from './claims.ts'
 import { derivedFrom, plainValueOf } from './derived-numbers.ts'
 import { type Evidence, type EvidenceNumbers, type EvidenceText, headSegment, readEvidence } from './evidence.ts'
 import { findNearSegments } from './near-segments.ts'
-import { deny } from './negation.ts'
+import { deny, sharesDenials } from './negation.ts'
 import type { Figure } from './read-figures.ts'
 import { exact, precisionOf } from './read-number.ts'
 import { compareLanguages } from './text-language.ts'
@@ -17,12 +17,16 @@ export interface Comparison {
   words: boolean[]
   /** The most figures and names of the sentence that one part of the passage has: they are in the same relation. */
   related: number
+  /** Most words of the sentence that one part of the passage and its neighbours have, and the words that title and headings have. */
+  wordsTogether: { ofPart: number; ofHead: number }
   /** A part of the passage with a figure of the sentence has one of its words. */
   isNamed: boolean
   /** Numbers of each part that deals with the same: their sum may be in the sentence. */
   operands: readonly (readonly number[])[]
   /** Whether the passage states the opposite. */
   isDenied: () => boolean
+  /** Whether the passage denies what the sentence denies; true for a sentence that denies nothing. */
+  sharesDenials: () => boolean
 }
 
 export interface Support {
@@ -109,11 +113,17 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
     quotes: claims.quotes.map((quote) => passage.sequence.includes(` ${quote} `)),
     words: claims.words.map((keys) => hasWord(passage, keys)),
     related: countRelated(claims, passage, found),
+    wordsTogether: { ofPart: near.mostWords, ofHead: countWordsOfHead(claims, passage) },
     isNamed: found.some((segments) => segments.some((segment) => passage.isRow[segment] && near.isNamed(segment))),
     operands: claims.hasDerivation ? operandsOf(passage, near.best()) : [],
     isDenied: () =>
       languages !== 'different' && deny(claims.clauses(passage.language), passage.clauses(claims.language)),
+    sharesDenials: () => sharesDenials(claims.clauses(passage.language), passage.clauses(claims.language)),
   }
+}
+
+function countWordsOfHead(claims: Claims, { words }: Evidence): number {
+  return claims.words.filter((keys) => keys.some((key) => words.get(key)?.[0] === headSegment)).length
 }
 
 /** The first figure that is in no passage and is not computed from figures that are. */

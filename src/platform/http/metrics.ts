@@ -189,7 +189,7 @@ function createDocumentMetrics(registers: Registry[]) {
     }),
     citations: new Counter({
       name: 'portico_citations_total',
-      help: 'Markers of answers by outcome of their check: supported, moved, dropped or unchecked.',
+      help: 'Markers of answers by outcome of their check: supported, moved, dropped, unchecked, or attributed: added.',
       labelNames: ['outcome'],
       registers,
     }),

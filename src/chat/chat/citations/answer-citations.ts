@@ -35,13 +35,26 @@ export const comparisonsPerTurn = 1_000
 /** UTF-16 units between two checks of the number of comparisons: room for seven markers. */
 const unitsPerPiece = 50
 
-/** `inline` off: all markers are removed, and nothing is checked. */
-export function createAnswerCitations({ inline }: { inline: boolean }): AnswerCitations {
+/**
+ * `inline` off: all markers are removed, and nothing is checked. `attributes`: sentences without a marker get one, where a passage supports
+ * them.
+ */
+export function createAnswerCitations({
+  inline,
+  attributes = false,
+}: {
+  inline: boolean
+  attributes?: boolean
+}): AnswerCitations {
   const sources: CitedSource[] = []
   const passages: EvidenceText[] = []
   const results: string[] = []
   const check = createCitationCheck(passages, results)
-  const rewriter = createCitationRewriter(sources, { inline, check })
+  const rewriter = createCitationRewriter(sources, {
+    inline,
+    check,
+    ...(attributes && { attribute: check.attribute }),
+  })
   let reading = Promise.resolve()
   return {
     addPassages(added) {

@@ -3,6 +3,8 @@ import {
   type Comparison,
   concludeSupport,
   type EvidenceText,
+  isNoAnswer,
+  readClaims,
   type Support,
 } from '../../../platform/evidence/index.ts'
 import { createClaimTracker } from './claim-tracker.ts'
@@ -18,6 +20,8 @@ export interface CitationCounts {
   dropped: number
   /** Kept, not checked: nothing in the passage contradicts, but nothing shows that it supports, as in another language. */
   unchecked: number
+  /** Added to a sentence without a marker. */
+  attributed: number
 }
 
 /** Checks each row of markers before it leaves. */
@@ -26,6 +30,8 @@ export interface CitationCheck {
   push(text: string): void
   /** The numbers to show for a row of markers at the end of the text so far; null where all of them stay. */
   decide(numbers: readonly number[], rest: string): readonly number[] | null
+  /** The number of the passage that supports a sentence without a marker, and that the reader is shown; null: none is sure to. */
+  attribute(sentence: string): number | null
   /** Reads new passages in short turns of the event loop, until `signal` aborts. Others are read when they are compared. Never rejects. */
   read(signal: AbortSignal): Promise<void>
   counts(): CitationCounts
@@ -43,7 +49,7 @@ export function createCitationCheck(
 ): CitationCheck {
   const tracker = createClaimTracker()
   const comparisons = createPassageComparisons(passages, toolResults)
-  const counts: CitationCounts = { supported: 0, moved: 0, dropped: 0, unchecked: 0 }
+  const counts: CitationCounts = { supported: 0, moved: 0, dropped: 0, unchecked: 0, attributed: 0 }
   /** The passages of the last row, for a row that follows without a new statement. */
   let lastKept: readonly number[] = []
 
@@ -69,6 +75,12 @@ export function createCitationCheck(
       }
       lastKept = better === null ? [] : [better]
       return lastKept
+    },
+    attribute(sentence) {
+      if (isNoAnswer(sentence)) return null
+      const found = comparisons.findSource(readClaims(sentence, tracker.language()))
+      if (found !== null) counts.attributed++
+      return found
     },
     read: comparisons.read,
     counts: () => ({ ...counts }),

@@ -1,3 +1,4 @@
+import { Attributor } from './attributor.ts'
 import { type CitedSentence, createSentenceTracker } from './cited-sentence.ts'
 import type { CitationCheck } from './citation-check.ts'
 import { createCodeSpans, type PlainToken } from './code-spans.ts'
@@ -27,6 +28,8 @@ export interface CitedMarker {
   sourceNumber: number
   /** Which `[n]` of the text it is, from 1. */
   occurrence: number
+  /** The model wrote no marker here. */
+  isAttributed: boolean
   /** Call it after the end of the answer. */
   cited: () => CitedSentence
 }
@@ -40,13 +43,19 @@ export interface CitationRewriter {
   cited(): Citation[]
 }
 
-/**
- * `sources[n - 1]` is the document of the passage with number n in the prompt; the array may grow. With `inline` off every marker is removed.
- * `check` decides which markers stay; without it all do.
- */
+export interface RewriterOptions {
+  /** Off: every marker is removed. */
+  inline: boolean
+  /** Decides which markers stay; without it all do. */
+  check?: Pick<CitationCheck, 'push' | 'decide'>
+  /** The number of the passage that supports a sentence without a marker; absent: none is added. */
+  attribute?: (sentence: string) => number | null
+}
+
+/** `sources[n - 1]` is the document of the passage with number n in the prompt; the array may grow. */
 export function createCitationRewriter(
   sources: readonly CitedSource[],
-  { inline, check }: { inline: boolean; check?: Pick<CitationCheck, 'push' | 'decide'> },
+  { inline, check, attribute }: RewriterOptions,
 ): CitationRewriter {
   const citations = createCitationList(sources)
   const writer = createNumberingWriter(citations.numberOf)
@@ -55,12 +64,12 @@ export function createCitationRewriter(
     decide: inline
       ? (numbers, rest) => (numbers.length === 0 ? numbers : (check?.decide(numbers, rest) ?? null))
       : eraseAll,
-    follow(text) {
-      if (!inline) return
-      citations.follow(text)
-      check?.push(text)
+    follow: (text) => void (inline && check?.push(text)),
+    write(token) {
+      if (inline && token.type === 'text') citations.follow(token.text)
+      return writer.take(token)
     },
-    write: writer.take,
+    ...(inline && attribute && { attributor: (emit) => new Attributor(attribute, emit) }),
     end: writer.end,
   })
   return { ...pipeline, cited: citations.all }
@@ -123,7 +132,7 @@ function createCitationList(sources: readonly CitedSource[]) {
   let markers = 0
   return {
     /** `row`: the numbers that the row already shows. */
-    numberOf(sourceNumber: number, row: ReadonlySet<number>): number {
+    numberOf(sourceNumber: number, row: ReadonlySet<number>, isAttributed: boolean): number {
       const source = sources[sourceNumber - 1]!
       const number = numbers.get(source.documentId) ?? cited.push({ source, markers: [] })
       numbers.set(source.documentId, number)
@@ -132,7 +141,7 @@ function createCitationList(sources: readonly CitedSource[]) {
         known.add(sourceNumber)
         markers++
         const occurrence = occurrences.of(number)
-        cited[number - 1]!.markers.push({ sourceNumber, occurrence, cited: sentences.atMarker() })
+        cited[number - 1]!.markers.push({ sourceNumber, occurrence, isAttributed, cited: sentences.atMarker() })
       }
       return number
     },
@@ -203,17 +212,22 @@ interface Stages {
   decide: DecideRow
   /** Receives the text before each marker, and the text after it once the marker is decided. */
   follow?: (text: string) => void
+  /** Adds markers; absent: none. */
+  attributor?: (emit: (token: PlainToken) => void) => Attributor
   /** Returns the decided text. */
   write: (token: PlainToken) => string
   end?: () => string
 }
 
-/** Scanner, code spans, rows of markers and writer: text in, decided text out. */
-function createPipeline({ rules, decide, follow, write, end }: Stages) {
+/** Scanner, code spans, rows of markers, added markers and writer: text in, decided text out. */
+function createPipeline({ rules, decide, follow, attributor: createStage, write, end }: Stages) {
   let output = ''
+  const emit = (token: PlainToken) => void (output += write(token))
+  const attributor = createStage?.(emit)
   const rows = new MarkerRows(decide, (token) => {
     if (token.type === 'text') follow?.(token.text)
-    output += write(token)
+    if (attributor) attributor.take(token)
+    else if (token.type === 'text' || token.numbers.length > 0) emit(token)
   })
   const codeSpans = createCodeSpans((token) => rows.take(token))
   const scanner = new Scanner(rules, codeSpans.push)
@@ -231,6 +245,7 @@ function createPipeline({ rules, decide, follow, write, end }: Stages) {
       scanner.end()
       codeSpans.end()
       rows.end()
+      attributor?.end()
       output += end?.() ?? ''
       return take()
     },

@@ -33,6 +33,8 @@ export function createClaimTracker() {
   }
 
   return {
+    /** The language of the answer so far, if it is written in Latin letters and shows it. */
+    language: answerLanguage,
     push(added: string): void {
       if (beginning.length < maximumLanguageUnits) beginning += added.slice(0, maximumLanguageUnits - beginning.length)
       text += added.slice(-maximumUnits)

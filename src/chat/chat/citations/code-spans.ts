@@ -3,7 +3,8 @@ export type Token =
   | { type: 'text'; text: string }
   /** The end of a run of backticks, whose characters were already emitted as text. `opens` is shorter after a backslash. */
   | { type: 'run'; closes: number; opens: number }
-  | { type: 'marker'; raw: string; numbers: number[] }
+  /** `isAttributed`: it was added. */
+  | { type: 'marker'; raw: string; numbers: number[]; isAttributed?: true }
   /** No code span crosses it. */
   | { type: 'boundary' }
 

@@ -133,6 +133,8 @@ export class MarkerRows {
       this.last = text.type === 'text' ? text.text.at(-1)! : ']'
       return this.takeText(rest)
     }
+    // The reader sees nothing, but a later stage knows that there was a marker.
+    if (shown.length === 0 && numbers.length > 0) this.emit({ type: 'marker', raw: '', numbers: [] })
     this.replaceRow({ spaces, ...unwrap(wrapper, rest) }, shown)
   }
 

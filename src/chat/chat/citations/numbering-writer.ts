@@ -11,7 +11,7 @@ const maximumHeldLength = 16
 
 /** Writes each marker as `[n]` with the number from `numberOf`; a row of markers shows each number once. `row`: those already shown. */
 export function createNumberingWriter(
-  numberOf: (sourceNumber: number, row: ReadonlySet<number>) => number,
+  numberOf: (sourceNumber: number, row: ReadonlySet<number>, isAttributed: boolean) => number,
 ): NumberingWriter {
   /** Numbers shown in the current row of markers; null outside of a row. */
   let row: Set<number> | null = null
@@ -39,7 +39,7 @@ export function createNumberingWriter(
       row ??= new Set()
       let shown = ''
       for (const sourceNumber of token.numbers) {
-        const number = numberOf(sourceNumber, row)
+        const number = numberOf(sourceNumber, row, token.isAttributed ?? false)
         if (!row.has(number)) shown += `[${number}]`
         row.add(number)
       }

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type Claims,
   compareClaims,
+  concludeAttribution,
   type Comparison,
   concludeSupport,
   type Evidence,
@@ -14,6 +15,8 @@ export interface PassageComparisons {
   compare(claims: Claims, number: number): Comparison
   /** The passage that supports one of the statements best, of equal ones the first; none of `tried`. */
   findBetter(statements: readonly Claims[], tried: readonly number[]): number | null
+  /** The passage that certainly supports a sentence which names none, of equal ones the first. */
+  findSource(claims: Claims): number | null
   /** Whether a passage in the language of a statement deals with the same and has other figures: then a foreign one is not believed. */
   isContradicted(statements: readonly Claims[], tried: readonly number[]): boolean
   /** Reads new passages in short turns of the event loop, until `signal` aborts. Others are read when they are compared. Never rejects. */
@@ -25,6 +28,8 @@ export interface PassageComparisons {
 /** Most passages that are compared to move a marker, and most rows for which that is tried: they bound the time of an answer. */
 const maximumCandidates = 200
 const maximumMoves = 100
+/** Most sentences without a marker that are compared with all passages. */
+const maximumAttributed = 300
 /** Share of the words of a statement that a passage has which deals with the same. */
 const contradictingOverlap = 0.6
 
@@ -36,6 +41,7 @@ export function createPassageComparisons(
   const evidence: Evidence[] = []
   const computed: Evidence[] = []
   let moves = 0
+  let attributed = 0
   let count = 0
 
   const evidenceOf = (number: number) => (evidence[number - 1] ??= readEvidence(passages[number - 1]!))
@@ -70,6 +76,15 @@ export function createPassageComparisons(
           const { verdict, overlap } = concludeSupport(claims, [compare(claims, number)])
           if (verdict === 'supported' && overlap > (best?.overlap ?? -1)) best = { number, overlap }
         }
+      }
+      return best?.number ?? null
+    },
+    findSource(claims) {
+      if (attributed++ >= maximumAttributed) return null
+      let best: { number: number; share: number } | null = null
+      for (let number = 1; number <= candidateCount(); number++) {
+        const share = concludeAttribution(claims, compare(claims, number))
+        if (share !== null && share > (best?.share ?? 0)) best = { number, share }
       }
       return best?.number ?? null
     },

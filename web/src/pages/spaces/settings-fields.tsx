@@ -110,11 +110,27 @@ export function AnswerFields(props: FieldsProps & { fallbackModel: string | null
         checked={draft.baseTierFallback}
         onChange={({ currentTarget }) => onChange({ baseTierFallback: currentTarget.checked })}
       />
+      <AutomaticFields {...props} />
+    </Section>
+  )
+}
+
+/** What the service does by itself. */
+function AutomaticFields({ draft, onChange }: FieldsProps) {
+  const { t } = useTranslation('spaces')
+  return (
+    <>
       <Switch
         label={t('settings.rewriting')}
         description={t('settings.rewritingHint')}
         checked={draft.queryRewriting === 'auto'}
         onChange={({ currentTarget }) => onChange({ queryRewriting: currentTarget.checked ? 'auto' : 'off' })}
+      />
+      <Switch
+        label={t('settings.attribution')}
+        description={t('settings.attributionHint')}
+        checked={draft.attribution === 'auto'}
+        onChange={({ currentTarget }) => onChange({ attribution: currentTarget.checked ? 'auto' : 'off' })}
       />
       <Switch
         label={t('settings.ocr')}
@@ -131,7 +147,7 @@ export function AnswerFields(props: FieldsProps & { fallbackModel: string | null
           w={{ base: 240, sm: 496 }}
         />
       )}
-    </Section>
+    </>
   )
 }
 

@@ -22,6 +22,7 @@ it('saves a change of every setting of a Space, and nothing else', () => {
     keepConversations: false,
     conversationDays: 30,
     queryRewriting: 'auto' as const,
+    attribution: 'auto' as const,
     ocr: 'auto' as const,
     ocrLanguages: ['eng'],
   }

@@ -16,6 +16,7 @@ export interface SpaceDraft {
   keepConversations: boolean
   conversationDays: number | ''
   queryRewriting: 'auto' | 'off'
+  attribution: 'auto' | 'off'
   ocr: 'auto' | 'off'
   /** Codes with blanks or commas between them. */
   ocrLanguages: string
@@ -56,6 +57,7 @@ export function changesOf(draft: SpaceDraft, space: SpaceView): Record<string, u
     ...(changed('maximumToolCostUsd') ? { maximumToolCostUsd: orNull(draft.maximumToolCostUsd) } : {}),
     ...(changed('baseTierFallback') ? { baseTierFallback: draft.baseTierFallback } : {}),
     ...(changed('queryRewriting') ? { queryRewriting: draft.queryRewriting } : {}),
+    ...(changed('attribution') ? { attribution: draft.attribution } : {}),
     ...(changed('ocr') ? { ocr: draft.ocr } : {}),
     ...(changed('ocrLanguages') ? { ocrLanguages: draft.ocrLanguages.split(/[\s,]+/).filter(Boolean) } : {}),
     ...(changed('keepConversations') ? { keepConversations: draft.keepConversations } : {}),

@@ -3,7 +3,7 @@ import { IconInfoCircle } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import type { PreviewCitations } from '@contract/chat.ts'
 
-const outcomes = ['supported', 'moved', 'dropped', 'unchecked'] as const
+const outcomes = ['supported', 'moved', 'dropped', 'unchecked', 'attributed'] as const
 
 /** What the check of citations did with the markers of the model, and what the numbers mean. */
 export function CitationCounts({ counts }: { counts: PreviewCitations }) {
