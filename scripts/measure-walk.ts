@@ -1,0 +1,96 @@
+/**
+ * Lists the files of src/ that a request passes: `npm run structure:walk [-- --files]`. A file counts if one of its functions ran at least
+ * once per request, by the coverage of V8, while requests were sent one after the other. Functions that also run at rest count if requests
+ * run them. The model is the built-in offline one, the database the embedded one; the answer is sent whole.
+ */
+import { Session } from 'node:inspector/promises'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { prepareTemplate } from '../test/harness/database-template.ts'
+import {
+  expectStatus,
+  startPortico,
+  type TestOrganisation,
+  uploadForm,
+  waitForDocument,
+} from '../test/harness/portico.ts'
+
+const showsFiles = process.argv.includes('--files')
+const requests = 40
+
+await prepareTemplate(undefined)
+const portico = await startPortico()
+const session = new Session()
+session.connect()
+await session.post('Profiler.enable')
+await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
+try {
+  const organisation = await portico.createOrganisation()
+  const whole = await spaceWith(organisation, {})
+  const searched = await spaceWith(organisation, { wholeSpaceTokens: 0 })
+  await report('completion', () =>
+    organisation.client('POST', '/v1/gateway/chat/completions', {
+      model: 'portico/offline',
+      messages: [{ role: 'user', content: 'What does a ticket cost?' }],
+    }),
+  )
+  await report('question, all files in the prompt', () => ask(organisation, whole))
+  await report('question, passages searched', () => ask(organisation, searched))
+} finally {
+  await portico.stop()
+}
+
+async function report(name: string, send: () => Promise<{ status: number }>): Promise<void> {
+  // What only the first request runs, such as the load of a Space, is no part of the walk.
+  for (let index = 0; index < requests; index++) await sendOne(send)
+  await readCoverage()
+  for (let index = 0; index < requests; index++) await sendOne(send)
+  const files = filesOf(await readCoverage())
+  console.log(`${name.padEnd(40)}${String(files.length).padStart(6)} files`)
+  if (showsFiles) for (const { file, functions } of files) console.log(`  ${file} ${functions}`)
+}
+
+async function sendOne(send: () => Promise<{ status: number }>): Promise<void> {
+  const { status } = await send()
+  if (status !== 200) throw new Error(`a request was answered with ${status}`)
+}
+
+/** Returns the calls since the last time. */
+async function readCoverage() {
+  return (await session.post('Profiler.takePreciseCoverage')).result
+}
+
+type Coverage = Awaited<ReturnType<typeof readCoverage>>
+
+/** Files of src/ with the number of functions that each request ran. */
+function filesOf(coverage: Coverage): { file: string; functions: number }[] {
+  const sources = pathToFileURL(path.join(import.meta.dirname, '../src/')).href
+  return coverage
+    .filter(({ url }) => url.startsWith(sources))
+    .map(({ url, functions }) => ({
+      file: url.slice(sources.length - 'src/'.length),
+      functions: functions.filter(({ ranges }) => ranges[0]!.startOffset > 0 && ranges[0]!.count >= requests).length,
+    }))
+    .filter(({ functions }) => functions > 0)
+    .sort((left, right) => (left.file < right.file ? -1 : 1))
+}
+
+async function spaceWith(organisation: TestOrganisation, settings: object) {
+  const space = await portico.createSpace(organisation, { settings })
+  const text = Array.from({ length: 50 }, (_, index) => `Room ${index} shows ${index + 10} pictures of the sea.`)
+  const form = uploadForm(['A ticket costs 12 euros.', ...text].join('\n\n'), 'museum.txt')
+  const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, form), 201)
+  await waitForDocument(organisation.client, id)
+  return space
+}
+
+async function ask(organisation: TestOrganisation, { endpointId }: { endpointId: string }) {
+  const answer = await organisation.client(
+    'POST',
+    `/v1/endpoints/${endpointId}/chat`,
+    { messages: [{ role: 'user', content: 'What does a ticket cost?' }] },
+    { 'service-enable-inline-sources': 'true' },
+  )
+  if (!JSON.stringify(answer.body).includes('[1]')) throw new Error('the answer has no citation')
+  return answer
+}
