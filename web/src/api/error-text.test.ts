@@ -117,6 +117,8 @@ const ofClients = [
   'There is no {} {}…. GET /openapi.json lists all routes.',
   '`input`: the provider of this model takes texts, not tokens.',
   '`messages.{}.content`: {}.',
+  '`tools`: `{}` has a price for each use, and no field limits its uses, so its cost cannot be bounded.',
+  '`tools`: the price list has no price of `{}` for this model. The operator can add it as `perThousandUses.{}`.',
   '`parallel_tool_calls`: the model called its tool several times, although the request allows one call. The answer was billed. Allow several calls, or use a model that has a limit of one call.',
   'baseUrl {}.',
   'content-type: the multipart boundary is missing or damaged.',
