@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -18,11 +19,11 @@ import { median } from './runner/ratios.ts'
 
 /**
  * Processor time of one call, in microseconds, as a ratio to a bare Node proxy: of the main thread and of the whole process. It
- * depends less on other programs than rates do. The targets take turns; the median of all rounds and the least are printed. "no-ledger" is the
- * gateway with a ledger that records nothing, "telemetry" is "local" that exports metrics and the traces of a tenth of the calls,
+ * depends less on other programs than rates do. The targets take turns; the median of all rounds and the least are printed. "no-ledger" is
+ * version 1 of the gateway with a ledger that records nothing, "version-2" the same process with the routes of version 2, "telemetry" is "local" that exports metrics and the traces of a tenth of the calls,
  * "traced" of all; "idle" is the time for each call in which the main thread had nothing to do.
  *
- *   npm run bench:gateway-cpu -- --calls 500 --rounds 9 --connections 16 --targets no-ledger,local,database
+ *   npm run bench:gateway-cpu -- --calls 500 --rounds 9 --connections 16 --targets no-ledger,version-2,local,database
  *
  * With `--profile FOLDER`, each round is profiled (the figures of that run are higher), and the last is kept, and the functions' own times
  * are printed by module. With `--folder FOLDER`, the data is kept for the next run, whose start is then faster.
@@ -36,8 +37,8 @@ const { values } = parseArgs({
     /** Times `--calls`, before the first round: until V8 has compiled what runs. */
     warmup: { type: 'string', default: '10' },
     connections: { type: 'string', default: '16' },
-    targets: { type: 'string', default: 'no-ledger,local,database' },
-    work: { type: 'string', default: 'plain,streamed,chunks,100KB,10MB' },
+    targets: { type: 'string', default: 'no-ledger,version-2,local,database' },
+    work: { type: 'string', default: 'plain,streamed,chunks,100KB,10MB,tools-image' },
     profile: { type: 'string' },
     folder: { type: 'string' },
     before: { type: 'string' },
@@ -58,6 +59,8 @@ interface Work {
   /** Calls of one round; fewer than `--calls` where one call is long. */
   calls: number
   connections: number
+  /** Targets that accept it; all if absent. */
+  targets?: readonly string[]
   /** What a whole answer ends with, and the number of its chunks of text. */
   end: string
   chunks?: number
@@ -66,6 +69,8 @@ interface Work {
 const calls = Number(values.calls)
 const connections = Number(values.connections)
 const pacedChunks = 100
+const benchTools = 20
+const imageBytes = 1_000_000
 
 await run()
 
@@ -74,7 +79,13 @@ async function run() {
   const upstream = await startRole('upstream')
   const targets = await startTargets(folder, upstream.url)
   try {
-    for (const work of chosenWorks()) await compare(work, targets)
+    for (const work of chosenWorks()) {
+      const { targets: accepting = targets.map(({ name }) => name) } = work
+      await compare(
+        work,
+        targets.filter(({ name }) => accepting.includes(name)),
+      )
+    }
   } finally {
     for (const target of targets) await target.stop()
     upstream.child.kill()
@@ -94,6 +105,7 @@ async function startTargets(folder: string, upstream: string): Promise<Target[]>
   const wanted = values.targets.split(',')
   const targets: Target[] = [await role('proxy', 'bare', '/v1/chat/completions')]
   if (wanted.includes('no-ledger')) targets.push(await role('unmetered', 'no-ledger', '/v1/gateway/chat/completions'))
+  if (wanted.includes('version-2')) targets.push(await role('unmetered', 'version-2', '/v2/gateway/chat/completions'))
   if (values.before !== undefined)
     targets.push(await role('unmetered', 'before', '/v1/gateway/chat/completions', values.before))
   const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: await startCollector() }
@@ -143,9 +155,55 @@ function chosenWorks(): Work[] {
       end: '}',
     },
     { name: '10MB', body: body('Some words of a prompt. '.repeat(430_000)), calls: 12, connections: 2, end: '}' },
+    {
+      name: 'tools-image',
+      body: bodyWithToolsAndImage(),
+      calls: Math.ceil(calls / 10),
+      connections,
+      end: '}',
+      targets: ['bare', 'version-2'],
+    },
   ]
   const wanted = values.work.split(',')
   return works.filter(({ name }) => wanted.includes(name))
+}
+
+/** A question with an image, and 20 functions with four arguments each. */
+function bodyWithToolsAndImage(): string {
+  const argument = (name: string) => ({
+    type: 'string',
+    description: `The ${name} of the order, as the customer wrote it.`,
+  })
+  const tools = Array.from({ length: benchTools }, (_, index) => ({
+    type: 'function',
+    function: {
+      name: `change_order_${index}`,
+      description: 'Changes one field of an order and returns the order as it is afterwards.',
+      parameters: {
+        type: 'object',
+        properties: Object.fromEntries(
+          ['number', 'customer', 'article', 'reason'].map((name) => [name, argument(name)]),
+        ),
+        required: ['number', 'reason'],
+        additionalProperties: false,
+      },
+    },
+  }))
+  const image = Buffer.concat([pngHead(1024, 1024), randomBytes(imageBytes)]).toString('base64')
+  const content = [
+    { type: 'text', text: 'What is in this picture?' },
+    { type: 'image_url', image_url: { url: `data:image/png;base64,${image}` } },
+  ]
+  const messages = [{ role: 'user', content }]
+  return JSON.stringify({ model: 'bench-model', max_completion_tokens: 64, messages, tools })
+}
+
+/** The signature and the first chunk, which has the size. */
+function pngHead(width: number, height: number): Buffer {
+  const head = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\0\0\0\0\0\x08\x02\0\0\0\0\0\0\0', 'latin1')
+  head.writeUInt32BE(width, 16)
+  head.writeUInt32BE(height, 20)
+  return head
 }
 
 /** A message has at most 200,000 characters. */

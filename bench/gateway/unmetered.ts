@@ -1,4 +1,5 @@
 import type { Hold, Ledger, Receipt } from '../../src/gateway/billing/index.ts'
+import { version2Routes, type Version2Dependencies } from '../../src/gateway/apis/index.ts'
 import { createCompletions, gatewayRoutes } from '../../src/gateway/gateway/index.ts'
 import { createMetrics, createServer } from '../../src/platform/http/index.ts'
 import { createOrganisationId, createPseudonyms, silentLog, systemClock } from '../../src/platform/kernel/index.ts'
@@ -31,16 +32,18 @@ export async function startUnmetered(upstreamUrl: string): Promise<string> {
   const metrics = createMetrics()
   const limiter = createOrganisationLimiter({ clock })
   const catalogue = oneModel(upstreamUrl)
+  const tokens = createTokenCounting({ log })
   const completions = createCompletions({
     catalogue,
     router: createRouter({ clock, random: Math.random, log }),
     ledger: unmeteredLedger(),
-    tokens: createTokenCounting({ log }),
+    tokens,
     pseudonyms: createPseudonyms('b'.repeat(32)),
     limiter,
     clock,
     log,
   })
+  const routed = { completions, catalogue, tokens, clock, log }
   const app = createServer({
     authenticators: {
       organisations: { authenticate: () => organisation, get: () => organisation },
@@ -58,7 +61,8 @@ export async function startUnmetered(upstreamUrl: string): Promise<string> {
     isRefusing: () => false,
     publicUrl: undefined,
     version: 'bench',
-    routes: [gatewayRoutes({ completions, catalogue, clock, log })],
+    // Only chat completions are called.
+    routes: [gatewayRoutes(routed), version2Routes(routed as unknown as Version2Dependencies)],
   })
   return app.listen({ port: 0, host: '127.0.0.1', backlog: waitingConnections })
 }
@@ -87,11 +91,12 @@ function oneModel(upstreamUrl: string): LiveCatalogue {
     prices: [],
   }
   const resolved = {
-    model: { id: 'bench-model', kind: 'chat', maxOutputTokens: 4096 } as ResolvedModel['model'],
+    model: { id: 'bench-model', kind: 'chat', contextTokens: 128_000, maxOutputTokens: 4096 } as ResolvedModel['model'],
     eu: false,
   }
   return {
     resolve: () => ({ ...resolved, deployments: [deployment] }),
+    capable: () => [deployment],
     provider: () => provider,
   } as unknown as LiveCatalogue
 }

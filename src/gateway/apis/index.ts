@@ -1,1 +1,1 @@
-export { version2Routes } from './version-2.routes.ts'
+export { type Version2Dependencies, version2Routes } from './version-2.routes.ts'
