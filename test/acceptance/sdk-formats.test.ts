@@ -10,18 +10,22 @@ import OpenAI from 'openai'
 import { zodResponseFormat, zodTextFormat } from 'openai/helpers/zod'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import type { ProviderFormat } from '../../src/contract/provider-formats.ts'
 import { stagePrices } from '../harness/gateway-stage.ts'
 import { startPortico, type TestOrganisation, type TestPortico } from '../harness/portico.ts'
 import { anthropicReply, type FormatReply, geminiReply, openaiReply } from '../upstream/format-replies.ts'
 import { bedrockReply, cohereReply, ollamaReply } from '../upstream/more-format-replies.ts'
 import { startUpstream, type Upstream, type UpstreamReply, type UpstreamRequest } from '../upstream/upstream.ts'
 
-/** Helpers of the official clients (tool runners, parsed answers, objects) with models of six provider formats; azure and vertex share mappings. */
+/** Helpers of the official clients (tool runners, parsed answers, objects) with a model of each provider format. */
 
-const formats: Record<string, { reply: FormatReply; wireId: string; settings?: object }> = {
+const formats: Record<ProviderFormat, { reply: FormatReply; wireId: string; settings?: object }> = {
   openai: { reply: openaiReply, wireId: 'gpt-4.1', settings: { flavour: 'openai' } },
+  // The operator chooses the names of its deployments.
+  azure: { reply: openaiReply, wireId: 'house-chat' },
   anthropic: { reply: anthropicReply, wireId: 'claude-sonnet-4-5' },
   gemini: { reply: geminiReply, wireId: 'gemini-2.5-pro' },
+  vertex: { reply: geminiReply, wireId: 'gemini-2.5-pro', settings: { project: 'p', region: 'us-central1' } },
   bedrock: {
     reply: bedrockReply,
     wireId: 'anthropic.claude-sonnet-4-5-20250929-v1:0',
@@ -29,6 +33,12 @@ const formats: Record<string, { reply: FormatReply; wireId: string; settings?: o
   },
   cohere: { reply: cohereReply, wireId: 'command-a-03-2025' },
   ollama: { reply: ollamaReply, wireId: 'qwen3' },
+}
+
+/** Where it is not the address of another format with the same bodies. */
+const addresses: Partial<Record<ProviderFormat, string>> = {
+  azure: '/azure/openai/deployments/house-chat/chat/completions?api-version=',
+  vertex: '/vertex/v1/projects/p/locations/us-central1/publishers/google/models/gemini-2.5-pro:',
 }
 
 const city = { name: 'Basel', population: 180_000 }
@@ -45,7 +55,10 @@ let baseURL: string
 
 /** Calls the tool `weather`, answers when its result has arrived, and answers a call with a schema with an object. */
 function answer(request: UpstreamRequest): UpstreamReply {
-  const { reply } = formats[request.path.split('/')[1]!]!
+  const format = request.path.split('/')[1] as ProviderFormat
+  const { reply } = formats[format]
+  const address = addresses[format]
+  if (address !== undefined && !request.path.startsWith(address)) return { status: 404 }
   const { body } = request
   if (body.includes(report)) return reply({ text: ['It is sunny', ' in Basel.'] }, request)
   // A request with a schema has its field; where a format has none, the schema is a tool.
