@@ -101,7 +101,7 @@ function organisationPages({
     modelSwitchRoutes({ organisations, canonicalModelId }),
     developerToolsViewRoutes({
       organisations,
-      offeredModels: (organisation, nowMs) => catalogue.offered(organisation, nowMs),
+      catalogue,
       hasCredit: (organisation) => ledger.hasCredit(organisation),
       publicUrl: config.settings.server.publicUrl,
       clock,

@@ -8,7 +8,7 @@ import {
 import { errorResponses } from '../contract/errors.ts'
 import { describeRoutes, type Routes } from '../platform/http/index.ts'
 import type { Clock } from '../platform/kernel/index.ts'
-import type { OfferedModel } from '../gateway/models/index.ts'
+import { type LiveCatalogue, listCapabilities, type ResolvedModel } from '../gateway/models/index.ts'
 import {
   administrators,
   describeOrganisation,
@@ -24,7 +24,7 @@ const described = describeRoutes(administrators, 'Console: developer tools')
 
 export interface DeveloperToolsDependencies {
   organisations: Pick<Organisations, 'loadRecord'>
-  offeredModels: (organisation: Organisation, nowMs: number) => OfferedModel[]
+  catalogue: Pick<LiveCatalogue, 'capable' | 'offered'>
   /** From memory. */
   hasCredit: (organisation: Organisation) => boolean
   publicUrl: string | undefined
@@ -52,14 +52,15 @@ export function developerToolsViewRoutes(dependencies: DeveloperToolsDependencie
 function renderView(
   { organisation, apiKey }: Awaited<ReturnType<Organisations['loadRecord']>>,
   origin: string,
-  { offeredModels, hasCredit, clock }: DeveloperToolsDependencies,
+  { catalogue, hasCredit, clock }: DeveloperToolsDependencies,
 ): DeveloperToolsView {
   const nowMs = clock.now()
   const { subscription, markupPercent } = describeOrganisation(organisation)
   const { startsAt, endsAt } = subscription
   const isActive = isSubscriptionActive(organisation.subscription, nowMs)
   const { id, name, plan, gatewayEnabled, gatewayOptIn } = organisation
-  const models = offeredModels(organisation, nowMs)
+  const models = catalogue.offered(organisation, nowMs)
+  const capabilitiesOf = (resolved: ResolvedModel) => listCapabilities(catalogue, resolved)
   return {
     organisation: {
       id,
@@ -73,7 +74,9 @@ function renderView(
     missing: findMissing(organisation, { isActive, hasCredit: hasCredit(organisation), hasKey: apiKey !== null }),
     apiKey: apiKey && renderApiKey(apiKey),
     baseUrl: `${origin.replace(/\/+$/, '')}/v1/gateway`,
-    models: models.slice(0, maximumViewModels).map((model) => renderOfferedModel(model, organisation, nowMs)),
+    models: models
+      .slice(0, maximumViewModels)
+      .map((model) => renderOfferedModel(model, { capabilitiesOf, organisation, nowMs })),
     modelsTotal: models.length,
   }
 }

@@ -1,7 +1,7 @@
 import type { OfferedIdView, OfferedModelView, TokenPricesView } from '../contract/console-developer-tools.ts'
 import { ceilDivide, formatPicoUsd } from '../platform/kernel/index.ts'
 import { withDefaults } from '../gateway/billing/index.ts'
-import { type Deployment, euPrefix, type OfferedModel, priceInForce } from '../gateway/models/index.ts'
+import { euPrefix, type OfferedModel, priceInForce, type ResolvedModel } from '../gateway/models/index.ts'
 import type { Organisation } from '../tenants/organisations/index.ts'
 
 type UnitPrices = ReturnType<typeof withDefaults>
@@ -10,11 +10,16 @@ const classes = ['input', 'output', 'cacheRead', 'cacheWrite', 'reasoning'] as c
 /** 100 % in basis points. */
 const whole = 10_000n
 
+interface OfferContext {
+  capabilitiesOf: (resolved: ResolvedModel) => string[]
+  organisation: Organisation
+  nowMs: number
+}
+
 /** A model as an administrator sees it: with the markup of the organisation in its prices. */
 export function renderOfferedModel(
   { model, sides, isDisabled }: OfferedModel,
-  organisation: Organisation,
-  nowMs: number,
+  context: OfferContext,
 ): OfferedModelView {
   const { id, ownedBy, tier, contextTokens, maxOutputTokens, retiresAt } = model
   return {
@@ -25,16 +30,15 @@ export function renderOfferedModel(
     maxOutputTokens,
     retiresAt: retiresAt === null ? null : new Date(retiresAt).toISOString(),
     enabled: !isDisabled,
-    standard: renderSide(id, sides.other, organisation, nowMs),
-    eu: renderSide(euPrefix + id, sides.eu, organisation, nowMs),
+    standard: renderSide(id, { model, eu: false, deployments: sides.other }, context),
+    eu: renderSide(euPrefix + id, { model, eu: true, deployments: sides.eu }, context),
   }
 }
 
 function renderSide(
   id: string,
-  deployments: readonly Deployment[],
-  { markupBasisPoints }: Organisation,
-  nowMs: number,
+  { model, eu, deployments }: ResolvedModel,
+  { capabilitiesOf, organisation: { markupBasisPoints }, nowMs }: OfferContext,
 ): OfferedIdView | null {
   const schedules = deployments
     .flatMap((deployment) => priceInForce(deployment, nowMs) ?? [])
@@ -46,6 +50,7 @@ function renderSide(
   return {
     id,
     hostings: [...new Set(deployments.map(({ hosting }) => hosting))].toSorted(),
+    capabilities: capabilitiesOf({ model, eu, deployments }),
     prices: render(withDefaults(highest.base)),
     lowestPrices: isOnePrice ? null : render(withDefaults(lowest.base)),
     longPrompts: highest.contextSteps

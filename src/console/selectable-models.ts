@@ -12,11 +12,9 @@ export function listSelectableModels(
   const models = offered
     .filter(({ isDisabled }) => !isDisabled)
     .flatMap((model) => {
-      const { standard, eu, ownedBy, tier, contextTokens, maxOutputTokens } = renderOfferedModel(
-        model,
-        organisation,
-        nowMs,
-      )
+      // A Space needs none of them.
+      const context = { organisation, nowMs, capabilitiesOf: () => [] }
+      const { standard, eu, ownedBy, tier, contextTokens, maxOutputTokens } = renderOfferedModel(model, context)
       return [standard, eu].flatMap((side) =>
         side === null
           ? []

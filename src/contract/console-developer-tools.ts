@@ -20,6 +20,9 @@ const tokenPrices = z.object({
 const offeredIdSchema = z.object({
   id: z.string().describe('For the field `model` of a completion. The EU side begins with `eu/`.'),
   hostings: z.array(z.string()),
+  capabilities: z
+    .array(z.string())
+    .describe('What the model can do beyond text, as `capabilities` of GET /v2/gateway/models.'),
   prices: tokenPrices.describe('Of the dearest deployment; a receipt has the prices that applied.'),
   lowestPrices: tokenPrices.nullable().describe('Of the cheapest deployment; null if all cost the same.'),
   longPrompts: z

@@ -127,6 +127,7 @@ describe('the view', () => {
       standard: {
         id: 'both',
         hostings: ['us'],
+        capabilities: expect.arrayContaining(['tools', 'images', 'json_schema']),
         // 12.5 % above the declared prices; a missing price of a class is that of input or output.
         prices: { input: '1.125', output: '4.5', cacheRead: '0.1125', cacheWrite: '1.125', reasoning: '4.5' },
         lowestPrices: null,

@@ -70,6 +70,20 @@ describe('a completion with a session', () => {
     expect(await stage.receipt(streamed)).toMatchObject({ billedUsd: '0.00025' })
   })
 
+  it('of version 2 takes tools, with the answer and the receipt of a completion with the key', async () => {
+    const body = { model: 'plain', messages: question, tools: [{ type: 'function', function: { name: 'weather' } }] }
+    const path = `/api/organisations/${stage.organisation.id}/v2/chat/completions`
+    const withKey = await stage.organisation.client('POST', '/v2/gateway/chat/completions', body)
+    const withSession = await administrator.call('POST', path, body)
+    expectStatus(withSession, 200)
+    const { id: _id, created: _created, ...same } = withKey.body
+    expect(withSession.body).toMatchObject(same)
+    expect(stage.calls('plain').at(-1)!.body.tools).toHaveLength(1)
+    expect(await stage.receipt(withSession)).toMatchObject(stripped(await stage.receipt(withKey)))
+    const foreign = path.replace(stage.organisation.id, crypto.randomUUID())
+    expect((await administrator.call('POST', foreign, body)).status).toBe(404)
+  })
+
   it.each([
     ['plan', { plan: 'team' }, { plan: 'enterprise' }, 403, 'gateway_not_enabled'],
     ['enablement', { gatewayEnabled: false }, { gatewayEnabled: true }, 403, 'gateway_not_enabled'],

@@ -16,6 +16,7 @@ export const changesNothing = new Set([
   'POST /api/providers/{id}/test',
   // Calls of models, which the ledger records.
   'POST /api/organisations/{id}/chat/completions',
+  'POST /api/organisations/{id}/v2/chat/completions',
   'POST /api/spaces/{id}/chat',
   // Compare a signature.
   'POST /api/erasures/verify',

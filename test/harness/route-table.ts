@@ -65,6 +65,7 @@ export const lowestRoles: Readonly<Record<string, Lowest>> = {
   'POST /api/organisations/{id}/api-key': 'administrator',
   'PUT /api/organisations/{id}/opt-in': 'administrator',
   'POST /api/organisations/{id}/chat/completions': 'administrator',
+  'POST /api/organisations/{id}/v2/chat/completions': 'administrator',
   'PUT /api/organisations/{id}/webhook': 'operator',
   'DELETE /api/organisations/{id}/webhook': 'operator',
   'PATCH /api/organisations/{id}/models': 'administrator',
@@ -199,6 +200,10 @@ export const apiBodies: Readonly<Record<string, (ids: Pick<RoleObjects, 'organis
   'PATCH /api/organisations/{id}/models': () => ({ enable: ['portico/offline'] }),
   'PUT /api/organisations/{id}/opt-in': () => ({ optIn: true }),
   'POST /api/organisations/{id}/chat/completions': () => ({
+    model: 'portico/offline',
+    messages: [{ role: 'user', content: 'Hello' }],
+  }),
+  'POST /api/organisations/{id}/v2/chat/completions': () => ({
     model: 'portico/offline',
     messages: [{ role: 'user', content: 'Hello' }],
   }),

@@ -1,7 +1,7 @@
 import type { HostedToolKind } from '../../platform/kernel/index.ts'
 import type { Capability, ResolvedTraits, WireFormat } from '../providers/index.ts'
 import type { BuiltCatalogue } from './build-catalogue.ts'
-import { type Deployment, type ResolvedModel, sideOf } from './catalogue.ts'
+import { type Catalogue, type Deployment, type ResolvedModel, sideOf } from './catalogue.ts'
 
 /** The deployments of a resolved model that can do all of it, as far as their traits are known. */
 export function capableDeployments(
@@ -19,6 +19,24 @@ export function capableDeployments(
 }
 
 const unknown: Partial<ResolvedTraits> = {}
+
+/** What lists of models state for each chat model. */
+const listedCapabilities: readonly Capability[] = [
+  'tools',
+  'images',
+  'files',
+  'audio',
+  'json_object',
+  'json_schema',
+  'several_choices',
+  'logprobs',
+]
+
+/** What at least one of the deployments can do beyond text; nothing of models of other kinds than chat. */
+export function listCapabilities(catalogue: Pick<Catalogue, 'capable'>, resolved: ResolvedModel): Capability[] {
+  if (resolved.model.kind !== 'chat') return []
+  return listedCapabilities.filter((capability) => catalogue.capable(resolved, [capability]).length > 0)
+}
 
 /** Formats whose hosts have the own fields and tools of a family. */
 const formatsOf: Readonly<Record<string, readonly WireFormat[]>> = {

@@ -1,7 +1,9 @@
+import { z } from 'zod'
 import { errorResponses } from '../../../contract/errors.ts'
 import { jsonOrEvents } from '../../../contract/event-stream.ts'
 import { chatChunkSchema, chatCompletionSchema, chatRequestSchema } from '../../../contract/gateway-v2-chat.ts'
 import { describeRoutes, type Routes } from '../../../platform/http/index.ts'
+import { administrators } from '../../../tenants/organisations/index.ts'
 import { renderStreamError } from '../../gateway/index.ts'
 import type { Capability } from '../../providers/index.ts'
 import { type ClientApi, completionRoute, type CompletionRouteDependencies } from '../completion.routes.ts'
@@ -32,11 +34,22 @@ const chatApi: ClientApi<ReadChat> = {
   createStream: (parsed, identity) => ({ ...createChatStream(identity, parsed), failed: renderStreamError }),
 }
 
-/** `POST /v2/gateway/chat/completions`: the compatible API with tools, structured outputs, images, files and audio. */
+/**
+ * `POST /v2/gateway/chat/completions`: the compatible API with tools, structured outputs, images, files and audio. The console calls the same
+ * handler, where a person acts for the organisation.
+ */
 export function chatCompletionRoutes(dependencies: CompletionRouteDependencies): Routes {
   const { handler, config, ...hooks } = completionRoute(chatApi, chatBody, dependencies)
+  const { direct: _ofClients, ...ofSessions } = config
+  const described = describeRoutes('organisation', 'Gateway, version 2')
+  const schema = {
+    body: chatRequestSchema,
+    response: {
+      200: jsonOrEvents(chatCompletionSchema, chatChunkSchema),
+      ...errorResponses(400, 401, 402, 403, 404, 429, 502, 503, 504),
+    },
+  }
   return (app) => {
-    const described = describeRoutes('organisation', 'Gateway, version 2')
     app.post(
       '/v2/gateway/chat/completions',
       {
@@ -44,16 +57,31 @@ export function chatCompletionRoutes(dependencies: CompletionRouteDependencies):
           'createChatCompletionV2',
           'Create a chat completion with tools, structured outputs and media',
           {
-            body: chatRequestSchema,
-            response: {
-              200: jsonOrEvents(chatCompletionSchema, chatChunkSchema),
-              ...errorResponses(400, 401, 402, 403, 404, 429, 502, 503, 504),
-            },
+            ...schema,
             description:
               'Plain or streamed (`stream: true`). A field that no deployment of the model can serve is a 400 that names the field and models that can.',
           },
           'organisation',
           config,
+        ),
+        ...hooks,
+      },
+      handler,
+    )
+    app.post(
+      '/api/organisations/:id/v2/chat/completions',
+      {
+        ...described(
+          'createOrganisationChatCompletionV2',
+          'Create a chat completion of version 2 for the organisation',
+          {
+            ...schema,
+            params: z.object({ id: z.string() }),
+            description:
+              'As `POST /v2/gateway/chat/completions`, for a signed-in administrator: same checks, limits and cost.',
+          },
+          { ...administrators, acting: true },
+          ofSessions,
         ),
         ...hooks,
       },

@@ -6,23 +6,10 @@ import type { Routes } from '../../../platform/http/index.ts'
 import { assertGatewayAccess } from '../../../tenants/organisations/index.ts'
 import type { Clock } from '../../../platform/kernel/index.ts'
 import { modelNotFound } from '../../gateway/index.ts'
-import type { Catalogue, ResolvedModel } from '../../models/index.ts'
-import type { Capability } from '../../providers/index.ts'
+import { type Catalogue, listCapabilities, type ResolvedModel } from '../../models/index.ts'
 import { renderModel } from './render-model.ts'
 
 const tags = ['Gateway, version 2']
-
-/** What the list states for each chat model. */
-const listedCapabilities: readonly Capability[] = [
-  'tools',
-  'images',
-  'files',
-  'audio',
-  'json_object',
-  'json_schema',
-  'several_choices',
-  'logprobs',
-]
 
 /** `/v2/gateway/models`: every model that the organisation can call, with what it can do, its limits and prices. */
 export function modelRoutes({ catalogue, clock }: { catalogue: Catalogue; clock: Clock }): Routes {
@@ -31,9 +18,7 @@ export function modelRoutes({ catalogue, clock }: { catalogue: Catalogue; clock:
     schema,
   })
   const render = ({ organisation: { markupBasisPoints } }: FastifyRequest, resolved: ResolvedModel) => {
-    const can = (capability: Capability) => catalogue.capable(resolved, [capability]).length > 0
-    const capabilities = resolved.model.kind === 'chat' ? listedCapabilities.filter(can) : []
-    return renderModel(resolved, capabilities, { markupBasisPoints, nowMs: clock.now() })
+    return renderModel(resolved, listCapabilities(catalogue, resolved), { markupBasisPoints, nowMs: clock.now() })
   }
   const find = (request: FastifyRequest, id: string) => {
     const resolved = catalogue.resolve(request.organisation, id, clock.now())

@@ -38,7 +38,10 @@ const playgroundRoute = createRoute({
   validateSearch: (search: Record<string, unknown>): { model?: string } =>
     typeof search['model'] === 'string' ? { model: search['model'] } : {},
   loader: ({ context, params }) => context.queryClient.ensureQueryData(developerToolsQuery(params.organisationId)),
-  component: lazyRouteComponent(() => withTexts('devtools', import('./playground-page.tsx')), 'PlaygroundPage'),
+  component: lazyRouteComponent(
+    () => withTexts('devtools', import('./playground/playground-page.tsx')),
+    'PlaygroundPage',
+  ),
 })
 
 const receiptSearchRoute = createRoute({

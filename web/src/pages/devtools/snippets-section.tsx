@@ -6,6 +6,7 @@ import { CodeSnippets } from '../../ui/code-block.tsx'
 import { CopyField } from '../../ui/copy-field.tsx'
 import { PartSwitch } from '../../ui/list-controls.tsx'
 import { Section } from '../../ui/section.tsx'
+import { version2Of } from './base-url.ts'
 import { callableIds } from './callable-ids.ts'
 import { createSnippetsOfVersion2 } from './snippets-of-version-2.ts'
 import { createSnippets } from './snippets.ts'
@@ -22,7 +23,7 @@ export function SnippetsSection({ view, apiKey }: { view: DeveloperToolsView; ap
   const [chosen, setChosen] = useState<string>()
   const model = chosen !== undefined && ids.includes(chosen) ? chosen : (ids[0] ?? 'MODEL')
   const [version, setVersion] = useState<(typeof versions)[number]>('1')
-  const baseUrl = version === '1' ? view.baseUrl : view.baseUrl.replace(/\/v1\/gateway$/, '/v2/gateway')
+  const baseUrl = version === '1' ? view.baseUrl : version2Of(view.baseUrl)
   const values = { baseUrl, apiKey: apiKey ?? keyPlaceholder, model }
   return (
     <Section title={t('snippets.title')} description={t('snippets.description')}>

@@ -7,7 +7,7 @@ import { send } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { notifySuccess } from '../../ui/notify.ts'
 import type { FileActions } from './file-actions.ts'
-import { indentJson, jsonBytes, metadataText } from './json-text.ts'
+import { indentJson, jsonBytes, metadataText } from '../../ui/json-text.ts'
 import { useMetadataText } from './use-metadata-text.ts'
 
 interface MetadataDialogProps {

@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
-import { jsonBytes } from './json-text.ts'
+import { jsonBytes } from '../../ui/json-text.ts'
 
 /** maximumMetadataBytes of src/contract/documents.ts. */
 const maximumBytes = 16 * 1024

@@ -2,20 +2,37 @@ import { Alert, Anchor, Code, Group, Loader, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import { ApiError } from '../../api/client.ts'
-import { useFormat } from '../../i18n/use-format.ts'
-import type { Answer } from './conversation.ts'
-import { receiptQuery } from './routes.tsx'
+import { ApiError } from '../../../api/client.ts'
+import { useFormat } from '../../../i18n/use-format.ts'
+import { receiptQuery } from '../routes.tsx'
+import { JsonAnswer } from './json-answer.tsx'
+import type { Answer } from './request.ts'
+import { ToolCalls } from './tool-calls.tsx'
 
-export function AnswerView({ organisationId, answer }: { organisationId: string; answer: Answer }) {
+interface AnswerViewProps {
+  organisationId: string
+  answer: Answer
+  /** Of the answer's calls, if they were sent. */
+  results: Readonly<Record<string, string>> | undefined
+  /** Undefined: the answer does not wait for results. */
+  onResults: ((results: Record<string, string>) => void) | undefined
+}
+
+export function AnswerView({ organisationId, answer, results, onResults }: AnswerViewProps) {
   const { t } = useTranslation('devtools')
-  const { state, text, error } = answer
+  const { state, text, error, reasoning, calls, verdict } = answer
   return (
     <Stack gap={6} px="sm" aria-busy={state === 'waiting' || state === 'streaming'}>
       <Text size="xs" fw={600} c="dimmed" ff="monospace">
         {answer.model}
       </Text>
-      {text !== '' && <Text style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{text}</Text>}
+      {reasoning !== '' && <Reasoning text={reasoning} />}
+      {verdict ? (
+        <JsonAnswer {...{ text, verdict }} />
+      ) : (
+        text !== '' && <Text style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{text}</Text>
+      )}
+      {calls.length > 0 && <ToolCalls {...{ calls, results, onResults }} isComplete={state === 'done'} />}
       {state === 'waiting' && <Loader type="dots" size="sm" aria-label={t('playground.waiting')} role="status" />}
       {state === 'stopped' && (
         <Text size="sm" c="dimmed">
@@ -25,6 +42,18 @@ export function AnswerView({ organisationId, answer }: { organisationId: string;
       {error && <Failure organisationId={organisationId} error={error} />}
       <Measurements organisationId={organisationId} answer={answer} />
     </Stack>
+  )
+}
+
+const Reasoning = ({ text }: { text: string }) => {
+  const { t } = useTranslation('devtools')
+  return (
+    <Text size="sm" c="dimmed" component="details">
+      <summary>{t('playground.reasoning')}</summary>
+      <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+        {text}
+      </Text>
+    </Text>
   )
 }
 

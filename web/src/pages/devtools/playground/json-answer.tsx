@@ -1,0 +1,37 @@
+import { Alert, Group, Stack, Text } from '@mantine/core'
+import { IconCircleCheck } from '@tabler/icons-react'
+import { useTranslation } from 'react-i18next'
+import { CodeBlock } from '../../../ui/code-block.tsx'
+import { findJsonProblem, indentJson } from '../../../ui/json-text.ts'
+import type { Verdict } from './request.ts'
+
+const knownRules = ['type', 'required', 'enum', 'additionalProperties'] as const
+
+/** An answer to a request with a schema, and how it compares. */
+export function JsonAnswer({ text, verdict }: { text: string; verdict: Verdict }) {
+  const { t } = useTranslation('devtools')
+  const isJson = findJsonProblem(text) === undefined
+  return (
+    <Stack gap="xs">
+      <CodeBlock code={isJson ? indentJson(text) : text} label={t('playground.verdict.answer')} />
+      {verdict.matches ? (
+        <Group gap={6} wrap="nowrap">
+          <IconCircleCheck size={18} aria-hidden color="var(--mantine-color-green-filled)" style={{ flex: 'none' }} />
+          <Text size="sm">{t('playground.verdict.matches')}</Text>
+        </Group>
+      ) : (
+        <Alert color="orange" title={t('playground.verdict.differs')}>
+          <Mismatch {...verdict} />
+        </Alert>
+      )}
+    </Stack>
+  )
+}
+
+function Mismatch({ place, rule }: Extract<Verdict, { matches: false }>) {
+  const { t } = useTranslation('devtools')
+  if (rule === 'json') return t('playground.verdict.noJson')
+  const known = knownRules.find((one) => one === rule)
+  const said = known ? t(`playground.verdict.rules.${known}`) : t('playground.verdict.rule', { rule })
+  return place === '/' ? said : `${t('playground.verdict.at', { place })} ${said}`
+}

@@ -1,0 +1,117 @@
+import { Button, Code, Group, Paper, Stack, Text, Textarea } from '@mantine/core'
+import { IconTool } from '@tabler/icons-react'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { findJsonProblem, indentJson } from '../../../ui/json-text.ts'
+import type { ToolCall } from './request.ts'
+
+interface ToolCallsProps {
+  calls: ToolCall[]
+  isComplete: boolean
+  /** Of the next turn; undefined before they were sent. */
+  results: Readonly<Record<string, string>> | undefined
+  /** Undefined: the calls take no results, because they are not complete or the conversation continued without them. */
+  onResults: ((results: Record<string, string>) => void) | undefined
+}
+
+/** The calls of one answer, with the results that a person types. */
+export function ToolCalls({ calls, isComplete, results, onResults }: ToolCallsProps) {
+  const { t } = useTranslation('devtools')
+  const [typed, setTyped] = useState<Record<string, string>>({})
+  const [isChecked, setChecked] = useState(false)
+  const send = () => {
+    setChecked(true)
+    if (calls.some(({ id }) => !typed[id]?.trim())) return
+    onResults?.(Object.fromEntries(calls.map(({ id }) => [id, typed[id]!])))
+  }
+  return (
+    <Stack
+      gap="xs"
+      component="form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        send()
+      }}
+    >
+      {calls.map((call) => (
+        <CallCard key={call.id} {...{ call, isComplete }}>
+          {onResults ? (
+            <Textarea
+              label={t('playground.calls.result', { name: call.name })}
+              placeholder={t('playground.calls.placeholder')}
+              value={typed[call.id] ?? ''}
+              onChange={({ currentTarget: { value } }) => setTyped((all) => ({ ...all, [call.id]: value }))}
+              error={isChecked && !typed[call.id]?.trim() ? t('playground.calls.resultMissing') : undefined}
+              autosize
+              minRows={2}
+              maxRows={12}
+              maxLength={200_000}
+              styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+            />
+          ) : (
+            isComplete && (
+              <>
+                <Text size="xs" fw={600} c="dimmed">
+                  {t('playground.calls.sent')}
+                </Text>
+                {results ? (
+                  <JsonOrText text={results[call.id] ?? ''} />
+                ) : (
+                  <Text size="sm">{t('playground.calls.leftOut')}</Text>
+                )}
+              </>
+            )
+          )}
+        </CallCard>
+      ))}
+      {onResults && (
+        <Group justify="space-between">
+          <Text size="xs" c="dimmed" role="status">
+            {t('playground.calls.waiting', { count: calls.length })}
+          </Text>
+          <Button type="submit" ml="auto">
+            {t('playground.calls.send', { count: calls.length })}
+          </Button>
+        </Group>
+      )}
+    </Stack>
+  )
+}
+
+function CallCard(props: { call: ToolCall; isComplete: boolean; children: React.ReactNode }) {
+  const { call, isComplete, children } = props
+  const { t } = useTranslation('devtools')
+  return (
+    <Paper withBorder p="sm" component="section" aria-label={t('playground.calls.call', { name: call.name })}>
+      <Stack gap={6}>
+        <Group gap={6} wrap="nowrap">
+          <IconTool size={16} aria-hidden style={{ flex: 'none' }} />
+          <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
+            {call.name}
+          </Text>
+        </Group>
+        <Text size="xs" fw={600} c="dimmed">
+          {t('playground.calls.arguments')}
+        </Text>
+        {isComplete ? <JsonOrText text={call.arguments} /> : <Block text={call.arguments} />}
+        {isComplete && findJsonProblem(call.arguments) !== undefined && (
+          <Text size="sm" c="var(--mantine-color-error)">
+            {t('playground.calls.noJson')}
+          </Text>
+        )}
+        {children}
+      </Stack>
+    </Paper>
+  )
+}
+
+/** JSON is indented; other text stays as it is. */
+const JsonOrText = ({ text }: { text: string }) => (
+  <Block text={findJsonProblem(text) === undefined ? indentJson(text) : text} />
+)
+
+const Block = ({ text }: { text: string }) => (
+  <Code block fz="xs" tabIndex={0} style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+    {text === '' ? ' ' : text}
+  </Code>
+)
