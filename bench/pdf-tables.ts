@@ -225,5 +225,5 @@ async function* batchOf(blocks: ExtractedBlock[]): AsyncGenerator<ExtractedBlock
 function search(spaceId: SpaceId, query: string) {
   const { organisationId } = bench
   const signal = AbortSignal.timeout(60_000)
-  return retrieval.search({ organisationId, spaceId, query, limit: passagesPerQuestion, signal })
+  return retrieval.search({ organisationId, spaceId, filter: null, query, limit: passagesPerQuestion, signal })
 }

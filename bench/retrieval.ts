@@ -294,7 +294,12 @@ function search(
   const { vectorWeight, ...rest } = request
   const weight = vectorWeight === undefined ? {} : { vectorWeight }
   const retrieval = createRetrieval({ index: bench.index, embedder, ...weight })
-  return retrieval.search({ organisationId: bench.organisationId, ...rest, signal: AbortSignal.timeout(60_000) })
+  return retrieval.search({
+    organisationId: bench.organisationId,
+    filter: null,
+    ...rest,
+    signal: AbortSignal.timeout(60_000),
+  })
 }
 
 function pick(stated: Record<string, unknown>, names: string[]): object {

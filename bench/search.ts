@@ -155,7 +155,7 @@ async function compare({ index, organisationId }: BenchIndex, queries: readonly 
   const subjects = [
     {
       name: 'Portico',
-      call: () => retrieval.search({ organisationId, spaceId, query: nextQuery(), limit: 20, signal }),
+      call: () => retrieval.search({ organisationId, spaceId, filter: null, query: nextQuery(), limit: 20, signal }),
     },
     {
       name: 'plain BM25 and all vectors',

@@ -103,7 +103,7 @@ async function chunksOfCsv(filePath: string) {
 
 function search(spaceId: SpaceId, query: string): Promise<Passage[]> {
   const signal = AbortSignal.timeout(60_000)
-  return retrieval.search({ organisationId: bench.organisationId, spaceId, query, limit, signal })
+  return retrieval.search({ organisationId: bench.organisationId, spaceId, filter: null, query, limit, signal })
 }
 
 function report(name: string, chunks: number, found: ReadonlyMap<string, number[]>): void {

@@ -106,7 +106,7 @@ async function productSearch(bench: BenchIndex, corpus: readonly CorpusDocument[
   const signal = AbortSignal.timeout(600_000)
   return async ({ turns }) => {
     const { text, context } = await composeQuery(turns, signal)
-    const scope = { organisationId, spaceId, limit: passagesPerSearch, signal }
+    const scope = { organisationId, spaceId, filter: null, limit: passagesPerSearch, signal }
     const passages = await retrieval.search({ ...scope, query: text, context })
     return [...new Set(passages.map(({ documentId }) => ids.get(documentId)!))]
   }

@@ -78,7 +78,7 @@ async function askHandbooks(folder: string) {
   for (const handbook of new Set(questions.map((question) => question.handbook))) {
     const spaceId = createSpaceId()
     await indexHandbook(bench, spaceId, path.join(folder, handbook))
-    const scope = { organisationId: bench.organisationId, spaceId }
+    const scope = { organisationId: bench.organisationId, spaceId, filter: null }
     for (const question of questions.filter((one) => one.handbook === handbook)) {
       const { text, context } = await composeQuery([{ role: 'user', content: question.question }], signal)
       const found = await retrieval.search({ ...scope, query: text, context, limit: passagesPerSearch, signal })

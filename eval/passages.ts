@@ -78,7 +78,7 @@ async function measureSet({ name, documents, questions }: PassageSet): Promise<M
   await using bench = await createBenchIndex(embedder)
   const retrieval = createRetrieval({ index: bench.index, embedder })
   const reader = createDocumentReader(bench.corpus)
-  const scope = { organisationId: bench.organisationId, spaceId: createSpaceId() }
+  const scope = { organisationId: bench.organisationId, spaceId: createSpaceId(), filter: null }
   for (const { name: file, text } of documents) {
     await bench.addDocument(scope.spaceId, file, await chunksOf(paragraphsOf(text), embedder, pipelineChunkSize))
   }

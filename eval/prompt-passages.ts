@@ -1,7 +1,7 @@
 import type { GivenPassage } from '../src/chat/chat/context/given-passage.ts'
 import { addNeighbours } from '../src/chat/chat/context/neighbours.ts'
 import { packPassages } from '../src/chat/chat/context/pack-passages.ts'
-import type { DocumentReader, Passage, SpaceScope } from '../src/documents/retrieval/index.ts'
+import type { DocumentReader, Passage, ReadScope } from '../src/documents/retrieval/index.ts'
 import { estimateTokens } from '../src/gateway/tokens/index.ts'
 
 /** Tokens of the passages of one search, of a new Space. */
@@ -10,7 +10,7 @@ export const defaultRoom = 8_000
 /** The passages of a prompt with `room` tokens, from what a search found, as an answer packs them. */
 export async function packForPrompt(
   reader: DocumentReader,
-  scope: SpaceScope,
+  scope: ReadScope,
   { found, room }: { found: readonly Passage[]; room: number },
   signal: AbortSignal,
 ): Promise<GivenPassage[]> {

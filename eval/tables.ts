@@ -210,7 +210,7 @@ async function measureLookups(place: string, sources: readonly Source[]): Promis
     const wanted = rowsOfAnswer(source, question.answers)
     if (wanted.length === 0) continue
     const signal = AbortSignal.timeout(60_000)
-    const scope = { organisationId, spaceId }
+    const scope = { organisationId, spaceId, filter: null }
     const search = { ...scope, query: question.question, limit: passagesPerSearch, signal }
     const place = { found: await retrieval.search(search), room: defaultRoom }
     const found = await packForPrompt(dependencies.documents, scope, place, signal)

@@ -92,6 +92,7 @@ async function* searchXquadPassages(set: XquadSet) {
     const found = await retrieval.search({
       organisationId: bench.organisationId,
       spaceId,
+      filter: null,
       query: question.text,
       limit: passagesPerAnswer + paragraphsPerArticle,
       signal: AbortSignal.timeout(60_000),

@@ -97,7 +97,15 @@ export function createSyntheticSpace(dimensions: number) {
         const startedMs = performance.now()
         const { organisationId } = bench
         const signal = AbortSignal.timeout(60_000)
-        const found = await retrieval.search({ organisationId, spaceId, query, context, limit: 20, signal })
+        const found = await retrieval.search({
+          organisationId,
+          spaceId,
+          filter: null,
+          query,
+          context,
+          limit: 20,
+          signal,
+        })
         if (found.length < 20) throw new Error(`short: ${found.length} of 20 for ${query}`)
         if (index >= 10) times.push(performance.now() - startedMs)
       }
@@ -105,7 +113,7 @@ export function createSyntheticSpace(dimensions: number) {
     },
     /** Share of the 20 nearest chunks that the engine's vector search finds, for at most 100 of the queries. */
     async measureRecall({ corpus, index, organisationId }: BenchIndex, spaceId: SpaceId, queries: readonly string[]) {
-      const scope = { organisationId, spaceId }
+      const scope = { organisationId, spaceId, filter: null }
       const signal = AbortSignal.timeout(600_000)
       const exact = createExactScan({
         queryable: corpus,

@@ -104,6 +104,7 @@ function createCall({ organisationId, spaceId }: Place, question: string): Answe
     organisation: makeOrganisation(organisationId, { name: 'Evaluation' }, 0),
     space: makeSpace(spaceId, { organisationId, name: 'Evaluation', instructions, model: 'scripted' }, 0),
     messages: [{ role: 'user', content: question }],
+    filter: null,
     inlineSources: true,
     passageReferences: false,
     agentic: true,

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { authRoutes, memberRoutes, passwordResetRoutes, peopleRoutes } from '../tenants/accounts/index.ts'
 import { backupRoutes } from './backup/index.ts'
 import { repairRoutes, usageRoutes } from '../gateway/billing/index.ts'
-import { chatRoutes, spaceSearchRoutes } from '../chat/chat/index.ts'
+import { chatRoutes, publishedSearchRoutes, spaceSearchRoutes } from '../chat/chat/index.ts'
 import { mcpRoutes } from '../chat/mcp/index.ts'
 import {
   developerToolsViewRoutes,
@@ -74,7 +74,12 @@ function answerRoutes({
     countCitations: (counts: Parameters<typeof countCitations>[1]) => countCitations(metrics, counts),
     log,
   }
-  return [chatRoutes({ ...published, getSpace }), mcpRoutes(published), spaceSearchRoutes({ ...answers, getSpace })]
+  return [
+    chatRoutes({ ...published, getSpace }),
+    mcpRoutes(published),
+    publishedSearchRoutes(published),
+    spaceSearchRoutes({ ...answers, getSpace }),
+  ]
 }
 
 /** Sign-in, accounts and memberships. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { maximumCharactersPerMessage, maximumMessages } from './gateway.ts'
+import { metadataFilterSchema } from './metadata-filter.ts'
 
 /** The chat of a published Space. */
 
@@ -24,6 +25,11 @@ export const chatRequestSchema = z
     streaming: z.boolean().nullish().describe('true: server-sent events; false (default): one JSON answer.'),
   })
   .meta({ id: 'SpaceChatRequest' })
+
+/** Version 2. */
+export const filteredChatRequestSchema = chatRequestSchema
+  .extend({ filter: metadataFilterSchema.nullish() })
+  .meta({ id: 'FilteredSpaceChatRequest' })
 
 export type ChatRequest = z.infer<typeof chatRequestSchema>
 

@@ -229,6 +229,12 @@ const spaceSettings = {
     .describe(
       'Languages of these pages, at most 3 codes such as `deu`, `eng` or `jpn`. Default none: the language of each file is found among those that are installed.',
     ),
+  requiredFilter: z
+    .array(z.string())
+    .optional()
+    .describe(
+      'Fields of the metadata, at most 5, such as `customer`: each chat and each search must restrict them to values by its filter, otherwise it is a 400. Default none; only administrators may set it.',
+    ),
 }
 export const spaceSettingsSchema = z.strictObject(spaceSettings)
 
@@ -285,6 +291,7 @@ export const spaceSchema = z
       attribution: z.enum(['auto', 'off']),
       ocr: z.enum(['auto', 'off']),
       ocrLanguages: z.array(z.string()),
+      requiredFilter: z.array(z.string()),
     }),
     published: z.boolean(),
     endpointId: z.uuid().nullable().describe('Created when the Space is first published, and kept.'),

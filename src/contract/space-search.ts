@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { metadataFilterSchema } from './metadata-filter.ts'
 
 /** The retrieval tester: the search of a Space's chat, with the reasons for each result. */
 
@@ -15,6 +16,7 @@ export const spaceSearchSchema = z
       .max(maximumTurns)
       .refine((messages) => messages.at(-1)?.role === 'user', { error: 'must end with a message of the role `user`' })
       .describe('The conversation, or one question.'),
+    filter: metadataFilterSchema.nullish(),
     candidates: z
       .int()
       .min(1)
@@ -23,6 +25,43 @@ export const spaceSearchSchema = z
       .describe('Most candidates to explain; the passages for the model are always among the best.'),
   })
   .meta({ id: 'SpaceSearchRequest' })
+
+/** Longest query of the search of a published Space, UTF-16 units. */
+const maximumQueryCharacters = 10_000
+
+export const publishedSearchSchema = z
+  .strictObject({
+    query: z
+      .string()
+      .max(maximumQueryCharacters)
+      .regex(/\S/, 'must not be blank')
+      .describe('One question, or some words.'),
+    limit: z.int().min(1).max(50).default(10).describe('Most passages.'),
+    filter: metadataFilterSchema.nullish(),
+  })
+  .meta({ id: 'PublishedSearchRequest' })
+
+const foundPassageSchema = z
+  .object({
+    documentId: z.uuid(),
+    title: z.string().describe("The document's name."),
+    url: z.string().optional().describe("The document's `metadata.url`; absent if it has none."),
+    text: z.string(),
+    heading: z.string().optional().describe('The headings above the passage, outermost first, joined with ` > `.'),
+    tableHeader: z.string().optional().describe('Of the table that the rows are from.'),
+    pages: z.object({ from: z.int(), to: z.int() }).optional(),
+    rows: z.object({ from: z.int(), to: z.int() }).optional(),
+    start: z.int().describe("Start in the document's extracted text, in Unicode code points."),
+    end: z.int().describe('End, exclusive.'),
+    score: z.number().describe('0..1, comparable within one response.'),
+  })
+  .meta({ id: 'FoundPassage' })
+
+export const publishedSearchResultSchema = z
+  .object({ passages: z.array(foundPassageSchema).describe('The best first.') })
+  .meta({ id: 'PublishedSearchResult' })
+
+export type FoundPassage = z.output<typeof foundPassageSchema>
 
 const share = z.number().min(0).max(1)
 

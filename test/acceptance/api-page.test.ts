@@ -100,6 +100,7 @@ describe('the OpenAPI description', () => {
       .map(({ operationId }) => operationId)
     expect(streams.toSorted()).toEqual([
       'chatWithSpace',
+      'chatWithSpaceV2',
       'createChatCompletion',
       'createChatCompletionV2',
       'createMessage',

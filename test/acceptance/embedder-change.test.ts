@@ -59,6 +59,7 @@ describe.runIf(onnx)(`another embedding model${onnx ? '' : ' (skipped: run `npm 
     const passages = await portico.service.retrieval.search({
       organisationId,
       spaceId: space.id as never,
+      filter: null,
       query: 'Arzt',
       limit: 1,
       signal,

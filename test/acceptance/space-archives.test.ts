@@ -70,7 +70,7 @@ afterAll(async () => {
 async function search(service: TestPortico['service'], organisationId: string, spaceId: string) {
   const found = []
   for (const query of archiveQuestions) {
-    const scope = { organisationId: organisationId as never, spaceId: spaceId as never }
+    const scope = { organisationId: organisationId as never, spaceId: spaceId as never, filter: null }
     const passages = await service.retrieval.search({ ...scope, query, limit: 8, signal: new AbortController().signal })
     found.push(passages.map(({ chunkId: _id, documentId: _document, score, ...rest }) => ({ ...rest, score })))
   }

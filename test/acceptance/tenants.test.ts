@@ -68,6 +68,8 @@ const bodies: Record<string, (ids: Ids) => unknown> = {
   'POST /v2/endpoints/{endpointId}/mcp': () => ({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
   'PUT /v2/endpoints/{endpointId}/answers/{requestId}/rating': () => ({ rating: 'down' }),
   'POST /v1/endpoints/{endpointId}/chat': () => ({ messages: [{ role: 'user', content: 'What does a ticket cost?' }] }),
+  'POST /v2/endpoints/{endpointId}/chat': () => ({ messages: [{ role: 'user', content: 'What does a ticket cost?' }] }),
+  'POST /v2/endpoints/{endpointId}/search': () => ({ query: 'What does a ticket cost?' }),
   'POST /api/spaces/{id}/documents/delete': ({ documentId }) => ({ ids: [documentId] }),
   'POST /api/spaces/{id}/documents/retry': ({ documentId }) => ({ ids: [documentId] }),
   'POST /api/spaces/{id}/documents/metadata': ({ documentId }) => ({ ids: [documentId], set: { colour: 'red' } }),

@@ -35,6 +35,8 @@ export const lowestRoles: Readonly<Record<string, Lowest>> = {
   'POST /v2/gateway/anthropic/v1/messages': 'key',
   'POST /v2/gateway/anthropic/v1/messages/count_tokens': 'key',
   'POST /v1/endpoints/{endpointId}/chat': 'key',
+  'POST /v2/endpoints/{endpointId}/chat': 'key',
+  'POST /v2/endpoints/{endpointId}/search': 'key',
   'POST /v2/endpoints/{endpointId}/mcp': 'key',
   'PUT /v2/endpoints/{endpointId}/answers/{requestId}/rating': 'key',
   'DELETE /v2/endpoints/{endpointId}/answers/{requestId}/rating': 'key',

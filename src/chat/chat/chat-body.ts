@@ -1,5 +1,6 @@
-import { type ChatRequest, chatRequestSchema } from '../../contract/chat.ts'
+import { type ChatRequest, chatRequestSchema, filteredChatRequestSchema } from '../../contract/chat.ts'
 import { maximumCharactersPerMessage, maximumMessages } from '../../contract/gateway.ts'
+import type { MetadataFilter } from '../../contract/metadata-filter.ts'
 import { readValue } from '../../contract/validation.ts'
 import { type BodyReader, decodeTexts, JsonText, LongTexts, toMovable } from '../../platform/bodies/index.ts'
 import { AppError, isObject } from '../../platform/kernel/index.ts'
@@ -15,34 +16,43 @@ type ReadMessage = Omit<ChatRequest['messages'][number], 'content'> & { content:
 
 export interface ReadChat extends Omit<ChatRequest, 'messages'> {
   messages: ReadMessage[]
+  /** Of version 2. */
+  filter?: MetadataFilter | null | undefined
   /** Names of the fields that were ignored, for `x-ignored-params`. */
   ignored: string[]
 }
+
+const members = { messages: { maximumItems: maximumMessages, items: message }, streaming: {} }
 
 /** Reads the body of a Space chat. Values of unknown fields are skipped without being parsed. */
 export const chatBody: BodyReader<ReadChat> = {
   module: import.meta.url,
   exportName: 'chatBody',
-  shape: {
-    members: new Map([
-      ['messages', { maximumItems: maximumMessages, items: message }],
-      ['streaming', {}],
-    ]),
-  },
+  shape: { members: new Map(Object.entries(members)) },
   maximumValues: 10 * maximumMessages,
   startLong() {
     const texts = new LongTexts()
     return { push: (bytes) => texts.push(bytes), finish: () => readUsual(texts.finish(), []) }
   },
-  read(value, ignored) {
-    const usual = readUsual(value, ignored)
-    if (usual) return usual
-    const read = readValue(chatRequestSchema, decodeTexts(value), 'the request body')
-    if ('problem' in read)
-      throw new AppError('invalid_request', read.problem.message, { param: read.problem.param || undefined })
-    const messages = read.value.messages.map(({ role, content }) => ({ role, content: toMovable(content) }))
-    return { ...read.value, messages, ignored }
-  },
+  read: (value, ignored) => readUsual(value, ignored) ?? readBySchema(chatRequestSchema, value, ignored),
+}
+
+/** The same for version 2, whose bodies may have a filter. */
+export const filteredChatBody: BodyReader<ReadChat> = {
+  ...chatBody,
+  exportName: 'filteredChatBody',
+  shape: { members: new Map(Object.entries({ ...members, filter: {} })) },
+  read: (value, ignored) => readUsual(value, ignored) ?? readBySchema(filteredChatRequestSchema, value, ignored),
+}
+
+type ChatSchema = typeof chatRequestSchema | typeof filteredChatRequestSchema
+
+function readBySchema(schema: ChatSchema, value: unknown, ignored: string[]): ReadChat {
+  const read = readValue(schema, decodeTexts(value), 'the request body')
+  if ('problem' in read)
+    throw new AppError('invalid_request', read.problem.message, { param: read.problem.param || undefined })
+  const messages = read.value.messages.map(({ role, content }) => ({ role, content: toMovable(content) }))
+  return { ...read.value, messages, ignored }
 }
 
 /** What has no other fields and is surely valid, with the result of the schema; undefined for all else. */

@@ -5,13 +5,14 @@ import {
   chatPreviewEventSchema,
   chatPreviewSchema,
   chatRequestSchema,
+  filteredChatRequestSchema,
 } from '../../contract/chat.ts'
 import { errorResponses } from '../../contract/errors.ts'
 import { jsonOrEvents } from '../../contract/event-stream.ts'
 import { idParamsSchema } from '../../contract/operator.ts'
 import { type App, describeRoutes, isAdministratorOf, type Routes } from '../../platform/http/index.ts'
 import { actingMembersOfSpace, findPublishedSpace, noSpace, type Space } from '../spaces/index.ts'
-import { chatBody } from './chat-body.ts'
+import { chatBody, filteredChatBody } from './chat-body.ts'
 import { type SendDependencies, sendAnswer } from './send-answer.routes.ts'
 
 export interface ChatRoutesDependencies extends SendDependencies {
@@ -23,7 +24,8 @@ export interface ChatRoutesDependencies extends SendDependencies {
 /** The chat of a published Space with an API key, and the chat of any Space of an organisation with a session. */
 export function chatRoutes(dependencies: ChatRoutesDependencies): Routes {
   return (app) => {
-    addPublishedChat(app, dependencies)
+    addPublishedChat(app, dependencies, 1)
+    addPublishedChat(app, dependencies, 2)
     addPreview(app, dependencies)
   }
 }
@@ -45,31 +47,51 @@ const headers = z.looseObject({
     .describe(
       'A pseudonym of the visitor, 1 to 128 printable ASCII characters: where the Space keeps conversations, they can be found, exported and erased by it.',
     ),
+  'service-document-filter': z
+    .string()
+    .optional()
+    .describe(
+      'A MetadataFilter as JSON, at most 8000 characters, such as `{"customer": "acme"}`: only documents with matching metadata exist for the answer.',
+    ),
   'service-enable-passage-references': switchHeader(
     '`true` adds to each reference the passages that its markers name, and to streamed references `documentId`.',
   ),
 })
 const failures = errorResponses(400, 401, 402, 404, 429, 502, 503, 504)
 
-function addPublishedChat(app: App, dependencies: ChatRoutesDependencies) {
+const events =
+  'Streamed events in order: `message_source`, `assistant_write` …, `references`, `done`; after `error` the stream ends without `done`. An unknown field, such as `stream` for `streaming`, is ignored and named in the header `x-ignored-params`.'
+
+/** What the versions differ in. */
+const publishedChats = {
+  1: { operationId: 'chatWithSpace', description: events, schema: chatRequestSchema, body: chatBody },
+  2: {
+    operationId: 'chatWithSpaceV2',
+    description: `As version 1, and the body may have a \`filter\`. The reason why the text ended is always there. ${events}`,
+    schema: filteredChatRequestSchema,
+    body: filteredChatBody,
+  },
+}
+
+function addPublishedChat(app: App, dependencies: ChatRoutesDependencies, version: 1 | 2) {
+  const { operationId, description, schema, body } = publishedChats[version]
   app.post(
-    '/v1/endpoints/:endpointId/chat',
+    `/v${version}/endpoints/:endpointId/chat`,
     {
       ...described(
-        'chatWithSpace',
+        operationId,
         'Chat with a published Space',
         {
-          description:
-            'Streamed events in order: `message_source`, `assistant_write` …, `references`, `done`; after `error` the stream ends without `done`. An unknown field, such as `stream` for `streaming`, is ignored and named in the header `x-ignored-params`.',
+          description,
           params: z.object({ endpointId: z.string() }),
           headers,
-          body: chatRequestSchema,
+          body: schema,
           response: { 200: jsonOrEvents(chatAnswerSchema, chatEventSchema), ...failures },
         },
         'organisation',
-        { limited: 'call', body: chatBody },
+        { limited: 'call', body },
       ),
-      // chatBody has validated the body; the schema only documents it in OpenAPI.
+      // The reader has validated the body; the schema only documents it in OpenAPI.
       validatorCompiler: () => (value) => ({ value }),
     },
     (request, reply) => {
@@ -79,6 +101,7 @@ function addPublishedChat(app: App, dependencies: ChatRoutesDependencies) {
         isOffered: () => dependencies.getPublishedSpace(request.params.endpointId)?.id === space.id,
         isPreview: false,
         isAdministrator: false,
+        finishReason: version === 2,
       })
     },
   )

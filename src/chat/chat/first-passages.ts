@@ -7,6 +7,8 @@ import { askForReading } from './context/prompt.ts'
 import { loadSmallSpace } from './context/small-space.ts'
 import type { AnswerCall, AnswerDependencies, PreparedAnswer } from './port.ts'
 import { searchFirst } from './queries/first-search.ts'
+import { scopeOf } from './read-scope.ts'
+import type { SearchCall } from './search-space.ts'
 
 /** The passages with which an answer begins. */
 export interface FirstPassages extends PackedPassages {
@@ -37,22 +39,21 @@ export async function choosePassages(
 /** Null where the Space is empty, or larger than its setting or than the context of its model. */
 export async function packWholeSpace(
   { documents }: Pick<AnswerDependencies, 'documents'>,
-  { organisation, space, signal }: Pick<AnswerCall, 'organisation' | 'space' | 'signal'>,
+  call: SearchCall,
   { window }: Pick<PreparedAnswer, 'window'>,
 ): Promise<PackedPassages | null> {
-  const scope = { organisationId: organisation.id, spaceId: space.id }
-  const { wholeSpaceTokens } = space.settings
-  const chunks = await loadSmallSpace(documents, scope, wholeSpaceTokens, signal)
+  const { wholeSpaceTokens } = call.space.settings
+  const chunks = await loadSmallSpace(documents, scopeOf(call), wholeSpaceTokens, call.signal)
   return chunks.length === 0 ? null : window.packAll(chunks)
 }
 
 /** `found`: the chunks of a search, the best first. */
 export async function packFound(
   { documents }: Pick<AnswerDependencies, 'documents'>,
-  { organisation, space, signal }: Pick<AnswerCall, 'organisation' | 'space' | 'signal'>,
+  call: SearchCall,
   { window }: Pick<PreparedAnswer, 'window'>,
   found: readonly Passage[],
 ): Promise<PackedPassages> {
-  const scope = { organisationId: organisation.id, spaceId: space.id }
-  return window.pack(await addNeighbours(documents, scope, { found, room: window.passageRoom() }, signal), 1)
+  const room = window.passageRoom()
+  return window.pack(await addNeighbours(documents, scopeOf(call), { found, room }, call.signal), 1)
 }

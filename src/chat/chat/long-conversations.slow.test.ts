@@ -21,7 +21,7 @@ const tokens = createTokenCounting({ log: silentLog })
 beforeAll(() => tokens.count(['word '.repeat(5_000)], ''))
 afterAll(() => tokens.close())
 
-const settings = { maximumOutputTokens: null, maximumPassageTokens: 500, wholeSpaceTokens: 0 }
+const settings = { requiredFilter: [], maximumOutputTokens: null, maximumPassageTokens: 500, wholeSpaceTokens: 0 }
 const model: AnswerModel = { contextTokens: 16_000, maxOutputTokens: 2_000, followsInstructions: true, tools: true }
 
 function prepare(messages: Messages, fields: Partial<AnswerModel> = {}) {
@@ -36,6 +36,7 @@ function prepare(messages: Messages, fields: Partial<AnswerModel> = {}) {
     messages,
     space: { settings, instructions: 'Answer in one sentence.', model: 'm' },
     organisation: { subscription: { status: 'active', startsAt: 0, endsAt: null } },
+    filter: null,
     inlineSources: true,
     agentic: false,
     signal: new AbortController().signal,

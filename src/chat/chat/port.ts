@@ -1,6 +1,7 @@
 import type { Ledger } from '../../gateway/billing/index.ts'
 import type { Receipt } from '../../gateway/billing/index.ts'
 import type { ChatRequest } from '../../contract/chat.ts'
+import type { MetadataFilter } from '../../contract/metadata-filter.ts'
 import type { Completions } from '../../gateway/gateway/index.ts'
 import type { TableQueries } from '../../documents/ingestion/index.ts'
 import type { RequestId } from '../../platform/kernel/index.ts'
@@ -21,6 +22,8 @@ export interface AnswerCall {
   messages: ChatRequest['messages']
   /** Earlier messages of the request, for which no model has room; absent: none. */
   omittedMessages?: number
+  /** Only documents whose metadata match exist for the answer: for its searches, tools, citations and links. null: all of the Space. */
+  filter: MetadataFilter | null
   inlineSources: boolean
   /** References name the passages of their documents. */
   passageReferences: boolean

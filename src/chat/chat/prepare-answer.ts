@@ -6,6 +6,7 @@ import { removeMarkers } from './citations/citation-rewriter.ts'
 import { openContextWindow } from './context/context-window.ts'
 import { composeSystemPrompt } from './context/prompt.ts'
 import { minimumContextTokens } from './queries/rewrite-question.ts'
+import { assertRequiredFilter } from './read-scope.ts'
 import { toolDefinitions } from './tools/run-tools.ts'
 
 /**
@@ -14,6 +15,7 @@ import { toolDefinitions } from './tools/run-tools.ts'
  */
 export async function prepareAnswer(dependencies: AnswerDependencies, call: AnswerCall): Promise<PreparedAnswer> {
   const { settings, instructions } = call.space
+  assertRequiredFilter(call.space, call.filter)
   const { model, whenExhausted, limits } = chooseModelOrNote(dependencies, call)
   const system = composeSystemPrompt({ instructions, inline: call.inlineSources })
   const window = await openContextWindow(

@@ -1,6 +1,10 @@
 import type { ExplainSearch, Passage, Retrieval } from '../../documents/retrieval/index.ts'
 import type { AnswerCall } from './port.ts'
 import type { SearchQuery } from './queries/conversation-query.ts'
+import { scopeOf } from './read-scope.ts'
+
+/** Who searches, and what. */
+export type SearchCall = Pick<AnswerCall, 'organisation' | 'space' | 'filter' | 'signal'>
 
 interface SearchOptions {
   explain?: ExplainSearch
@@ -14,14 +18,13 @@ interface SearchOptions {
 /** Every search of an answer, and of the retrieval tester. */
 export function searchSpace(
   retrieval: Retrieval,
-  { organisation, space, signal }: Pick<AnswerCall, 'organisation' | 'space' | 'signal'>,
+  call: SearchCall,
   { text, context, standalone = text }: SearchQuery,
   { explain, documentIds, more = 0, forReranking = false }: SearchOptions = {},
 ): Promise<Passage[]> {
-  const { maximumPassages } = space.settings
+  const { maximumPassages } = call.space.settings
   return retrieval.search({
-    organisationId: organisation.id,
-    spaceId: space.id,
+    ...scopeOf(call),
     query: text,
     context,
     ...(forReranking
@@ -29,7 +32,7 @@ export function searchSpace(
       : { limit: maximumPassages + more, rerankText: standalone }),
     ...(documentIds && { documentIds }),
     ...(explain && { explain }),
-    signal,
+    signal: call.signal,
   })
 }
 

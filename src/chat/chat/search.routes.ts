@@ -33,12 +33,13 @@ export function spaceSearchRoutes(dependencies: SpaceSearchDependencies): Routes
       (request) => {
         const space = getSpace(request.params.id)
         if (!space) throw noSpace(request.params.id)
-        const { messages, candidates } = request.body
+        const { messages, candidates, filter = null } = request.body
         const call = {
           requestId: request.requestId,
           organisation: request.organisation,
           space,
           messages,
+          filter,
           inlineSources: true,
           passageReferences: false,
           agentic: false,

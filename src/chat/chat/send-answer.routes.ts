@@ -7,9 +7,11 @@ import type { Space } from '../spaces/index.ts'
 import { answer, type AnswerEvent } from './answer.ts'
 import type { ReadChat } from './chat-body.ts'
 import type { CitationCounts } from './citations/citation-check.ts'
+import type { MetadataFilter } from '../../contract/metadata-filter.ts'
 import { prepareAnswer } from './prepare-answer.ts'
 import type { AnswerCall, AnswerDependencies } from './port.ts'
 import { readConversation } from './read-conversation.ts'
+import { allFilters, readFilterHeader } from './read-scope.ts'
 import { type AnswerRecord, type BeginRecord, readUser, startRecord } from './record-answer.ts'
 import { foldAnswer, type Reader, renderDone, renderError, renderEvent } from './render-answer.ts'
 import { toVisitorError } from './visitor-error.ts'
@@ -32,7 +34,14 @@ export type SendDependencies = AnswerDependencies & {
 /** What an answer takes of its request. `organisation` owns the Space. */
 export type AnswerRequest = Pick<FastifyRequest, 'headers' | 'requestId' | 'organisation' | 'clientSignal'>
 
-type AnswerPlace = { space: Space } & Pick<AnswerCall, 'isOffered'> & Pick<Reader, 'isPreview' | 'isAdministrator'>
+type AnswerPlace = {
+  space: Space
+  /** Must hold in addition to the filter of the request. Absent: nothing must. */
+  filter?: MetadataFilter | null
+  /** Always reports why the text ended. */
+  finishReason?: boolean
+} & Pick<AnswerCall, 'isOffered'> &
+  Pick<Reader, 'isPreview' | 'isAdministrator'>
 
 /** Answers a request to a Space as one JSON object or as server-sent events. */
 export async function sendAnswer(
@@ -54,7 +63,7 @@ export async function answerWhole(
   dependencies: SendDependencies,
   request: AnswerRequest,
   question: string,
-  place: Pick<AnswerPlace, 'space' | 'isOffered'>,
+  place: Pick<AnswerPlace, 'space' | 'isOffered' | 'filter'>,
 ): Promise<ChatAnswer> {
   const body = { messages: [{ role: 'user' as const, content: question }] }
   const published = { ...place, isPreview: false, isAdministrator: false }
@@ -72,20 +81,25 @@ function foldWhole(events: AsyncIterable<AnswerEvent>, { requestId }: AnswerRequ
 async function openAnswer(
   dependencies: SendDependencies,
   request: AnswerRequest,
-  body: Pick<ReadChat, 'messages' | 'streaming'>,
-  { space, isOffered, isPreview, isAdministrator }: AnswerPlace,
+  body: Pick<ReadChat, 'messages' | 'streaming' | 'filter'>,
+  { space, isOffered, isPreview, isAdministrator, filter = null, finishReason = false }: AnswerPlace,
 ) {
   const messages = await readConversation(body.messages)
   assertQuestion(messages.at(-1)!.content, body.messages.length - 1)
   const passageReferences = isOn(request.headers['service-enable-passage-references'])
-  const finishReason = isOn(request.headers['service-enable-finish-reason'])
-  const reader: Reader = { isPreview, isAdministrator, passageReferences, finishReason }
+  const reader: Reader = {
+    isPreview,
+    isAdministrator,
+    passageReferences,
+    finishReason: finishReason || isOn(request.headers['service-enable-finish-reason']),
+  }
   const call: AnswerCall = {
     requestId: request.requestId,
     organisation: request.organisation,
     space,
     messages,
     omittedMessages: body.messages.length - messages.length,
+    filter: allFilters(filter, body.filter ?? null, readFilterHeader(request.headers)),
     inlineSources: isOn(request.headers['service-enable-inline-sources']),
     agentic: isOn(request.headers['service-enable-agentic-workflow']),
     passageReferences,

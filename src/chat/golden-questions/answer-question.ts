@@ -32,6 +32,7 @@ export async function answerQuestion(
     organisation,
     space,
     messages: content.messages,
+    filter: null,
     inlineSources: true,
     passageReferences: false,
     agentic,

@@ -33,6 +33,8 @@ export function identifyConfiguration({
     // They change documents, which are stamped.
     ocr: _ocr,
     ocrLanguages: _ocrLanguages,
+    // A run without the filter fails, and with it its documents are the same.
+    requiredFilter: _requiredFilter,
     attribution,
     ...others
   } = space.settings

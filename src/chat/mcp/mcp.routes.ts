@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { errorResponses } from '../../contract/errors.ts'
 import { describeRoutes, type Routes, toAppError } from '../../platform/http/index.ts'
 import { version } from '../../platform/kernel/index.ts'
-import type { SendDependencies } from '../chat/index.ts'
+import { assertRequiredFilter, readFilterHeader, type SendDependencies } from '../chat/index.ts'
 import { findPublishedSpace, type Space } from '../spaces/index.ts'
 import { callSpaceTool, spaceToolDefinitions, type SpaceVisit } from './space-tools.ts'
 
@@ -32,7 +32,7 @@ export function mcpRoutes(dependencies: McpRoutesDependencies): Routes {
         'Use a published Space with the Model Context Protocol',
         {
           description:
-            'Streamable HTTP without sessions. The tool `ask` answers a question with sources, at the cost of the chat; the others search and read the files. The header `service-user` names the visitor as in the chat.',
+            'Streamable HTTP without sessions. The tool `ask` answers a question with sources, at the cost of the chat; the others search and read the files. The header `service-user` names the visitor, and `service-document-filter` restricts every tool to documents with matching metadata, as in the chat.',
           params: z.object({ endpointId: z.string() }),
           body: z.looseObject({}).describe('One message of JSON-RPC 2.0, no batch.'),
           response: { 200: z.looseObject({}), ...errorResponses(400, 401, 404, 429, 503) },
@@ -44,7 +44,9 @@ export function mcpRoutes(dependencies: McpRoutesDependencies): Routes {
         const { endpointId } = request.params
         const space = findPublishedSpace(getPublishedSpace, endpointId, request.organisation)
         const isOffered = () => getPublishedSpace(endpointId)?.id === space.id
-        const visit = { request, space, isOffered }
+        const filter = readFilterHeader(request.headers)
+        assertRequiredFilter(space, filter)
+        const visit = { request, space, filter, isOffered }
         // Loaded at the first use: the library takes 10 MB.
         const { createMcpHandler, Server } = await import('@modelcontextprotocol/server')
         const createServer = () => createSpaceServer(Server, dependencies, visit)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { readValue } from '../../contract/validation.ts'
+import type { MetadataFilter } from '../../contract/metadata-filter.ts'
 import type { Passage } from '../../documents/retrieval/index.ts'
 import {
   type AnswerRequest,
@@ -19,6 +20,8 @@ import type { Space } from '../spaces/index.ts'
 export interface SpaceVisit {
   request: AnswerRequest
   space: Space
+  /** Only these documents exist for the client. */
+  filter: MetadataFilter | null
   isOffered: () => boolean
 }
 
@@ -62,15 +65,15 @@ export async function callSpaceTool(
   if (!tool) return wrong(`There is no tool ${name.slice(0, 100)}. tools/list names them.`)
   const use = tool.read(given)
   if ('problem' in use) return wrong(use.problem)
-  const { request, space } = visit
-  const call = { organisation: request.organisation, space }
+  const { request, space, filter } = visit
+  const call = { organisation: request.organisation, space, filter }
   const context = { dependencies, call, given: [], signal: request.clientSignal }
   return render(await runUntil(AbortSignal.timeout(toolLimits.callMs), use, context))
 }
 
 async function ask(
   dependencies: SendDependencies,
-  { request, space, isOffered }: SpaceVisit,
+  { request, space, filter, isOffered }: SpaceVisit,
   given: Record<string, unknown>,
 ): Promise<SpaceToolResult> {
   const { requestId, organisation, clientSignal } = request
@@ -78,7 +81,7 @@ async function ask(
   if ('problem' in read) return wrong(read.problem.message)
   const headers = { 'service-enable-inline-sources': 'true', 'service-user': request.headers['service-user'] }
   const asked = { headers, requestId, organisation, clientSignal }
-  const answer = await answerWhole(dependencies, asked, read.value.question, { space, isOffered })
+  const answer = await answerWhole(dependencies, asked, read.value.question, { space, filter, isOffered })
   const sources = answer.references.map(({ title, url }, index) => `[${index + 1}] ${title}${url ? ` (${url})` : ''}`)
   return {
     text: sources.length === 0 ? answer.content : `${answer.content}\n\nSources:\n${sources.join('\n')}`,

@@ -1,3 +1,4 @@
+import { checkFilter, filterLimits } from '../../contract/metadata-filter.ts'
 import { AppError, type OrganisationId, type SpaceId } from '../../platform/kernel/index.ts'
 import type { Space, SpaceSettings } from './space.ts'
 
@@ -30,6 +31,7 @@ export const defaultSpaceSettings: SpaceSettings = Object.freeze({
   attribution: 'auto',
   ocr: 'auto',
   ocrLanguages: [],
+  requiredFilter: [],
 })
 
 const maximumSpaceNameLength = 200
@@ -48,6 +50,13 @@ const maximumConversationDays = 400
 const maximumOcrLanguages = 3
 /** As Tesseract names its languages. */
 const ocrLanguage = /^[a-z]{3}(_[a-z]{3,6})?$/
+
+/** More would hardly be given with each request. */
+const maximumRequiredFields = 5
+
+/** A field that a filter can restrict. */
+const isFieldName = (name: string) => checkFilter({ [name]: true }) === null && !combiners.includes(name)
+const combiners = ['and', 'or', 'not']
 
 /** A new, unpublished Space. Throws `invalid_request` with the field that breaks a rule. */
 export function makeSpace(id: SpaceId, given: NewSpace, nowMs: number): Space {
@@ -86,7 +95,8 @@ function assertFields({ name, instructions, model, settings }: Space): void {
   assertField('instructions', instructions.length <= maximumInstructionsLength, 'must have at most 50000 characters.')
   assertField('model', model.trim() !== '' && model.length <= maximumModelIdLength, 'must be the id of a model.')
   const { maximumPassages, maximumPassageTokens, wholeSpaceTokens } = settings
-  const { temperature, maximumOutputTokens, maximumToolCostUsd, conversationDays, ocrLanguages } = settings
+  const { temperature, maximumOutputTokens, maximumToolCostUsd, conversationDays, ocrLanguages, requiredFilter } =
+    settings
   assertField(
     'settings.maximumPassages',
     Number.isInteger(maximumPassages) && maximumPassages >= 1 && maximumPassages <= maximumPassagesLimit,
@@ -127,6 +137,11 @@ function assertFields({ name, instructions, model, settings }: Space): void {
     'settings.ocrLanguages',
     ocrLanguages.length <= maximumOcrLanguages && ocrLanguages.every((code) => ocrLanguage.test(code)),
     `must be at most ${maximumOcrLanguages} codes such as deu or chi_sim.`,
+  )
+  assertField(
+    'settings.requiredFilter',
+    requiredFilter.length <= maximumRequiredFields && requiredFilter.every(isFieldName),
+    `must be at most ${maximumRequiredFields} names of metadata fields, each of 1 to ${filterLimits.nameCharacters} characters.`,
   )
 }
 

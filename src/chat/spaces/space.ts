@@ -30,6 +30,8 @@ export interface SpaceSettings {
   readonly ocr: 'auto' | 'off'
   /** Languages of those pages, as codes such as `deu`; none: each file's language is found. */
   readonly ocrLanguages: string[]
+  /** Fields of the metadata that the filter of each answer and each search must restrict to values; none: a filter is optional. */
+  readonly requiredFilter: string[]
 }
 
 /** Instructions and a model that answer from uploaded documents. Immutable: a change replaces the object in memory. */

@@ -95,17 +95,24 @@ function addReads(app: App, spaces: Spaces) {
   )
 }
 
-const settingsOfTexts = ['keepUnansweredQuestions', 'keepConversations', 'conversationDays'] as const
-type SettingsOfTexts = Pick<SpaceSettings, (typeof settingsOfTexts)[number]>
+const administratorSettings = [
+  'keepUnansweredQuestions',
+  'keepConversations',
+  'conversationDays',
+  'requiredFilter',
+] as const
+type AdministratorSettings = Pick<SpaceSettings, (typeof administratorSettings)[number]>
 
-/** Texts of visitors are kept by the decision of an administrator. Members may send these settings unchanged. */
-function assertMayKeepTexts(
+/** Administrators decide whose texts are kept and who reads what. Members may send these settings unchanged. */
+function assertMaySet(
   request: Parameters<typeof isAdministratorOf>[0],
   organisationId: string,
-  settings: { [Name in keyof SettingsOfTexts]?: SettingsOfTexts[Name] | undefined } = {},
-  current: SettingsOfTexts = defaultSpaceSettings,
+  settings: { [Name in keyof AdministratorSettings]?: AdministratorSettings[Name] | undefined } = {},
+  current: AdministratorSettings = defaultSpaceSettings,
 ) {
-  const isChanged = settingsOfTexts.some((name) => (settings[name] ?? current[name]) !== current[name])
+  const isChanged = administratorSettings.some(
+    (name) => JSON.stringify(settings[name] ?? current[name]) !== JSON.stringify(current[name]),
+  )
   if (isChanged && !isAdministratorOf(request, organisationId)) throw forbidden('an administrator of the organisation')
 }
 
@@ -123,7 +130,7 @@ function addChanges(app: App, spaces: Spaces) {
     ),
     async (request, reply) => {
       const { organisationId, ...given } = request.body
-      assertMayKeepTexts(request, organisationId, given.settings)
+      assertMaySet(request, organisationId, given.settings)
       const created = await spaces.create(
         { ...given, organisationId: organisationId as OrganisationId },
         actorOf(request),
@@ -147,7 +154,7 @@ function addChanges(app: App, spaces: Spaces) {
     ),
     (request) => {
       const space = spaces.get(request.params.id)
-      if (space) assertMayKeepTexts(request, space.organisationId, request.body.settings, space.settings)
+      if (space) assertMaySet(request, space.organisationId, request.body.settings, space.settings)
       return spaces.update(request.params.id, request.body, actorOf(request)).then(renderSpace)
     },
   )

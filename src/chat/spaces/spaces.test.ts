@@ -106,6 +106,7 @@ describe('a Space', () => {
         attribution: 'auto',
         ocr: 'auto',
         ocrLanguages: [],
+        requiredFilter: [],
       },
     })
     const changed = await here.spaces.update(space.id, { model: 'eu/x', settings: { maximumPassages: 3 } }, actor)
@@ -136,6 +137,7 @@ describe('a Space', () => {
     ['settings.maximumPassages', { settings: { maximumPassages: 0 } }],
     ['settings.maximumPassages', { settings: { maximumPassages: 51 } }],
     ['settings.ocrLanguages', { settings: { ocrLanguages: ['../eng'] } }],
+    ['settings.requiredFilter', { settings: { requiredFilter: ['not'] } }],
     ['settings.maximumPassageTokens', { settings: { maximumPassageTokens: 499 } }],
     ['settings.maximumPassageTokens', { settings: { maximumPassageTokens: 50_001 } }],
     ['settings.wholeSpaceTokens', { settings: { wholeSpaceTokens: -1 } }],

@@ -7,6 +7,7 @@ const maintainJob = 'maintain-index'
 const indexNewJob = 'index-new'
 const reindexJob = 'reindex'
 const updateTermsJob = 'update-terms'
+const fillFilterFieldsJob = 'fill-filter-fields'
 /** How often the indexes of large Spaces are looked at. During imports, `indexNewJob` runs more often. */
 const maintainEveryMs = 60_000
 /** A retired model's vectors stay a while, so that searches in flight on other instances end well. */
@@ -66,7 +67,12 @@ export function createIndexKeeper({
         const documents = await index.updateTerms(signal)
         if (documents > 0) log.info({ documents }, 'the words of older documents were analysed again')
       })
+      jobs.work(fillFilterFieldsJob, options, async ({ signal }) => {
+        const documents = await index.fillFilterFields(signal)
+        if (documents > 0) log.info({ documents }, 'older documents can be found by filters')
+      })
       await enqueue(updateTermsJob)
+      await enqueue(fillFilterFieldsJob)
       if (version.state === 'building') await enqueue(reindexJob)
       const plan = (kind: string) =>
         void enqueue(kind).catch((error: unknown) =>

@@ -189,6 +189,7 @@ it('a question over a column of a wide csv finds chunks of many rows with this c
     createRetrieval({ index, embedder }).search({
       organisationId,
       spaceId,
+      filter: null,
       query,
       limit: 8,
       signal: AbortSignal.timeout(60_000),

@@ -1,3 +1,4 @@
+import type { MetadataFilter } from '../../contract/metadata-filter.ts'
 import type { OrganisationId, SpaceId } from '../../platform/kernel/index.ts'
 import type { IndexRun } from './corpus/chunks.ts'
 import type { EmbeddingVersion } from './corpus/embedding-versions.store.ts'
@@ -16,7 +17,7 @@ export interface SearchEngine {
   readonly staging: StagingOptions
 
   /** Loads what one search needs to know about a Space. Valid for that search only. */
-  openSpace(scope: SpaceScope, signal: AbortSignal): Promise<SpaceSearch>
+  openSpace(scope: ReadScope, signal: AbortSignal): Promise<SpaceSearch>
 
   /** Reports committed chunks of an unpublished run. Resolves when the next chunks may be written: searches go first. */
   stage(chunks: StagedChunks): Promise<void>
@@ -52,13 +53,19 @@ export interface ErasedDocuments {
 export interface SpaceScope {
   organisationId: OrganisationId
   spaceId: SpaceId
+}
+
+/** The documents of a Space that one reader may see. Everything that reads documents for an answer or a search takes it. */
+export interface ReadScope extends SpaceScope {
+  /** Only documents whose metadata match; the others do not exist for the reader. null: all. */
+  filter: MetadataFilter | null
   /** Only these documents, for candidates. Both engines then read the database instead of an index. */
   documentIds?: readonly string[]
 }
 
 /** One Space during one search. */
 export interface SpaceSearch {
-  /** No chunk of the Space is searchable. */
+  /** No chunk of the scope is searchable. */
   readonly isEmpty: boolean
   readonly languages: readonly Language[]
   /** Some documents have terms of an older version of text analysis. */

@@ -33,6 +33,7 @@ describe.each(engines)('an explained search %s', (_name, createEngine) => {
     const passages = await retrieval.search({
       organisationId: fixture.organisationId,
       spaceId,
+      filter: null,
       query: 'where do the herons of the museum nest',
       signal: AbortSignal.timeout(30_000),
       ...given,

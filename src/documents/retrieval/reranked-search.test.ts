@@ -38,6 +38,7 @@ describe.each(engines)('a reranked search %s', (_name, createEngine) => {
   const request = () => ({
     organisationId: fixture.organisationId,
     spaceId,
+    filter: null,
     query: 'which rooms show ships',
     limit: 3,
     signal: AbortSignal.timeout(30_000),

@@ -22,6 +22,7 @@ describe.each(engines)('%s', (_name, createEngine) => {
     return retrieval.search({
       organisationId,
       spaceId,
+      filter: null,
       query,
       limit: 5,
       signal: AbortSignal.timeout(30_000),
@@ -59,7 +60,13 @@ describe.each(engines)('%s', (_name, createEngine) => {
         mine.id,
       ])
       // For another organisation the Space is empty.
-      const stranger = { organisationId: createOrganisationId(), spaceId: own, query: 'zeppelin inspection', limit: 5 }
+      const stranger = {
+        organisationId: createOrganisationId(),
+        spaceId: own,
+        filter: null,
+        query: 'zeppelin inspection',
+        limit: 5,
+      }
       expect(await retrieval.search({ ...stranger, signal: AbortSignal.timeout(30_000) })).toEqual([])
     })
 
@@ -143,7 +150,13 @@ describe.each(engines)('%s', (_name, createEngine) => {
       }
       const context = ['first', 'second', 'third'].map((text, index) => ({ text, weight: (index + 1) / 10 }))
       const { organisationId } = fixture
-      const scope = { organisationId, spaceId: createSpaceId(), limit: 5, signal: AbortSignal.timeout(30_000) }
+      const scope = {
+        organisationId,
+        spaceId: createSpaceId(),
+        filter: null,
+        limit: 5,
+        signal: AbortSignal.timeout(30_000),
+      }
       await fixture.add(['Bees make honey.'], scope)
       await createRetrieval({ index: fixture.index, embedder }).search({ ...scope, query: 'honey', context })
       expect(embedded).toEqual([['honey', 'third', 'second']])
@@ -246,9 +259,9 @@ describe.each(engines)('%s', (_name, createEngine) => {
     it('stops when the client leaves', async () => {
       const { organisationId, spaceId } = fixture
       const signal = AbortSignal.abort(new Error('gone'))
-      await expect(retrieval.search({ organisationId, spaceId, query: 'honey', limit: 5, signal })).rejects.toThrow(
-        'gone',
-      )
+      await expect(
+        retrieval.search({ organisationId, spaceId, filter: null, query: 'honey', limit: 5, signal }),
+      ).rejects.toThrow('gone')
     })
 
     it('ends at its deadline with request_timeout', async () => {
@@ -258,7 +271,7 @@ describe.each(engines)('%s', (_name, createEngine) => {
         ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
       )
       const impatient = createRetrieval({ index: fixture.index, embedder: stuck, timeoutMs: 100 })
-      const request = { organisationId: fixture.organisationId, spaceId, query: 'honey', limit: 5 }
+      const request = { organisationId: fixture.organisationId, spaceId, filter: null, query: 'honey', limit: 5 }
       await expect(impatient.search({ ...request, signal: AbortSignal.timeout(30_000) })).rejects.toMatchObject({
         code: 'request_timeout',
       })
@@ -271,6 +284,7 @@ describe.each(engines)('%s', (_name, createEngine) => {
       const passages = await createRetrieval({ index: fixture.index, embedder: broken }).search({
         organisationId: fixture.organisationId,
         spaceId,
+        filter: null,
         query: 'honey',
         limit: 5,
         signal: AbortSignal.timeout(30_000),

@@ -1,8 +1,8 @@
 import type { Passage } from './passage.ts'
-import { AppError, anySignal, type Log, type OrganisationId, type SpaceId } from '../../platform/kernel/index.ts'
+import { AppError, anySignal, type Log } from '../../platform/kernel/index.ts'
 import { loadPassages, type StoredPassage } from './corpus/passages.store.ts'
 import type { Embedder } from './embedders/embedder.ts'
-import type { Candidate, CandidateQuery, SpaceSearch } from './engine.ts'
+import type { Candidate, CandidateQuery, ReadScope, SpaceSearch } from './engine.ts'
 import { createExplainer, type Explainer, type ExplainSearch, type PreparedQuery } from './explanation.ts'
 import { findRepeats, fuse, type Fused, type FusionOptions, repeatsLast } from './fusion.ts'
 import { embedQuery } from './embed-query.ts'
@@ -11,14 +11,10 @@ import { analyseWithContext, type ContextText } from './lexical/weigh-context.ts
 import type { Reranked, RerankQuestion, RerankStage } from './rerankers/rerank-stage.ts'
 import type { SearchIndex } from './search-index.ts'
 
-export interface SearchRequest {
-  organisationId: OrganisationId
-  spaceId: SpaceId
+export interface SearchRequest extends ReadScope {
   query: string
   /** Texts around the query, such as earlier turns: at most 8, of at most 8,000 characters; the rest is ignored. */
   context?: readonly ContextText[]
-  /** Only in these documents. */
-  documentIds?: readonly string[]
   /** Most passages. */
   limit: number
   /**

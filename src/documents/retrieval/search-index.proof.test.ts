@@ -26,7 +26,15 @@ async function search(query: string, options: { spaceId?: SpaceId; limit?: numbe
   })
   const { organisationId, spaceId } = fixture
   await fixture.index.engine.warm()
-  return retrieval.search({ organisationId, spaceId, query, limit: 5, signal: AbortSignal.timeout(30_000), ...request })
+  return retrieval.search({
+    organisationId,
+    spaceId,
+    filter: null,
+    query,
+    limit: 5,
+    signal: AbortSignal.timeout(30_000),
+    ...request,
+  })
 }
 
 async function rowCounts(): Promise<Record<string, number>> {
@@ -420,7 +428,14 @@ describe('in PostgreSQL only', () => {
       expect(await maintain(engine)).toMatchObject({ built: ['vector_segment_1'] })
       const { organisationId, spaceId, embedder } = fixture
       const plain = createRetrieval({ index: { engine, database }, embedder, vectorWeight: 0 })
-      const request = { organisationId, spaceId, query: 'badger', limit: 3, signal: AbortSignal.timeout(30_000) }
+      const request = {
+        organisationId,
+        spaceId,
+        filter: null,
+        query: 'badger',
+        limit: 3,
+        signal: AbortSignal.timeout(30_000),
+      }
       expect((await plain.search(request))[0]!.text).toMatch(/badger/)
     })
   })

@@ -3,6 +3,7 @@ import { auditIndex, type IndexAudit } from './corpus/audit.store.ts'
 import { type ChunkBatch, type IndexRun, searchableText } from './corpus/chunks.ts'
 import { createEmbeddingVersions, type EmbeddingVersions } from './corpus/embedding-versions.store.ts'
 import { countDocumentRows, type DocumentRows } from './corpus/document-rows.store.ts'
+import { fillFilterFields } from './corpus/filter-fields.store.ts'
 import { beginRun, countStaged, deleteDocument, insertChunks, publishRun } from './corpus/index-writer.store.ts'
 import { loadOutdatedDocuments, renameStep, updateTermsStep } from './corpus/terms.store.ts'
 import type { ErasedDocuments, SearchEngine, StagingOptions } from './engine.ts'
@@ -38,6 +39,8 @@ export interface SearchIndex extends IndexWriter {
   rename(documentId: string, signal: AbortSignal): Promise<void>
   /** Rebuilds terms of an older version of text analysis; call it from a job. Returns the number of documents. Resumable. */
   updateTerms(signal: AbortSignal): Promise<number>
+  /** Lets filters find documents of an older version; call it from a job. Returns their number. Resumable. */
+  fillFilterFields(signal: AbortSignal): Promise<number>
   audit(): Promise<IndexAudit>
   /** Stored rows of these documents, of every embedding version, with the copies of their vectors in indexes. */
   countRows(documents: ErasedDocuments): Promise<DocumentRows>
@@ -80,6 +83,7 @@ export function createSearchIndex({ database, engine }: { database: Database; en
       if (step.renamed) engine.documentChanged(step.renamed, documentId)
     },
     updateTerms: (signal) => updateTerms(database, engine, signal),
+    fillFilterFields: (signal) => fillFilterFields(database, signal),
     audit: () => auditIndex(database),
     async countRows(documents) {
       const rows = await countDocumentRows(database.for(documents.organisationId), documents.documentIds)

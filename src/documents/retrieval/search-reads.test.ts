@@ -27,7 +27,7 @@ it('a search in memory reads only as many chunks as are wanted, with one stateme
   const readBy = async (query: string, limit: number) => {
     sent.length = 0
     const signal = AbortSignal.timeout(30_000)
-    await retrieval.search({ organisationId, spaceId, query, limit, signal })
+    await retrieval.search({ organisationId, spaceId, filter: null, query, limit, signal })
     return sent.map((parameters) => (parameters[2] as readonly string[]).length)
   }
   expect(await readBy('treasurer', 10)).toEqual([10])

@@ -1073,12 +1073,14 @@ create table documents (
   path text,
   document_id uuid generated always as (COALESCE(public_id, id)) stored,
   name_key text generated always as (lower(NORMALIZE(name, NFD))) stored,
+  filter_fields jsonb,
   keeps_namesakes boolean default false not null,
   constraint documents_pkey PRIMARY KEY (id),
   constraint documents_error_iff_failed CHECK (((status = 'failed'::text) = (error_code IS NOT NULL))),
   constraint documents_status_check CHECK ((status = ANY (ARRAY['processing'::text, 'ready'::text, 'failed'::text])))
 );
 CREATE INDEX documents_by_content ON documents USING btree (organisation_id, space_id, content_sha256);
+CREATE INDEX documents_by_filter_fields ON documents USING gin (filter_fields jsonb_path_ops);
 CREATE INDEX documents_by_name ON documents USING btree (organisation_id, space_id, name);
 CREATE INDEX documents_by_name_key ON documents USING btree (organisation_id, space_id, name_key, document_id) WHERE is_current;
 CREATE INDEX documents_by_replacement ON documents USING btree (organisation_id, space_id) WHERE (NOT is_current);
@@ -1086,6 +1088,7 @@ CREATE INDEX documents_by_size ON documents USING btree (organisation_id, space_
 CREATE INDEX documents_by_state ON documents USING btree (organisation_id, space_id, status, error_code, format) WHERE is_current;
 CREATE INDEX documents_by_time ON documents USING btree (organisation_id, space_id, created_at, document_id) WHERE is_current;
 CREATE INDEX documents_failed ON documents USING btree (updated_at DESC, id DESC) WHERE (status = 'failed'::text);
+CREATE INDEX documents_without_filter_fields ON documents USING btree (id) WHERE (filter_fields IS NULL);
 CREATE UNIQUE INDEX documents_by_blob ON documents USING btree (blob_key);
 CREATE UNIQUE INDEX documents_by_public_id ON documents USING btree (COALESCE(public_id, id), is_current);
 

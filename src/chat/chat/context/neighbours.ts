@@ -1,4 +1,4 @@
-import type { DocumentReader, Passage, SpaceScope } from '../../../documents/retrieval/index.ts'
+import type { DocumentReader, Passage, ReadScope } from '../../../documents/retrieval/index.ts'
 import { estimateTokens } from '../../../gateway/tokens/index.ts'
 
 /**
@@ -13,7 +13,7 @@ const neighbourShare = 0.25
  */
 export async function addNeighbours(
   documents: Pick<DocumentReader, 'loadNeighbours'>,
-  scope: SpaceScope,
+  scope: ReadScope,
   { found, room }: { found: readonly Passage[]; room: number },
   signal: AbortSignal,
 ): Promise<Passage[]> {

@@ -1,14 +1,14 @@
-import type { DocumentReader, Passage, SpaceScope } from '../../../documents/retrieval/index.ts'
+import type { DocumentReader, Passage, ReadScope } from '../../../documents/retrieval/index.ts'
 
 /** A document has at least so many tokens with its title and the lines around it. */
 const leastDocumentTokens = 15
 /** Text of a language has fewer characters in a token. Texts with more of them, such as long runs of blanks, are found by a search. */
 const charactersPerToken = 8
 
-/** All chunks of a Space of at most about `maximumTokens`, in reading order; empty where it is empty or larger. */
+/** All chunks of a scope of at most about `maximumTokens`, in reading order; empty where it is empty or larger. */
 export async function loadSmallSpace(
   documents: Pick<DocumentReader, 'loadSpace'>,
-  scope: SpaceScope,
+  scope: ReadScope,
   maximumTokens: number,
   signal: AbortSignal,
 ): Promise<Passage[]> {

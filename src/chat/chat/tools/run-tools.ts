@@ -3,6 +3,7 @@ import type { ContextWindow } from '../context/context-window.ts'
 import type { GivenPassage } from '../context/given-passage.ts'
 import { fencePassages, fenceText } from '../context/prompt.ts'
 import type { AnswerCall, AnswerDependencies } from '../port.ts'
+import { scopeOf } from '../read-scope.ts'
 import { calculateTool } from './calculate-tool.ts'
 import { dateTool } from './date-tool.ts'
 import { findTool } from './find-tool.ts'
@@ -99,12 +100,6 @@ function readArguments({ definition, read }: Tool, { argumentsJson }: ToolCall):
   const fields = Object.keys(definition.parameters.properties as object).join(', ')
   return { problem: `The arguments are not a JSON object. Send an object with these fields: ${fields}.` }
 }
-
-/** The Space of an answer. */
-export const scopeOf = ({ organisation, space }: Pick<AnswerCall, 'organisation' | 'space'>) => ({
-  organisationId: organisation.id,
-  spaceId: space.id,
-})
 
 /** Runs one use until a deadline, which is a problem for the model. Throws the reason of the context's signal, and what fails. */
 export async function runUntil(

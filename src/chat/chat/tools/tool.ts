@@ -1,14 +1,14 @@
 import type { z } from 'zod'
 import { readValue } from '../../../contract/validation.ts'
 import type { ToolDefinition } from '../../../gateway/providers/index.ts'
-import type { Passage, SpaceScope } from '../../../documents/retrieval/index.ts'
+import type { Passage, ReadScope } from '../../../documents/retrieval/index.ts'
 import type { GivenPassage } from '../context/given-passage.ts'
 import type { AnswerCall, AnswerDependencies } from '../port.ts'
 
 /** What a tool of an agentic answer may use. The Space comes from the call, never from the arguments of the model. */
 export interface ToolContext extends DocumentContext {
   dependencies: Pick<AnswerDependencies, 'retrieval' | 'documents' | 'tables' | 'now'>
-  call: Pick<AnswerCall, 'organisation' | 'space'>
+  call: Pick<AnswerCall, 'organisation' | 'space' | 'filter'>
   /** The passages that the model has received, in the order of their numbers. */
   given: readonly GivenPassage[]
 }
@@ -16,7 +16,7 @@ export interface ToolContext extends DocumentContext {
 /** What tools need that read documents. */
 export interface DocumentContext {
   dependencies: Pick<AnswerDependencies, 'documents' | 'tables'>
-  scope: SpaceScope
+  scope: ReadScope
   /** Aborts when the client is gone or the time of the call is over. */
   signal: AbortSignal
 }

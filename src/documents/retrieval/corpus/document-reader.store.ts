@@ -1,7 +1,8 @@
 import type { DocumentFormat } from '../../../contract/documents.ts'
-import type { Database } from '../../../platform/database/index.ts'
+import type { Database, SqlValue } from '../../../platform/database/index.ts'
 import type { DocumentId } from '../../../platform/kernel/index.ts'
-import type { SpaceScope } from '../engine.ts'
+import type { ReadScope } from '../engine.ts'
+import { andMatches } from './filter-condition.ts'
 import { loadNeighbours } from './neighbours.store.ts'
 import { loadWholeSpace, type SpaceSize } from './whole-space.store.ts'
 import { isStretch, loadPassages, passageColumns, type StoredPassage } from './passages.store.ts'
@@ -45,36 +46,36 @@ export interface ChunkText {
   text: string
 }
 
-/** Reads the searchable documents of one Space. A document of another Space does not exist for it. */
+/** Reads the searchable documents of a scope. A document of another Space, or one that the filter excludes, does not exist for it. */
 export interface DocumentReader {
   /** In the order of names; `total` counts all that match. */
   loadDocuments: (
-    scope: SpaceScope,
+    scope: ReadScope,
     selection: DocumentSelection,
     signal: AbortSignal,
   ) => Promise<{ total: number; documents: SpaceDocument[] }>
   /** Passages in reading order from a place; empty where the document has no such place. */
   loadPassages: (
-    scope: SpaceScope,
+    scope: ReadScope,
     documentId: string,
     from: { place: Place; limit: number },
     signal: AbortSignal,
   ) => Promise<StoredPassage[]>
   /** The texts of some passages in reading order, from chunk `from`. */
   loadTexts: (
-    scope: SpaceScope,
+    scope: ReadScope,
     documentId: string,
     range: { from: number; limit: number },
     signal: AbortSignal,
   ) => Promise<ChunkText[]>
   /** Those of the documents that exist, searchable or not. */
-  loadExisting: (scope: SpaceScope, documentIds: readonly string[], signal: AbortSignal) => Promise<string[]>
+  loadExisting: (scope: ReadScope, documentIds: readonly string[], signal: AbortSignal) => Promise<string[]>
   /** The passages with these ids, in no order. */
-  loadByIds: (scope: SpaceScope, chunkIds: readonly string[], signal: AbortSignal) => Promise<StoredPassage[]>
+  loadByIds: (scope: ReadScope, chunkIds: readonly string[], signal: AbortSignal) => Promise<StoredPassage[]>
   /** The passages right before and after this one in its document, in no order. */
-  loadNeighbours: (scope: SpaceScope, chunkId: string, signal: AbortSignal) => Promise<StoredPassage[]>
+  loadNeighbours: (scope: ReadScope, chunkId: string, signal: AbortSignal) => Promise<StoredPassage[]>
   /** All passages in reading order, the documents by name; empty where the Space is empty or larger than `maximum`. */
-  loadSpace: (scope: SpaceScope, maximum: SpaceSize, signal: AbortSignal) => Promise<StoredPassage[]>
+  loadSpace: (scope: ReadScope, maximum: SpaceSize, signal: AbortSignal) => Promise<StoredPassage[]>
 }
 
 const ofDocument = `from chunks c join indexed_documents i on i.document_id = c.document_id and i.searchable
@@ -83,9 +84,20 @@ const ofDocument = `from chunks c join indexed_documents i on i.document_id = c.
 
 export function createDocumentReader(database: Database): DocumentReader {
   return {
-    async loadDocuments({ spaceId, organisationId }, { name, metadata = {}, id, limit, offset = 0 }, signal) {
+    async loadDocuments(scope, { name, metadata = {}, id, limit, offset = 0 }, signal) {
+      const values: SqlValue[] = [
+        scope.spaceId,
+        scope.organisationId,
+        name ?? null,
+        id ?? null,
+        Object.keys(metadata),
+        Object.values(metadata),
+        limit,
+        offset,
+      ]
+      const matches = andMatches(scope, values)
       const rows = await database
-        .for(organisationId)
+        .for(scope.organisationId)
         .query<Omit<SpaceDocument, 'sizeBytes'> & { sizeBytes: bigint; total: number }>(
           `select coalesce(d.public_id, d.id) as id, d.name, d.format, d.page_count as pages, i.chunk_count as chunks,
            d.size_bytes as "sizeBytes", d.mime_type as "mimeType", encode(d.content_sha256, 'hex') as version,
@@ -98,18 +110,9 @@ export function createDocumentReader(database: Database): DocumentReader {
            and ($4::uuid is null or coalesce(d.public_id, d.id) = $4::uuid)
            and not exists (
              select 1 from unnest($5::text[], $6::text[]) as wanted (field, value)
-             where (d.metadata ->> wanted.field) is distinct from wanted.value)
+             where (d.metadata ->> wanted.field) is distinct from wanted.value) ${matches}
          order by d.name_key, d.document_id limit $7 offset $8`,
-          [
-            spaceId,
-            organisationId,
-            name ?? null,
-            id ?? null,
-            Object.keys(metadata),
-            Object.values(metadata),
-            limit,
-            offset,
-          ],
+          values,
           { signal },
         )
       return {
@@ -118,40 +121,51 @@ export function createDocumentReader(database: Database): DocumentReader {
       }
     },
 
-    async loadPassages({ spaceId, organisationId }, documentId, { place, limit }, signal) {
+    async loadPassages(scope, documentId, { place, limit }, signal) {
       const { conditions, value } = startOf(place)
+      const values: SqlValue[] = [scope.spaceId, scope.organisationId, documentId, value, limit]
+      const matches = andMatches(scope, values)
       const starts = conditions.map((condition) => `(select min(c.chunk_index) ${ofDocument} and ${condition})`)
-      return database.for(organisationId).query<StoredPassage>(
-        `select ${passageColumns} ${ofDocument} and c.chunk_index >= coalesce(${starts.join(', ')})
+      return database.for(scope.organisationId).query<StoredPassage>(
+        `select ${passageColumns} ${ofDocument} ${matches} and c.chunk_index >= coalesce(${starts.join(', ')})
          order by c.chunk_index limit $5`,
-        [spaceId, organisationId, documentId, value, limit],
+        values,
         { signal },
       )
     },
 
-    loadTexts: ({ spaceId, organisationId }, documentId, { from, limit }, signal) =>
-      database
-        .for(organisationId)
+    async loadTexts(scope, documentId, { from, limit }, signal) {
+      const values: SqlValue[] = [scope.spaceId, scope.organisationId, documentId, limit, from]
+      const matches = andMatches(scope, values)
+      return database
+        .for(scope.organisationId)
         .query<ChunkText>(
-          `select c.id as "chunkId", c.content as text ${ofDocument} order by c.chunk_index limit $4 offset $5`,
-          [spaceId, organisationId, documentId, limit, from],
+          `select c.id as "chunkId", c.content as text ${ofDocument} ${matches} order by c.chunk_index limit $4 offset $5`,
+          values,
           { signal },
-        ),
-
-    async loadExisting({ spaceId, organisationId }, documentIds, signal) {
-      const rows = await database.for(organisationId).query<{ id: string }>(
-        `select coalesce(d.public_id, d.id) as id from documents d
-         where coalesce(d.public_id, d.id) = any($3::uuid[]) and d.is_current and d.space_id = $1 and d.organisation_id = $2`,
-        [spaceId, organisationId, [...documentIds]],
-        { signal },
-      )
-      return rows.map(({ id }) => id)
+        )
     },
 
+    loadExisting: (...given) => loadExisting(database, ...given),
     loadByIds: (scope, chunkIds, signal) => loadPassages(database, scope, chunkIds, signal),
     loadNeighbours: (scope, chunkId, signal) => loadNeighbours(database, scope, chunkId, signal),
     loadSpace: (scope, maximum, signal) => loadWholeSpace(database, scope, maximum, signal),
   }
+}
+
+async function loadExisting(
+  database: Database,
+  ...[scope, documentIds, signal]: Parameters<DocumentReader['loadExisting']>
+): Promise<string[]> {
+  const values: SqlValue[] = [scope.spaceId, scope.organisationId, [...documentIds]]
+  const matches = andMatches(scope, values)
+  const rows = await database.for(scope.organisationId).query<{ id: string }>(
+    `select coalesce(d.public_id, d.id) as id from documents d
+     where coalesce(d.public_id, d.id) = any($3::uuid[]) and d.is_current and d.space_id = $1 and d.organisation_id = $2 ${matches}`,
+    values,
+    { signal },
+  )
+  return rows.map(({ id }) => id)
 }
 
 /** Where reading may begin: the first chunk that meets a condition; the second condition counts where no chunk meets the first. */

@@ -91,7 +91,7 @@ const chunkIdsOf = async (spaceId: SpaceId) =>
   ).map(({ id }) => id)
 
 it('reads the passages of a search by keys, with one statement', async () => {
-  const scope = { organisationId, spaceId: large }
+  const scope = { organisationId, spaceId: large, filter: null }
   const chunkIds = await chunkIdsOf(large)
   const { statements, plans } = await plansOf(async () => {
     expect(await loadPassages(database, scope, chunkIds, signal)).toHaveLength(30)
@@ -101,7 +101,7 @@ it('reads the passages of a search by keys, with one statement', async () => {
 })
 
 it('reads the neighbours of a chunk by keys, with one statement', async () => {
-  const scope = { organisationId, spaceId: large }
+  const scope = { organisationId, spaceId: large, filter: null }
   const [first] = await chunkIdsOf(large)
   const { statements, plans } = await plansOf(() =>
     createDocumentReader(database).loadNeighbours(scope, first!, signal),
@@ -114,11 +114,11 @@ it('reads no chunk of a large Space to find out that it is large, and those of a
   const { loadSpace } = createDocumentReader(database)
   const maximum = { documents: 400, characters: 48_000 }
   const ofLarge = await plansOf(async () => {
-    expect(await loadSpace({ organisationId, spaceId: large }, maximum, signal)).toEqual([])
+    expect(await loadSpace({ organisationId, spaceId: large, filter: null }, maximum, signal)).toEqual([])
   })
   expect(ofLarge.statements).toBe(1)
   const ofSmall = await plansOf(async () => {
-    const chunks = await loadSpace({ organisationId, spaceId: small }, maximum, signal)
+    const chunks = await loadSpace({ organisationId, spaceId: small, filter: null }, maximum, signal)
     expect(chunks.map(({ documentName, chunkIndex }) => `${documentName}.${chunkIndex}`)).toEqual(
       [1, 2, 3, 4].flatMap((file) => [0, 1, 2].map((chunk) => `file ${file}.${chunk}`)),
     )

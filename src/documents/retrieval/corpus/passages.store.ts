@@ -1,6 +1,7 @@
-import type { Database } from '../../../platform/database/index.ts'
+import type { Database, SqlValue } from '../../../platform/database/index.ts'
 import type { DocumentId } from '../../../platform/kernel/index.ts'
-import type { SpaceScope } from '../engine.ts'
+import type { ReadScope } from '../engine.ts'
+import { andMatches } from './filter-condition.ts'
 
 /** A chunk of a searchable document. */
 export interface StoredPassage {
@@ -38,18 +39,20 @@ export const joinDocument = 'cross join lateral (select * from documents where i
 /** Its document is searchable; looked up by its key as well. */
 export const isOfSearchable = '(select i.searchable from indexed_documents i where i.document_id = c.document_id)'
 
-/** The chunks of these ids in no order, without those that were deleted or are not searchable. */
+/** The chunks of these ids in no order, without those that were deleted, are not searchable or do not match. */
 export function loadPassages(
   database: Database,
-  scope: SpaceScope,
+  scope: ReadScope,
   chunkIds: readonly string[],
   signal: AbortSignal,
 ): Promise<StoredPassage[]> {
+  const values: SqlValue[] = [scope.spaceId, scope.organisationId, [...chunkIds]]
+  const matches = andMatches(scope, values)
   return database.for(scope.organisationId).query(
     `select ${passageColumns}
      from chunks c ${joinDocument}
-     where c.space_id = $1 and c.organisation_id = $2 and c.id = any($3::uuid[]) and ${isOfSearchable}`,
-    [scope.spaceId, scope.organisationId, [...chunkIds]],
+     where c.space_id = $1 and c.organisation_id = $2 and c.id = any($3::uuid[]) and ${isOfSearchable} ${matches}`,
+    values,
     { signal, prepared: true },
   )
 }

@@ -1,10 +1,11 @@
-import type { Queryable, QueryOptions } from '../../../platform/database/index.ts'
-import type { SpaceScope } from '../engine.ts'
+import type { Queryable, QueryOptions, SqlValue } from '../../../platform/database/index.ts'
+import type { ReadScope } from '../engine.ts'
 import { termsVersion } from '../lexical/analyse-text.ts'
 import type { Language } from '../../../platform/language/index.ts'
 import type { EmbeddingVersion } from './embedding-versions.store.ts'
+import { andMatching } from './filter-condition.ts'
 
-/** What a search through the corpus needs to know about its Space before it starts. */
+/** What a search through the corpus needs to know about its Space before it starts; with a filter, about the documents that match. */
 export interface SpaceState {
   /** Searchable ones. */
   chunks: number
@@ -22,14 +23,16 @@ type SpaceRow = Omit<SpaceState, 'embeddingVersions'> & {
 
 export async function loadSpaceState(
   queryable: Queryable,
-  { organisationId, spaceId }: SpaceScope,
+  scope: ReadScope,
   options: QueryOptions,
 ): Promise<SpaceState> {
+  const values: SqlValue[] = [scope.organisationId, scope.spaceId]
+  const matches = andMatching(scope, values)('document_id')
   const [row] = await queryable.query<SpaceRow>(
     // Grouped first: a Space has thousands of documents, and few combinations of languages.
     `with own as (
        select languages, sum(chunk_count) as chunks, sum(term_count) as terms, min(terms_version) as terms_version
-       from indexed_documents where organisation_id = $1 and space_id = $2 and searchable group by languages
+       from indexed_documents where organisation_id = $1 and space_id = $2 and searchable ${matches} group by languages
      )
      select coalesce(sum(chunks), 0)::int as chunks,
        coalesce(sum(terms)::float8 / nullif(sum(chunks), 0)::float8, 0) as "averageTerms",
@@ -39,7 +42,7 @@ export async function loadSpaceState(
           'storage', storage, 'state', state, 'createdAt', created_at, 'source', source) order by state), '[]')
         from embedding_generations where state <> 'retired') as "embeddingVersions"
      from own`,
-    [organisationId, spaceId],
+    values,
     options,
   )
   const embeddingVersions = row!.embeddingVersions.map((version) => ({

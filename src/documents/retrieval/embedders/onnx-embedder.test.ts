@@ -101,6 +101,7 @@ describe.runIf(installed)(`a local model${missing}`, () => {
     const [best] = await retrieval.search({
       organisationId: fixture.organisationId,
       spaceId: fixture.spaceId,
+      filter: null,
       query: 'Arzt',
       limit: 1,
       signal: AbortSignal.timeout(30_000),

@@ -1,13 +1,14 @@
-import type { Queryable, QueryOptions } from '../../../platform/database/index.ts'
+import type { Queryable, QueryOptions, SqlValue } from '../../../platform/database/index.ts'
 import { vectorParameter, vectorTable } from '../corpus/embedding-versions.store.ts'
 import type { SpaceState } from '../corpus/space-state.store.ts'
-import type { SpaceScope } from '../engine.ts'
+import { andMatching } from '../corpus/filter-condition.ts'
+import type { ReadScope } from '../engine.ts'
 import { allVariants, chooseTerms, maximumRankedTerms, type QueryTerm, rankByBm25 } from '../lexical/bm25.ts'
 import type { CorpusSearch, ScoredChunk, VectorRequest } from './candidates.ts'
 
 export interface ScanContext {
   queryable: Queryable
-  scope: SpaceScope
+  scope: ReadScope
   space: Pick<SpaceState, 'chunks' | 'averageTerms'>
   options: QueryOptions
 }
@@ -15,11 +16,14 @@ export interface ScanContext {
 /** Chunks whose terms are counted to choose among the terms of a long query. */
 export const sampledChunks = 2_000
 
-/** Documents are selected by the id that clients use; chunks have the id of a row. */
-const isWanted = (table: string, parameter: string) =>
-  `(${parameter}::uuid[] is null or ${table}.document_id in (
-     select w.id from documents w where coalesce(w.public_id, w.id) = any(${parameter}::uuid[]) and w.is_current))`
-const wantedDocuments = ({ documentIds }: SpaceScope) => (documentIds ? [...documentIds] : null)
+/** Conditions on a column with the id of a document's row; `documentIds` are those that clients use. Adds its parameters to `values`. */
+function andWanted(scope: ReadScope, values: SqlValue[], column: string): string {
+  const matches = andMatching(scope, values)(column)
+  if (!scope.documentIds) return matches
+  values.push([...scope.documentIds])
+  return `${matches} and ${column} in (
+     select w.id from documents w where coalesce(w.public_id, w.id) = any($${values.length}::uuid[]) and w.is_current)`
+}
 
 /** Searches a Space by reading all of it: exact, without an index that would slow down every insert. Searchable chunks only. */
 export function createExactScan(context: ScanContext): CorpusSearch {
@@ -36,14 +40,15 @@ export async function selectTerms(
   terms: readonly QueryTerm[],
 ): Promise<readonly QueryTerm[]> {
   if (terms.length <= maximumRankedTerms) return terms
+  const values: SqlValue[] = [allVariants(terms), scope.spaceId, scope.organisationId]
   const counted = await queryable.query<{ term: number; frequency: number }>(
     `select t.term, count(*)::int as frequency
      from (
        select c.terms from chunk_terms c join indexed_documents d on d.document_id = c.document_id and d.searchable
-       where c.space_id = $2 and c.organisation_id = $3 limit ${sampledChunks}
+       where c.space_id = $2 and c.organisation_id = $3 ${andWanted(scope, values, 'c.document_id')} limit ${sampledChunks}
      ) c, lateral (select distinct unnest(c.terms) as term) t
      where t.term = any($1::int[]) group by 1`,
-    [allVariants(terms), scope.spaceId, scope.organisationId],
+    values,
     options,
   )
   const frequencies = new Map(counted.map(({ term, frequency }) => [term, frequency]))
@@ -59,13 +64,14 @@ export async function scanTerms(
   limit: number,
 ): Promise<ScoredChunk[]> {
   if (terms.length === 0) return []
+  const values: SqlValue[] = [allVariants(terms), scope.spaceId, scope.organisationId]
   const rows = await queryable.query<{ chunkId: string; length: number; counts: string }>(
     `select c.chunk_id as "chunkId", cardinality(c.terms) as length, array_to_string(array(
          select width_bucket(q.term, c.terms) - width_bucket(q.term - 1, c.terms) from unnest($1::int[]) q (term)
        ), ' ') as counts
      from chunk_terms c join indexed_documents d on d.document_id = c.document_id and d.searchable
-     where c.terms && $1::int[] and c.space_id = $2 and c.organisation_id = $3 and ${isWanted('c', '$4')}`,
-    [allVariants(terms), scope.spaceId, scope.organisationId, wantedDocuments(scope)],
+     where c.terms && $1::int[] and c.space_id = $2 and c.organisation_id = $3 ${andWanted(scope, values, 'c.document_id')}`,
+    values,
     options,
   )
   const hits = rows.map(({ chunkId, length, counts }) => ({ chunkId, length, counts: counts.split(' ').map(Number) }))
@@ -77,21 +83,21 @@ function scanVectors(
   { queryable, scope, options }: ScanContext,
   { version, vector, limit, since }: VectorRequest,
 ): Promise<ScoredChunk[]> {
+  const values: SqlValue[] = [
+    vectorParameter(version, vector),
+    scope.spaceId,
+    scope.organisationId,
+    limit,
+    since ?? new Date(0),
+  ]
   // `+ 0` keeps the planner from an index, which would return a part only.
   return queryable.query<ScoredChunk>(
     `select e.chunk_id as "chunkId", 1 - (e.embedding <=> $1::${version.storage}) as score
      from ${vectorTable(version)} e join indexed_documents d on d.document_id = e.document_id and d.searchable
      where e.space_id = $2 and e.organisation_id = $3 and d.updated_at >= $5::timestamptz
-       and ${isWanted('e', '$6')}
+       ${andWanted(scope, values, 'e.document_id')}
      order by (e.embedding <=> $1::${version.storage}) + 0, e.chunk_id limit $4`,
-    [
-      vectorParameter(version, vector),
-      scope.spaceId,
-      scope.organisationId,
-      limit,
-      since ?? new Date(0),
-      wantedDocuments(scope),
-    ],
+    values,
     options,
   )
 }

@@ -57,6 +57,7 @@ export interface FixtureDocument {
   spaceId: SpaceId
   name: string
   url: string | null
+  metadata: Record<string, unknown> | null
 }
 
 export async function createIndexFixture({
@@ -77,11 +78,27 @@ export async function createIndexFixture({
     organisationId,
     spaceId,
     async createDocument(given = {}) {
-      const document = { id: createDocumentId(), organisationId, spaceId, name: 'file.txt', url: null, ...given }
+      const document = {
+        id: createDocumentId(),
+        organisationId,
+        spaceId,
+        name: 'file.txt',
+        url: null,
+        metadata: null,
+        ...given,
+      }
       await corpus.execute(
         `insert into documents (id, organisation_id, space_id, name, source_url, format, mime_type, size_bytes,
-           content_sha256, blob_key) values ($1, $2, $3, $4, $5, 'txt', 'text/plain', 1, '\\x00', $6)`,
-        [document.id, document.organisationId, document.spaceId, document.name, document.url, createUuid()],
+           content_sha256, blob_key, metadata) values ($1, $2, $3, $4, $5, 'txt', 'text/plain', 1, '\\x00', $6, $7::text::json)`,
+        [
+          document.id,
+          document.organisationId,
+          document.spaceId,
+          document.name,
+          document.url,
+          createUuid(),
+          document.metadata && JSON.stringify(document.metadata),
+        ],
       )
       return document
     },

@@ -48,7 +48,7 @@ const sentences = (count: number, from = 0) => Array.from({ length: count }, (_,
 
 async function search(query: string, { by = memory, limit = 10, spaceId = fixture.spaceId } = {}) {
   const { organisationId } = fixture
-  return by.search({ organisationId, spaceId, query, limit, signal: AbortSignal.timeout(30_000) })
+  return by.search({ organisationId, spaceId, filter: null, query, limit, signal: AbortSignal.timeout(30_000) })
 }
 
 function isLoaded(spaceId: SpaceId = fixture.spaceId, by = engine): boolean {
@@ -134,7 +134,7 @@ describe('a Space in memory', () => {
   it('is never searched for another organisation', async () => {
     await fixture.add(sentences(30))
     await engine.warm()
-    const scope = { organisationId: createOrganisationId(), spaceId: fixture.spaceId }
+    const scope = { organisationId: createOrganisationId(), spaceId: fixture.spaceId, filter: null }
     expect((await engine.openSpace(scope, AbortSignal.timeout(30_000))).isEmpty).toBe(true)
     const request = { ...scope, query: 'badger', limit: 5, signal: AbortSignal.timeout(30_000) }
     expect(await memory.search(request)).toEqual([])
@@ -162,7 +162,7 @@ describe('a Space in memory', () => {
         .id
     const [goneChunk, keptChunk] = [await chunkOf(gone.id), await chunkOf(kept.id)]
     const inMemory = async () => {
-      const space = await engine.openSpace(fixture, AbortSignal.timeout(30_000))
+      const space = await engine.openSpace({ ...fixture, filter: null }, AbortSignal.timeout(30_000))
       const vector = (await queryVector('badger'))!
       const vectors = [{ version: space.embeddingVersions[0]!, vector, hasSemantics: true }]
       return (await space.findCandidates({ terms: [], vectors, limit: 5 })).map(({ chunkId }) => chunkId)
@@ -234,7 +234,7 @@ describe('Spaces of two organisations', () => {
       scope: { organisationId: OrganisationId; spaceId: SpaceId },
       signal = AbortSignal.timeout(30_000),
     ) => {
-      const space = await engine.openSpace(scope, signal)
+      const space = await engine.openSpace({ ...scope, filter: null }, signal)
       const vectors = [{ version: space.embeddingVersions[0]!, vector, hasSemantics: true }]
       return space.findCandidates({ terms: [], vectors, limit: 5 })
     }
@@ -305,7 +305,7 @@ describe('Spaces of two organisations', () => {
     await using _ = { [Symbol.asyncDispose]: () => slow.close() }
     const by = createRetrieval({ index: indexOf(slow), embedder: fixture.embedder })
     for (const spaceId of mine) await search('badger', { by, spaceId })
-    await by.search({ ...other, query: 'badger', limit: 5, signal: AbortSignal.timeout(30_000) })
+    await by.search({ ...other, filter: null, query: 'badger', limit: 5, signal: AbortSignal.timeout(30_000) })
     allWait.resolve()
     for (const spaceId of all) await untilLoaded(spaceId, slow)
     noteLoaded()
@@ -321,7 +321,7 @@ describe('Spaces of two organisations', () => {
     const small = createMemoryEngine({ database: fixture.databases.corpus, maximumBytes: 210_000, fromChunks: 1 })
     await using _ = { [Symbol.asyncDispose]: () => small.close() }
     const by = createRetrieval({ index: indexOf(small), embedder: fixture.embedder })
-    await by.search({ ...other, query: 'badger', limit: 5, signal: AbortSignal.timeout(30_000) })
+    await by.search({ ...other, filter: null, query: 'badger', limit: 5, signal: AbortSignal.timeout(30_000) })
     await untilLoaded(other.spaceId, small)
     for (const spaceId of mine) {
       await search('badger', { by, spaceId })

@@ -6,6 +6,7 @@ import type {
   Candidate,
   CandidateQuery,
   MaintenanceReport,
+  ReadScope,
   SearchEngine,
   SpaceScope,
   SpaceSearch,
@@ -16,6 +17,7 @@ import { dropSearchIndex, loadSearchIndexes } from '../search-indexes.store.ts'
 import { type MemoryCandidate, packTerms } from './messages.ts'
 import { type CachedSpace, SpaceCache } from './space-cache.ts'
 import { SpaceSync } from './space-sync.ts'
+import { loadMatchingIds } from './space-rows.store.ts'
 
 export interface MemoryEngineOptions {
   database: Database
@@ -71,7 +73,7 @@ export function createMemoryEngine(options: MemoryEngineOptions): MemoryEngine {
     openSpace(scope, signal) {
       searchedAtMs = performance.now()
       const space = scope.documentIds ? undefined : cache.use(scope)
-      return space ? Promise.resolve(openCached(parts, space, signal)) : openScanned(parts, scope, signal)
+      return space ? openCached(parts, space, scope, signal) : openScanned(parts, scope, signal)
     },
     async stage(chunks) {
       sync.stage(chunks)
@@ -121,9 +123,10 @@ async function dropFormerIndexes(database: Database): Promise<MaintenanceReport>
   return { built: [], dropped }
 }
 
-async function openScanned(parts: Parts, scope: SpaceScope, signal: AbortSignal): Promise<SpaceSearch> {
+async function openScanned(parts: Parts, scope: ReadScope, signal: AbortSignal): Promise<SpaceSearch> {
   const space = await loadSpaceState(parts.database.for(scope.organisationId), scope, { signal })
-  if (parts.isEnabled) parts.sync.consider(scope, space.chunks)
+  // Of the whole Space: a filter may let only a few of its chunks through.
+  if (parts.isEnabled) parts.sync.consider(scope, scope.filter ? Infinity : space.chunks)
   return {
     ...space,
     isEmpty: space.chunks === 0,
@@ -133,25 +136,32 @@ async function openScanned(parts: Parts, scope: SpaceScope, signal: AbortSignal)
 }
 
 /** In one transaction: a search waits once for the one connection, and not again before each of its statements. */
-function scan(database: Database, scope: SpaceScope, space: SpaceState, query: CandidateQuery, signal: AbortSignal) {
+function scan(database: Database, scope: ReadScope, space: SpaceState, query: CandidateQuery, signal: AbortSignal) {
   const options = { signal }
   return database
     .for(scope.organisationId)
     .transaction((queryable) => findCandidates(createExactScan({ queryable, scope, space, options }), query), options)
 }
 
-function openCached(parts: Parts, space: CachedSpace, signal: AbortSignal): SpaceSearch {
+async function openCached(
+  parts: Parts,
+  space: CachedSpace,
+  scope: ReadScope,
+  signal: AbortSignal,
+): Promise<SpaceSearch> {
   const database = parts.database.for(space.organisationId)
   const documents = new Map<string, string>()
+  let matching = await loadMatchingIds(database, scope, signal)
   let discards = 0
   return {
-    isEmpty: false,
+    isEmpty: matching?.length === 0,
     languages: [...space.languages],
     hasFormerTerms: space.hasFormerTerms,
     embeddingVersions: space.versions,
     async findCandidates(query) {
-      const found = discards < maximumDiscards ? await searchInMemory(parts, space, query, signal) : null
-      if (!found) return scan(database, space, await loadSpaceState(database, space, { signal }), query, signal)
+      const found =
+        discards < maximumDiscards ? await searchInMemory(parts, { space, scope, matching }, query, signal) : null
+      if (!found) return scan(database, scope, await loadSpaceState(database, scope, { signal }), query, signal)
       for (const { chunkId, documentId } of found.inMemory) documents.set(chunkId, documentId)
       return found.candidates
     },
@@ -159,6 +169,7 @@ function openCached(parts: Parts, space: CachedSpace, signal: AbortSignal): Spac
       discards++
       const stale = new Set(chunkIds.map((chunkId) => documents.get(chunkId)).filter((id) => id !== undefined))
       await parts.sync.refresh(space.spaceId, [...stale])
+      matching = await loadMatchingIds(database, scope, signal)
     },
   }
 }
@@ -166,7 +177,7 @@ function openCached(parts: Parts, space: CachedSpace, signal: AbortSignal): Spac
 /** Null: the search in memory failed, or the Space was evicted. Vectors of versions other than the active one are in the database only. */
 async function searchInMemory(
   parts: Parts,
-  space: CachedSpace,
+  { space, scope, matching }: { space: CachedSpace; scope: ReadScope; matching: Uint8Array | null },
   query: CandidateQuery,
   signal: AbortSignal,
 ): Promise<{ inMemory: MemoryCandidate[]; candidates: Candidate[] } | null> {
@@ -176,11 +187,17 @@ async function searchInMemory(
   const own = query.vectors.find(({ version }) => version.id === active.id)
   const others = query.vectors.filter((one) => one !== own)
   const vectorQuery = { vector: own?.vector ?? null, similarityFloor: own ? similarityFloor(own) : 0 }
+  const memoryQuery = {
+    terms: packTerms(query.terms),
+    limit: query.limit,
+    documents: matching,
+    ...vectorQuery,
+  }
   const options = { signal }
   const queryable = parts.database.for(space.organisationId)
-  const tables = createExactScan({ queryable, scope: space, space: { chunks: 0, averageTerms: 0 }, options })
+  const tables = createExactScan({ queryable, scope, space: { chunks: 0, averageTerms: 0 }, options })
   const [inMemory, byVectors] = await Promise.all([
-    cache.search(space, { terms: packTerms(query.terms), limit: query.limit, ...vectorQuery }, signal).catch(failed),
+    cache.search(space, memoryQuery, signal).catch(failed),
     searchVectors(tables, others, query),
   ])
   return inMemory && { inMemory, candidates: await joinVectorResults(tables, inMemory, byVectors) }

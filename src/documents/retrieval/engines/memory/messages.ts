@@ -48,6 +48,8 @@ export interface MemoryQuery {
   limit: number
   /** Least similarity of a candidate found by the vector. */
   similarityFloor: number
+  /** The ids of the only documents that are searched, 16 bytes each; null: all of the Space. */
+  documents: Uint8Array | null
 }
 
 export type MemoryCandidate = Candidate & { documentId: string }

@@ -21,6 +21,8 @@ export interface RankedChunks {
   /** Visible ones, and their mean length. */
   visibleChunks: number
   averageLength: number
+  /** Chunks are hidden because a filter excludes their documents. */
+  isFiltered: boolean
 }
 
 export const droppedOrdinal = 0xffff_ffff
@@ -59,13 +61,16 @@ export class Postings {
 
   /** Offers every visible chunk that contains one of the terms, with its BM25 score. */
   offerAll(terms: readonly QueryTerm[], chunks: RankedChunks, top: TopList): void {
-    const { visible, length, visibleChunks } = chunks
+    const { visible, length, visibleChunks, isFiltered } = chunks
     const scores = new Float32Array(length)
     const norm = bm25Norm(chunks)
     const isAllVisible = visibleChunks === length
-    const chosen = chooseTerms(terms, (term) => this.#entriesOf(term).length, visibleChunks)
+    const frequencyOf = (list: Uint32Array) => (isAllVisible ? list.length : countVisible(list, visible))
+    // Hidden chunks of a whole Space are few; those outside of a filter are not.
+    const roughFrequencyOf = isFiltered ? frequencyOf : (list: Uint32Array) => list.length
+    const chosen = chooseTerms(terms, (term) => roughFrequencyOf(this.#entriesOf(term)), visibleChunks)
     const lists = allVariants(chosen).map((term) => this.#entriesOf(term))
-    const frequencies = lists.map((list) => (isAllVisible ? list.length : countVisible(list, visible)))
+    const frequencies = lists.map(frequencyOf)
     const weights = variantWeights(chosen, frequencies, visibleChunks)
     for (const [variant, list] of lists.entries()) addScores(scores, list, weights[variant]!, chunks, norm)
     let threshold = Math.max(0, top.threshold())

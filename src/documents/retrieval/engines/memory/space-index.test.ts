@@ -137,7 +137,14 @@ describe('a Space in memory', () => {
     space: SpaceIndex,
     { terms = [], ...query }: Partial<Omit<MemoryQuery, 'terms'>> & { terms?: QueryTerm[] },
   ) {
-    return space.search({ terms: packTerms(terms), vector: null, limit: 1_000, similarityFloor: -2, ...query })
+    return space.search({
+      terms: packTerms(terms),
+      vector: null,
+      limit: 1_000,
+      similarityFloor: -2,
+      documents: null,
+      ...query,
+    })
   }
 
   const wordsOf = (terms: readonly number[]): QueryTerm[] =>

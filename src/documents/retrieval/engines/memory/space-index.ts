@@ -19,6 +19,15 @@ interface Run extends DocumentRun {
   ranges: [number, number][]
 }
 
+/** The chunks that one search may find. */
+interface ShownChunks {
+  /** By ordinal; 0: hidden. */
+  visible: Uint8Array
+  chunks: number
+  /** Of all of them, repeats counted. */
+  terms: number
+}
+
 const idBytes = 16
 /** Chunks of removed runs are dropped when they are more than this share of all. */
 const compactAboveShare = 0.25
@@ -96,18 +105,20 @@ export class SpaceIndex {
     this.#loadedIds = null
   }
 
-  search({ terms: packed, vector, limit, similarityFloor }: MemoryQuery): MemoryCandidate[] {
+  search({ terms: packed, vector, limit, similarityFloor, documents }: MemoryQuery): MemoryCandidate[] {
     const best = createTopList(limit)
     const terms = unpackTerms(packed)
+    const shown = documents ? this.#only(documents) : this.#shown()
     const chunks = {
-      visible: this.#visible.values,
+      visible: shown.visible,
       lengths: this.#lengths.values,
       length: this.#lengths.length,
-      visibleChunks: this.#visibleChunks,
-      averageLength: this.#visibleTerms / Math.max(1, this.#visibleChunks),
+      visibleChunks: shown.chunks,
+      averageLength: shown.terms / Math.max(1, shown.chunks),
+      isFiltered: documents !== null,
     }
     if (terms.length > 0) this.#postings.offerAll(terms, chunks, best)
-    const nearest = vector ? this.#vectors.nearest(vector, this.#visible.values, limit, similarityFloor) : []
+    const nearest = vector ? this.#vectors.nearest(vector, shown.visible, limit, similarityFloor) : []
     const found = new Map<number, MemoryCandidate>()
     for (const { ordinal, score } of best.take()) {
       found.set(ordinal, this.#candidate(ordinal, score, vector ? this.#vectors.similarityTo(ordinal) : null))
@@ -116,6 +127,28 @@ export class SpaceIndex {
       if (!found.has(ordinal)) found.set(ordinal, this.#candidate(ordinal, null, score))
     }
     return [...found.values()]
+  }
+
+  #shown(): ShownChunks {
+    return { visible: this.#visible.values, chunks: this.#visibleChunks, terms: this.#visibleTerms }
+  }
+
+  /** The visible chunks of these documents: they are ranked as if the Space had no others. */
+  #only(documents: Uint8Array): ShownChunks {
+    const visible = new Uint8Array(this.#lengths.length)
+    let chunks = 0
+    let terms = 0
+    for (let at = 0; at < documents.length; at += idBytes) {
+      for (const run of this.#runsByDocument.get(formatUuid(documents.subarray(at, at + idBytes))) ?? []) {
+        if (!run.searchable) continue
+        for (const [from, until] of run.ranges) {
+          visible.fill(1, from, until)
+          chunks += until - from
+          for (let ordinal = from; ordinal < until; ordinal++) terms += this.#lengths.values[ordinal]!
+        }
+      }
+    }
+    return { visible, chunks, terms }
   }
 
   bytes(): number {

@@ -1,7 +1,14 @@
 import { createTimeSlices } from '../../../../platform/kernel/index.ts'
-import { type Database, decodeVector, type Queryable, type QueryOptions } from '../../../../platform/database/index.ts'
+import {
+  type Database,
+  decodeVector,
+  type Queryable,
+  type QueryOptions,
+  type SqlValue,
+} from '../../../../platform/database/index.ts'
 import { type EmbeddingVersion, vectorTable } from '../../corpus/embedding-versions.store.ts'
-import type { SpaceScope } from '../../engine.ts'
+import { filterCondition } from '../../corpus/filter-condition.ts'
+import type { ReadScope, SpaceScope } from '../../engine.ts'
 import { termsVersion } from '../../lexical/analyse-text.ts'
 import type { Language } from '../../../../platform/language/index.ts'
 import { type ChunkColumns, type DocumentRun, type DocumentState, toColumns } from './messages.ts'
@@ -63,6 +70,25 @@ export async function loadDocuments(
     languages,
     hasFormerTerms: rows.some((row) => row.termsVersion < termsVersion),
   }
+}
+
+/** The ids of the documents that match the scope's filter, 16 bytes each; null without a filter. */
+export async function loadMatchingIds(
+  database: Database,
+  scope: ReadScope,
+  signal: AbortSignal,
+): Promise<Uint8Array | null> {
+  const values: SqlValue[] = []
+  const condition = filterCondition(scope, scope.filter, values)
+  if (condition === null) return null
+  const [row] = await database
+    .for(scope.organisationId)
+    .query<{ ids: Uint8Array | null }>(
+      `select string_agg(uuid_send(d.id), ''::bytea) as ids from documents d where ${condition}`,
+      values,
+      { signal },
+    )
+  return row!.ids ?? new Uint8Array()
 }
 
 interface ChunkRow extends DocumentRun {

@@ -1,4 +1,6 @@
 import type { QueryTerm } from '../../lexical/bm25.ts'
+import { filterCondition } from '../../corpus/filter-condition.ts'
+import type { SqlValue } from '../../../../platform/database/index.ts'
 import { vectorParameter, vectorTable } from '../../corpus/embedding-versions.store.ts'
 import type { LexicalChunk, VectorRequest } from '../candidates.ts'
 import type { ScanContext } from '../exact-scan.store.ts'
@@ -10,7 +12,12 @@ import { bm25IndexName, spaceLiteral } from './space-indexes.store.ts'
  */
 const maximumRepeats = 50
 
-/** Chunks by the Space's BM25 index. Null: too few of the best are searchable, or the planner did not use the index. */
+/** How many of the best are read until enough of them can be found, in multiples of those. */
+const steps = [1, 2]
+/** With a filter, which may exclude most of the best. Beyond the last one, all chunks that match are compared. */
+const filteredSteps = [4, 16, 64]
+
+/** Chunks by the Space's BM25 index. Null: too few of the best are searchable and match, or the planner did not use the index. */
 export async function searchBm25Index(
   context: ScanContext,
   terms: readonly QueryTerm[],
@@ -18,8 +25,9 @@ export async function searchBm25Index(
   compared?: ComparedVector,
 ): Promise<LexicalChunk[] | null> {
   // Usually all of them are searchable: only chunks that are being imported are not.
-  for (const inner of [limit, limit * 2]) {
-    const best = await readBest(context, terms, inner, compared)
+  for (const step of context.scope.filter ? filteredSteps : steps) {
+    const inner = limit * step
+    const best = await readBest(context, terms, inner, context.scope.filter ? undefined : compared)
     // The score is a by-product of the index scan; with any other plan it is 0 or the same for all rows.
     if (best.length > 1 && best.every((row) => row.score === best[0]!.score)) return null
     const found = best.filter((row) => row.searchable && row.score > 0)
@@ -41,24 +49,23 @@ function readBest(
   inner: number,
   compared: ComparedVector | undefined,
 ): Promise<(LexicalChunk & { searchable: boolean })[]> {
+  const values: SqlValue[] = [scope.organisationId, repeatedByWeight(terms).join(' '), inner]
+  if (compared) values.push(vectorParameter(compared.version, compared.vector))
+  const condition = filterCondition(scope, scope.filter, values)
+  const matches = condition === null ? '' : `and (select ${condition} from documents d where d.id = best.document_id)`
   const similarity = compared
     ? `(select 1 - (e.embedding <=> $4::${compared.version.storage}) from ${vectorTable(compared.version)} e
          where e.space_id = ${spaceLiteral(scope.spaceId)} and e.chunk_id = best.chunk_id)`
     : 'null::float8'
   // A subselect, not a CTE: inside a CTE the extension computes every score a second time, 0.13 ms a row.
   return queryable.query(
-    `select best.chunk_id as "chunkId", best.score, d.searchable, ${similarity} as similarity
+    `select best.chunk_id as "chunkId", best.score, (d.searchable ${matches}) as searchable, ${similarity} as similarity
      from (
        select chunk_id, document_id, -bm25_get_current_score() as score from chunk_terms
        where space_id = ${spaceLiteral(scope.spaceId)} and organisation_id = $1
        order by chunk_terms_text(terms) <@> to_bm25query($2, '${bm25IndexName(scope.spaceId)}') limit $3
      ) best join indexed_documents d on d.document_id = best.document_id`,
-    [
-      scope.organisationId,
-      repeatedByWeight(terms).join(' '),
-      inner,
-      ...(compared ? [vectorParameter(compared.version, compared.vector)] : []),
-    ],
+    values,
     options,
   )
 }

@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks'
 import type { Database } from '../../../../platform/database/index.ts'
 import { type Log, silentLog } from '../../../../platform/kernel/index.ts'
 import { loadSpaceState } from '../../corpus/space-state.store.ts'
-import type { SearchEngine, SpaceScope, SpaceSearch } from '../../engine.ts'
+import type { ReadScope, SearchEngine, SpaceSearch } from '../../engine.ts'
 import { type CorpusSearch, findCandidates, type ScoredChunk, type VectorRequest } from '../candidates.ts'
 import { createExactScan, sampledChunks, type ScanContext, scanTerms, selectTerms } from '../exact-scan.store.ts'
 import { searchBm25Index } from './bm25-index.store.ts'
@@ -26,11 +26,23 @@ const bm25StagingSettings = {
 }
 /** A transaction's fixed cost (8 exchanges and a commit) is small next to so many rows. Nothing waits for it but other writes of its document. */
 const staging = { maximumRows: 256, targetMs: 100 }
+const defaultScannedFilteredChunks = 5_000
 /** Published chunks after which new ones may need an index; half of a tail that is due. */
 const chunksPerSignal = 5_000
 
+export interface PostgresEngineOptions {
+  database: Database
+  log?: Log
+  /** Chunks that match a filter, up to which all of them are compared instead of searching an index. */
+  scannedFilteredChunks?: number
+}
+
 /** Searches in PostgreSQL: HNSW indexes and, with pg_textsearch, a BM25 index for each large Space; other Spaces are scanned. */
-export function createPostgresEngine({ database, log = silentLog }: { database: Database; log?: Log }): SearchEngine {
+export function createPostgresEngine({
+  database,
+  log = silentLog,
+  scannedFilteredChunks = defaultScannedFilteredChunks,
+}: PostgresEngineOptions): SearchEngine {
   const { bm25, serverVersion } = database.features
   if (!bm25) {
     log.warn(
@@ -46,7 +58,7 @@ export function createPostgresEngine({ database, log = silentLog }: { database: 
       ? 'BM25 (pg_textsearch) and HNSW indexes for large Spaces'
       : 'BM25 by exact scan (pg_textsearch is not installed) and HNSW indexes for large Spaces',
     staging: { ...staging, settings: bm25 ? bm25StagingSettings : {} },
-    openSpace: (scope, signal) => openSpace({ database, samples }, scope, signal),
+    openSpace: (scope, signal) => openSpace({ database, samples, scannedFilteredChunks }, scope, signal),
     // The database is the only copy: there is nothing to report to.
     async stage() {},
     publish(_run, chunks) {
@@ -78,9 +90,10 @@ export function createPostgresEngine({ database, log = silentLog }: { database: 
 interface Parts {
   database: Database
   samples: TermSamples
+  scannedFilteredChunks: number
 }
 
-async function openSpace(parts: Parts, scope: SpaceScope, signal: AbortSignal): Promise<SpaceSearch> {
+async function openSpace(parts: Parts, scope: ReadScope, signal: AbortSignal): Promise<SpaceSearch> {
   const database = parts.database.for(scope.organisationId)
   const prepared = { signal, prepared: true }
   const [space, names, segments] = await Promise.all([
@@ -105,13 +118,14 @@ interface SpaceIndexes {
 
 /** Uses the indexes that the Space has, and scans where there is none or where it returns too little. */
 function createIndexedSearch(
-  { database, samples }: Parts,
+  { database, samples, scannedFilteredChunks }: Parts,
   context: ScanContext,
   { names, segments }: SpaceIndexes,
 ): CorpusSearch {
   const scan = createExactScan(context)
   const { scope, space, options } = context
-  if (scope.documentIds) return scan
+  // `space` counts what the filter lets through: few chunks are compared faster than an index is searched for them.
+  if (scope.documentIds || (scope.filter && space.chunks <= scannedFilteredChunks)) return scan
   return {
     ...scan,
     async byTerms(all, limit, compared) {
@@ -140,7 +154,8 @@ function createIndexedSearch(
   /** Null: all vectors of the Space are compared. */
   function chooseVectorSearch(request: VectorRequest): ((context: ScanContext) => Promise<ScoredChunk[]>) | null {
     const { version } = request
-    if (names.has(vectorIndexName(version.id, scope.spaceId))) return (within) => searchHnswIndex(within, request)
+    if (!scope.filter && names.has(vectorIndexName(version.id, scope.spaceId)))
+      return (within) => searchHnswIndex(within, request)
     const own = segments.filter(({ versionId }) => versionId === version.id)
     return own.length === 0 ? null : (within) => searchSegments(within, request, own)
   }

@@ -1,4 +1,5 @@
-import { encodeHalfVector } from '../../../../platform/database/index.ts'
+import { encodeHalfVector, type SqlValue } from '../../../../platform/database/index.ts'
+import { filterCondition } from '../../corpus/filter-condition.ts'
 import { vectorParameter, vectorTable } from '../../corpus/embedding-versions.store.ts'
 import type { ScoredChunk, VectorRequest } from '../candidates.ts'
 import type { ScanContext } from '../exact-scan.store.ts'
@@ -21,38 +22,45 @@ export async function searchSegments(
     enable_seqscan: 'off',
     jit: 'off',
   }
+  const values: SqlValue[] = [
+    vectorParameter(version, vector),
+    encodeHalfVector(normalised(vector)),
+    scope.organisationId,
+    scope.spaceId,
+    limit,
+    segments.map(({ id }) => id),
+  ]
+  const matches = filterCondition(scope, scope.filter, values)
   return queryable.query<ScoredChunk>(
     `select chunk_id as "chunkId", 1 - distance as score from (
-       ${segments.map((segment) => nearestOf(segment, version.dimensions)).join(' union all ')}
+       ${segments.map((segment) => nearestOf(segment, version.dimensions, matches)).join(' union all ')}
        union all (
          select e.chunk_id, e.distance from (
            select document_id from indexed_documents
-           where organisation_id = $3 and space_id = $4 and searchable and not vector_segments && $6::int[] offset 0
+           where organisation_id = $3 and space_id = $4 and searchable and not vector_segments && $6::int[]
+             ${matches === null ? '' : `and document_id in (select d.id from documents d where ${matches})`} offset 0
          ) tail cross join lateral (
            select e.chunk_id, e.embedding <=> $1::${version.storage} as distance from ${vectorTable(version)} e
            where e.document_id = tail.document_id offset 0
          ) e order by e.distance limit $5
        )
      ) found order by distance limit $5`,
-    [
-      vectorParameter(version, vector),
-      encodeHalfVector(normalised(vector)),
-      scope.organisationId,
-      scope.spaceId,
-      limit,
-      segments.map(({ id }) => id),
-    ],
+    values,
     { ...options, settings },
   )
 }
 
-/** A scalar subquery instead of a join: the scan of the index stays in order, and continues until enough rows are searchable. */
-function nearestOf({ id }: ReadySegment, dimensions: number): string {
+/**
+ * A scalar subquery instead of a join: the scan of the index stays in order, and continues until enough rows are searchable and match. `matches`:
+ * a condition on their document.
+ */
+function nearestOf({ id }: ReadySegment, dimensions: number, matches: string | null): string {
   const distance = `s.embedding <#> $2::halfvec(${Math.trunc(dimensions)})`
   return `(
     select s.chunk_id, 1 + (${distance}) as distance from ${segmentTable(id)} s
     where (select d.searchable and d.vector_segments @> array[${Math.trunc(id)}]
            from indexed_documents d where d.document_id = s.document_id)
+      ${matches === null ? '' : `and (select ${matches} from documents d where d.id = s.document_id)`}
     order by ${distance} limit $5
   )`
 }

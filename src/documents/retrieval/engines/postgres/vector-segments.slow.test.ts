@@ -55,7 +55,7 @@ async function found(embedder: Embedder = fixture.embedder): Promise<string[]> {
 
 function openSpace(searched: SearchEngine): Promise<SpaceSearch> {
   const { organisationId, spaceId } = fixture
-  return searched.openSpace({ organisationId, spaceId }, timeLimit())
+  return searched.openSpace({ organisationId, spaceId, filter: null }, timeLimit())
 }
 
 async function findAll(space: SpaceSearch, embedder: Embedder = fixture.embedder): Promise<string[]> {
@@ -306,7 +306,7 @@ describe('the quality of segments', () => {
     const { organisationId, spaceId } = fixture
     const space = await openSpace(withoutScan())
     const version = space.embeddingVersions[0]!
-    const scope = { organisationId, spaceId }
+    const scope = { organisationId, spaceId, filter: null }
     const exact = createExactScan({
       queryable: corpus,
       scope,
