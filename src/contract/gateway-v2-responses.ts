@@ -49,7 +49,9 @@ export const responsesSettingsSchema = z.object({
     }),
   ),
   max_output_tokens: optional(z.int().min(1)),
-  max_tool_calls: optional(z.int().min(1)).describe('Without effect: it counts calls of hosted tools only.'),
+  max_tool_calls: optional(z.int().min(1)).describe(
+    'Limit for all tools that the provider runs together, at most 100. Default 10.',
+  ),
   temperature: optional(z.number().min(0).max(2)),
   top_p: optional(z.number().min(0).max(1)),
   presence_penalty: optional(z.number().min(-2).max(2)),
@@ -87,7 +89,12 @@ export const responsesRequestSchema = responsesSettingsSchema
     input: z
       .union([z.string(), z.array(typed)])
       .describe('A text, or items: messages, reasoning, calls of function and custom tools, and their outputs.'),
-    tools: z.array(typed).optional().describe('Tools of the types `function` and `custom`.'),
+    tools: z
+      .array(typed)
+      .optional()
+      .describe(
+        'Tools of the types `function` and `custom`; and `web_search`, `code_interpreter` and `mcp`, which the provider runs, for models that have them.',
+      ),
     tool_choice: z
       .union([z.enum(['auto', 'none', 'required']), typed])
       .optional()

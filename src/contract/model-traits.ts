@@ -38,6 +38,10 @@ export const modelTraitsSchema = z
       .union([z.boolean(), z.literal('one')])
       .optional()
       .describe('false: the client cannot require a tool call. one: it can require the call of one certain tool.'),
+    api: z
+      .enum(['chat', 'responses'])
+      .optional()
+      .describe('OpenAI and Azure: the API that serves the model. Absent: chat completions.'),
     hostedTools: z
       .array(z.enum(hostedToolKinds))
       .optional()

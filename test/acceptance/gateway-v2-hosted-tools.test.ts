@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { stagePrices } from '../harness/gateway-stage.ts'
 import { expectStatus, startPortico, type TestOrganisation, type TestPortico } from '../harness/portico.ts'
 import { messageAnswer, messageStream } from '../upstream/messages-replies.ts'
-import { startUpstream, type Upstream } from '../upstream/upstream.ts'
+import { startUpstream, type Upstream, type UpstreamReply } from '../upstream/upstream.ts'
 
 /** Tools that a provider runs: what leaves, what comes back, what they cost. */
 
@@ -14,6 +14,53 @@ let portico: TestPortico
 let organisation: TestOrganisation
 let content: Record<string, unknown>[]
 let usage: Record<string, unknown>
+
+/** Items and usage of a host of the Responses API. */
+const found = [
+  { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'weather' } },
+  {
+    type: 'message',
+    id: 'msg_1',
+    role: 'assistant',
+    status: 'completed',
+    content: [
+      {
+        type: 'output_text',
+        text: 'It rains.',
+        annotations: [{ type: 'url_citation', url: 'https://example.org/', title: 'W', start_index: 0, end_index: 9 }],
+        logprobs: [],
+      },
+    ],
+  },
+]
+const response = {
+  id: 'resp_upstream',
+  object: 'response',
+  status: 'completed',
+  error: null,
+  output: found,
+  usage: { input_tokens: 1_000, output_tokens: 100, total_tokens: 1_100 },
+}
+
+function responsesReply(stream: boolean | undefined): UpstreamReply {
+  if (!stream) return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(response) }
+  const events = [
+    { type: 'response.created', response: { ...response, status: 'in_progress', output: [] } },
+    { type: 'response.output_item.added', output_index: 0, item: { ...found[0], status: 'in_progress' } },
+    { type: 'response.web_search_call.searching', output_index: 0, item_id: 'ws_1', sequence_number: 99 },
+    { type: 'response.output_item.done', output_index: 0, item: found[0] },
+    { type: 'response.output_text.delta', output_index: 1, item_id: 'msg_1', content_index: 0, delta: 'It rains.' },
+    { type: 'response.completed', response },
+  ]
+  const body = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
+  return { headers: { 'content-type': 'text/event-stream' }, body }
+}
+
+interface StreamEvent {
+  type: string
+  sequence_number: number
+  response?: { output: object[] }
+}
 
 const search = { type: 'web_search_20250305', name: 'web_search', max_uses: 2, allowed_domains: ['example.org'] }
 const searched = [
@@ -41,7 +88,8 @@ const searched = [
 beforeAll(async () => {
   upstream = await startUpstream()
   upstream.script(({ body }) => {
-    const { stream } = JSON.parse(body) as { stream?: boolean }
+    const { stream, input } = JSON.parse(body) as { stream?: boolean; input?: unknown }
+    if (input !== undefined) return responsesReply(stream)
     return stream ? messageStream(content, { usage }) : messageAnswer(content, { usage })
   })
   const provider = { format: 'anthropic', apiKey: 'test-upstream-key', baseUrl: `${upstream.url}/v1` }
@@ -56,11 +104,21 @@ beforeAll(async () => {
       providers: [
         { id: 'lab', hosting: 'us', ...provider },
         { id: 'lab-eu', hosting: 'eu', ...provider },
+        {
+          id: 'house',
+          flavour: 'openai',
+          models: 'declared',
+          hosting: 'us',
+          apiKey: 'k',
+          baseUrl: `${upstream.url}/v1`,
+        },
       ],
       models: [
         model('priced', 'lab', { ...stagePrices, perThousandUses }),
         model('priced-in-eu', 'lab-eu', { ...stagePrices, perThousandUses }),
         model('unpriced', 'lab', stagePrices),
+        { ...model('searching', 'house', { ...stagePrices, perThousandUses }, { wireId: 'gpt-4.1' }) },
+        { ...model('pro', 'house', stagePrices, { wireId: 'o3-pro' }) },
         model('dear-servers', 'lab', { ...stagePrices, perThousandUses: { mcp: '1' } }),
       ],
     },
@@ -181,4 +239,95 @@ describe('servers that the provider calls', () => {
     expectStatus(answer, 400)
     expect(answer.body.error.message).toContain('cannot be bounded')
   })
+})
+
+describe('a search of the provider on the Responses API', () => {
+  const post = (fields: object) =>
+    organisation.client('POST', '/v2/gateway/responses', {
+      model: 'searching',
+      input: 'Weather?',
+      max_output_tokens: 500,
+      tools: [{ type: 'web_search', search_context_size: 'low' }],
+      ...fields,
+    })
+
+  it('leaves as it is with a limit of calls, comes back as its item, and is billed by the items', async () => {
+    const answer = await post({ include: ['web_search_call.action.sources'] })
+    const { output } = expectStatus(answer, 200) as { output: Record<string, unknown>[] }
+    expect(output[0]).toEqual(found[0])
+    expect(output[1]).toMatchObject({ content: found[1]!.content })
+    expect(lastBody()).toMatchObject({
+      store: false,
+      tools: [{ type: 'web_search', search_context_size: 'low' }],
+      max_tool_calls: 10,
+      include: ['web_search_call.action.sources'],
+    })
+    expect(answer.headers.get('x-adjusted-params')).toContain('max_tool_calls')
+    expect(await receiptOf(answer)).toMatchObject({
+      billedUsd: '0.0112',
+      toolUses: [{ kind: 'web_search', uses: 1, costUsd: '0.01' }],
+    })
+  })
+
+  it('is streamed with its events, numbered with the others', async () => {
+    const answer = await post({ stream: true, max_tool_calls: 2 })
+    const lines = String(expectStatus(answer, 200)).split('\n\n')
+    const events = lines.flatMap((line) => {
+      const data = /^data: (\{.*\})$/m.exec(line)?.[1]
+      return data === undefined ? [] : [JSON.parse(data) as StreamEvent]
+    })
+    expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_, index) => index))
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: 'response.web_search_call.searching', output_index: 0 }),
+    )
+    const last = events.at(-1)!
+    expect(last).toMatchObject({ type: 'response.completed', response: { status: 'completed' } })
+    expect(last.response?.output[0]).toEqual(found[0])
+    expect(await receiptOf(answer)).toMatchObject({ billedUsd: '0.0112' })
+  })
+
+  it('is the search of chat completions, too', async () => {
+    const answer = await organisation.client('POST', '/v2/gateway/chat/completions', {
+      model: 'searching',
+      max_completion_tokens: 500,
+      messages: [{ role: 'user', content: 'Weather?' }],
+      web_search_options: {
+        search_context_size: 'high',
+        user_location: { type: 'approximate', approximate: { country: 'CH' } },
+      },
+    })
+    expect(expectStatus(answer, 200).choices[0].message).toMatchObject({
+      content: 'It rains.',
+      annotations: [{ type: 'url_citation', url_citation: { url: 'https://example.org/' } }],
+    })
+    expect(lastBody()).toMatchObject({
+      tools: [
+        { type: 'web_search', search_context_size: 'high', user_location: { type: 'approximate', country: 'CH' } },
+      ],
+    })
+    expect(await receiptOf(answer)).toMatchObject({ billedUsd: '0.0112' })
+  })
+
+  it('is refused for other models with the models that can', async () => {
+    const answer = await post({ model: 'priced' })
+    expectStatus(answer, 400)
+    expect(answer.body.error).toMatchObject({ code: 'unsupported_parameter', param: 'tools' })
+    expect(answer.body.error.message).toContain('`searching`')
+  })
+})
+
+it('a model that only the Responses API serves answers every client API', async () => {
+  const messages = [{ role: 'user', content: 'Weather?' }]
+  for (const [path, body] of [
+    ['/v1/gateway/chat/completions', { messages }],
+    ['/v2/gateway/chat/completions', { messages }],
+    ['/v2/gateway/responses', { input: 'Weather?' }],
+    ['/v2/gateway/anthropic/v1/messages', { messages, max_tokens: 100 }],
+  ] as const)
+    for (const stream of [false, true]) {
+      const answer = await organisation.client('POST', path, { model: 'pro', ...body, stream })
+      expectStatus(answer, 200)
+      expect(JSON.stringify(answer.body)).toContain('It rains.')
+      expect(upstream.requests.at(-1)!.path).toContain('/responses')
+    }
 })

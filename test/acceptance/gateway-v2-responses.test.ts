@@ -233,7 +233,7 @@ describe('a response', () => {
     })
     expect(await refused({ tools: [{ type: 'web_search' }] })).toMatchObject({
       status: 400,
-      body: { error: { param: 'tools[0].type' } },
+      body: { error: { param: 'tools' } },
     })
     expect(await refused({ input: [{ role: 'user' }] })).toMatchObject({
       status: 400,

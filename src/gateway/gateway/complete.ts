@@ -343,6 +343,7 @@ async function settleWhole(
     mismatch,
     ...(answer.replay && { replay: answer.replay }),
     ...(answer.native && { native: answer.native }),
+    ...(answer.hostedItems && { hostedItems: answer.hostedItems }),
     ...(answer.logprobs && { logprobs: answer.logprobs }),
     ...(answer.furtherChoices && { furtherChoices: answer.furtherChoices }),
     finishReason: answer.finishReason,

@@ -41,6 +41,7 @@ export function createOutputMeter() {
           case 'citations':
           case 'replay':
           case 'native':
+          case 'hosted_item':
             visible.push(event)
             break
           case 'hosted_use':

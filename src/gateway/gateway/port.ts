@@ -81,6 +81,7 @@ export interface WholeCompletion
       | 'finishReason'
       | 'replay'
       | 'native'
+      | 'hostedItems'
       | 'logprobs'
       | 'furtherChoices'
     > {

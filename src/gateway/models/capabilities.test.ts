@@ -11,7 +11,7 @@ describe('a deployment', () => {
       'gpt-4o',
       'openai',
       ['images', 'files', 'json_schema', 'logprobs', 'parallel_tools'],
-      ['audio', 'use:web_search', 'hosted:anthropic'],
+      ['audio', 'use:web_fetch', 'hosted:anthropic'],
     ],
     ['openai', 'gpt-4o-audio-preview', 'openai', ['audio'], ['images']],
     ['deepseek', 'deepseek-chat', 'openai', ['tools', 'json_schema'], ['images']],

@@ -41,6 +41,7 @@ export function listCapabilities(catalogue: Pick<Catalogue, 'capable'>, resolved
 /** Formats whose hosts have the own fields and tools of a family. */
 const formatsOf: Readonly<Record<string, readonly WireFormat[]>> = {
   anthropic: ['anthropic'],
+  openai: ['openai', 'azure'],
   gemini: ['gemini', 'vertex'],
 }
 
@@ -74,6 +75,7 @@ export function canServe(
       // No provider states that its searches, containers and calls of servers stay in the EU.
       if (capability.startsWith('use:'))
         return !isEu && traits.hostedTools?.includes(capability.slice('use:'.length) as HostedToolKind) === true
+      if (capability === 'hosted:openai' && traits.hostedTools === undefined) return false
       return format !== undefined && formatsOf[capability.slice('hosted:'.length)]?.includes(format) === true
   }
 }

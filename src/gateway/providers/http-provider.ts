@@ -73,7 +73,7 @@ export function createHttpProvider({
     async complete(call) {
       const { request, answer } = await sendCall(wire, call, { stream: false })
       const body = await readWhole(answer.body)
-      const mapped = readAnswer(() => adapter.fromResponse(body, call.request))
+      const mapped = readAnswer(() => adapter.fromResponse(body, call.request, call.model))
       if (isUnknownStop(mapped.finishReason, mapped.wireFinishReason)) onUnknownWord(mapped.wireFinishReason)
       return {
         ...mapped,
@@ -133,9 +133,9 @@ interface Wire {
 }
 
 /** The adapter's readers for the answer to a call. */
-const readersOf = (adapter: WireAdapter, { request }: ProviderCall) => ({
-  createStreamReader: () => adapter.createStreamReader(request),
-  fromResponse: (body: Uint8Array) => adapter.fromResponse(body, request),
+const readersOf = (adapter: WireAdapter, { request, model }: ProviderCall) => ({
+  createStreamReader: () => adapter.createStreamReader(request, model),
+  fromResponse: (body: Uint8Array) => adapter.fromResponse(body, request, model),
 })
 
 /** Bodies of refusals that may name a field, as long as the error is referenced. */

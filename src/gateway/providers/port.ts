@@ -5,10 +5,12 @@
 
 import type { ProviderFormat } from '../../contract/provider-formats.ts'
 import type { HostedToolKind, Peer, StatedUsage, TokenCounts } from '../../platform/kernel/index.ts'
+import type { HostedTool, HostedToolLimits } from './hosted-tool.ts'
 import type { CacheMark, MessageContent } from '../conversation/index.ts'
 import type { ModelTraits } from './model-traits/index.ts'
 
 export type * from '../conversation/index.ts'
+export type * from './hosted-tool.ts'
 
 /** Values of the compatible API; `tool_calls` occurs only if tools were sent (Space chat). */
 export type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls'
@@ -71,26 +73,6 @@ export interface ToolDefinition {
   /** The arguments must match the schema. */
   strict?: boolean
   cache?: CacheMark
-}
-
-/** A tool that the provider runs (web search, code). Only hosts of its family receive it, in its own form. */
-export interface HostedTool {
-  family: 'openai' | 'anthropic' | 'gemini'
-  kind: HostedToolKind
-  type: string
-  definition: Record<string, unknown>
-}
-
-/** What bounds the cost of hosted tools before the call. */
-export interface HostedToolLimits {
-  /** Most uses of several kinds together. */
-  uses: readonly { kinds: readonly HostedToolKind[]; most: number }[]
-  /** Kinds whose uses nothing limits: only a price of 0 is bounded. */
-  unlimited: readonly HostedToolKind[]
-  /** How often the model may read the prompt: each round adds results to it, up to the model's context. */
-  rounds: number
-  /** Most calls of all hosted tools, for hosts that take such a limit. */
-  maxToolCalls?: number
 }
 
 export type ToolChoice = 'auto' | 'none' | 'required' | { name: string }
@@ -216,6 +198,8 @@ export interface ProviderAnswer {
   citations?: UrlCitation[]
   /** Present on answers that call tools, if the format requires its reasoning back. */
   replay?: ReasoningReplay
+  /** Calls of tools that the provider ran, as items of the Responses API; only hosts of that API have them. */
+  hostedItems?: Record<string, unknown>[]
   /** The answer as the host sent it; present if the request was native. */
   native?: Record<string, unknown>
   /** null: the wire had none; the caller counts and marks it as estimated. Never zeros by default. */
@@ -247,6 +231,8 @@ export type ProviderEvent =
   | { type: 'citations'; citations: UrlCitation[] }
   /** The provider runs a tool; what it bills is in the usage. */
   | { type: 'hosted_use'; kind: HostedToolKind }
+  /** An event of the Responses API about a tool that the provider runs. */
+  | { type: 'hosted_item'; itemId: string; event: Record<string, unknown> }
   /** Precedes `finish` of an answer that calls tools. */
   | { type: 'replay'; replay: ReasoningReplay }
   /** An event as the host sent it, before the events that have its meaning; only if the request was native. */

@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { providerCall, weatherTool } from '../../../test/harness/provider-call.ts'
 import { testSeed } from '../../../test/harness/seed.ts'
-import { type ProviderFormat, providerFormats } from '../../contract/provider-formats.ts'
+import { providerFormats } from '../../contract/provider-formats.ts'
 import { partsOf } from '../conversation/index.ts'
 import { createAdapter } from './create-provider.ts'
 import type { ContentPart, MediaPart, ProviderMessage } from './port.ts'
-import { type Fact, readRequest } from './testing/read-requests.ts'
+import { type Fact, readRequest, type WireApi } from './testing/read-requests.ts'
 
 const bytes = Buffer.from('not a real picture').toString('base64')
 const image: MediaPart = { type: 'image', source: { kind: 'base64', mediaType: 'image/png', data: bytes } }
@@ -44,7 +44,7 @@ type Round = typeof round extends fc.Arbitrary<infer Value> ? Value : never
 function toMessages(
   { question, media, answer, calls, order }: Round,
   number: number,
-  format: ProviderFormat,
+  format: WireApi,
 ): ProviderMessage[] {
   const isPlain = format === 'cohere' || format === 'ollama'
   const usable = media.filter(({ type }) => type === 'image' || !isPlain)
@@ -139,30 +139,41 @@ function jsonOr(text: string): unknown {
 }
 
 /** Formats with a field for a failed tool; in the others the text states it. */
-const marksErrors: ReadonlySet<ProviderFormat> = new Set(['anthropic', 'bedrock', 'gemini', 'vertex'])
+const marksErrors: ReadonlySet<WireApi> = new Set(['anthropic', 'bedrock', 'gemini', 'vertex'])
 
 describe('a conversation with tools', () => {
-  test.each(providerFormats)('keeps texts, calls, results, links and order in the format %s', (format) => {
-    const address = { baseUrl: 'https://example.org', region: 'eu-central-1', project: 'p' }
-    const adapter = createAdapter({ id: 'x', format, apiKey: 'test-key', ...address })
-    const model = { id: format === 'bedrock' || format === 'anthropic' ? 'claude-sonnet-4-5' : 'test-model' }
-    fc.assert(
-      fc.property(word, fc.array(round, { minLength: 1, maxLength: 4 }), (system, rounds) => {
-        const messages: ProviderMessage[] = [
-          { role: 'system', content: system },
-          ...rounds.flatMap((each, number) => toMessages(each, number, format)),
-          { role: 'user', content: 'wEnd' },
-        ]
-        const tools = [...new Set(rounds.flatMap(({ calls }) => calls.map(({ name }) => name)))].map((name) => ({
-          ...weatherTool,
-          name,
-        }))
-        const { body } = adapter.toRequest(providerCall({ messages, tools }, model), { stream: false })
-        const sent = readRequest(format, JSON.parse(JSON.stringify(body)) as Record<string, unknown>)
-        const hasErrors = marksErrors.has(format)
-        expect(essence(sent, hasErrors)).toEqual(essence(factsOf(messages), hasErrors))
-      }),
-      { seed: testSeed, numRuns: 60 },
-    )
-  })
+  test.each<WireApi>([...providerFormats, 'responses'])(
+    'keeps texts, calls, results, links and order in the format %s',
+    (format) => {
+      const address = { baseUrl: 'https://example.org', region: 'eu-central-1', project: 'p' }
+      const adapter = createAdapter({
+        id: 'x',
+        format: format === 'responses' ? 'openai' : format,
+        apiKey: 'test-key',
+        ...address,
+      })
+      const model = {
+        ...(format === 'responses' && { traits: { api: 'responses' as const } }),
+        id: format === 'bedrock' || format === 'anthropic' ? 'claude-sonnet-4-5' : 'test-model',
+      }
+      fc.assert(
+        fc.property(word, fc.array(round, { minLength: 1, maxLength: 4 }), (system, rounds) => {
+          const messages: ProviderMessage[] = [
+            { role: 'system', content: system },
+            ...rounds.flatMap((each, number) => toMessages(each, number, format)),
+            { role: 'user', content: 'wEnd' },
+          ]
+          const tools = [...new Set(rounds.flatMap(({ calls }) => calls.map(({ name }) => name)))].map((name) => ({
+            ...weatherTool,
+            name,
+          }))
+          const { body } = adapter.toRequest(providerCall({ messages, tools }, model), { stream: false })
+          const sent = readRequest(format, JSON.parse(JSON.stringify(body)) as Record<string, unknown>)
+          const hasErrors = marksErrors.has(format)
+          expect(essence(sent, hasErrors)).toEqual(essence(factsOf(messages), hasErrors))
+        }),
+        { seed: testSeed, numRuns: 60 },
+      )
+    },
+  )
 })

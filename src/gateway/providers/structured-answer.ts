@@ -88,8 +88,8 @@ export function usableSchema<T>(translate: () => T): T {
 export function withStructuredAnswers(adapter: WireAdapter): WireAdapter {
   return {
     ...adapter,
-    fromResponse: (body, request) => unfoldAnswer(adapter.fromResponse(body, request)),
-    createStreamReader: (request) => unfoldStream(adapter.createStreamReader(request)),
+    fromResponse: (body, request, model) => unfoldAnswer(adapter.fromResponse(body, request, model)),
+    createStreamReader: (request, model) => unfoldStream(adapter.createStreamReader(request, model)),
   }
 }
 

@@ -23,9 +23,9 @@ export interface WireAdapter {
   /** Whether the host fetches the bytes of a part from its address; absent: none. The transport fetches them otherwise. */
   takesAddress?(part: MediaPart): boolean
   /** Maps a 2xx body to an answer. Throws ProviderError if the body is an error inside HTTP 200 or not an answer. */
-  fromResponse(body: Uint8Array, request?: ProviderRequest): WireAnswer
+  fromResponse(body: Uint8Array, request?: ProviderRequest, model?: WireModel): WireAnswer
   /** A fresh reader for one streamed 2xx body. Answers beyond those that the request asks for are ignored. */
-  createStreamReader(request?: ProviderRequest): WireStreamReader
+  createStreamReader(request?: ProviderRequest, model?: WireModel): WireStreamReader
   /** Maps a non-2xx answer, or an error inside a body, to a ProviderError without secrets. */
   mapError(failure: { status: number; headers: Record<string, string>; body: string }): ProviderError
   /** Adds credentials: a header, a bearer token, a signature over the body. May do I/O for tokens. */

@@ -1,6 +1,6 @@
 import { isObject } from '../../../platform/kernel/index.ts'
 import type { CacheMark } from '../../conversation/index.ts'
-import type { HostedTool, ProviderRequest, ResponseFormat, ToolChoice, ToolDefinition } from '../../providers/index.ts'
+import type { ProviderRequest, ResponseFormat, ToolChoice, ToolDefinition } from '../../providers/index.ts'
 import {
   type FieldPath,
   invalid,
@@ -14,8 +14,12 @@ import {
   requestLimits,
   unsupported,
 } from '../limits.ts'
+import { limitsOfCalls, usualToolCalls } from '../hosted-limits.ts'
 
-export type ToolFields = Pick<ProviderRequest, 'tools' | 'toolChoice' | 'hostedTools' | 'responseFormat'>
+export type ToolFields = Pick<
+  ProviderRequest,
+  'tools' | 'toolChoice' | 'hostedTools' | 'hostedLimits' | 'responseFormat'
+>
 
 export interface ParsedTools extends ToolFields {
   /** The request has the older `functions`; the answer then has `function_call`. */
@@ -51,7 +55,7 @@ export function parseTools(body: Body): ParsedTools {
   return {
     ...(tools.length > 0 && { tools: chosen.tools ?? tools }),
     ...(chosen.toolChoice !== undefined && { toolChoice: chosen.toolChoice }),
-    ...(!isAbsent(body.web_search_options) && { hostedTools: [readWebSearch(body.web_search_options)] }),
+    ...(!isAbsent(body.web_search_options) && readWebSearch(body.web_search_options)),
     ...(responseFormat && { responseFormat }),
     isLegacy,
     ignored,
@@ -147,12 +151,21 @@ function assertKnown(name: string, path: FieldPath, tools: readonly ToolDefiniti
   if (!tools.some((tool) => tool.name === name)) throw invalid(path, 'names a tool that the request does not have')
 }
 
-function readWebSearch(value: unknown): HostedTool {
+/** The search of OpenAI's Responses API, which has the same settings. Its uses have a limit that is sent. */
+function readWebSearch(value: unknown): Required<Pick<ToolFields, 'hostedTools' | 'hostedLimits'>> {
+  const path = ['web_search_options']
+  const { search_context_size: size, user_location: location } = readSchema(value, path)
+  const definition: Record<string, unknown> = { type: 'web_search' }
+  if (!isAbsent(size))
+    definition.search_context_size = readChoice(size, [...path, 'search_context_size'], ['low', 'medium', 'high'])
+  if (!isAbsent(location)) {
+    const at = [...path, 'user_location']
+    const { approximate } = readObject(location, at)
+    definition.user_location = { type: 'approximate', ...readObject(approximate, [...at, 'approximate']) }
+  }
   return {
-    family: 'openai',
-    kind: 'web_search',
-    type: 'web_search',
-    definition: readSchema(value, ['web_search_options']),
+    hostedTools: [{ family: 'openai', kind: 'web_search', type: 'web_search', definition }],
+    hostedLimits: limitsOfCalls(['web_search'], usualToolCalls),
   }
 }
 

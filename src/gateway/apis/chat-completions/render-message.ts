@@ -13,7 +13,8 @@ const wrappedFormat = 'portico-v1'
 
 /** The reasoning that the client sends back with the tool calls; undefined if there is nothing besides its text. */
 export function toReasoningDetails(replay: ReasoningReplay): Record<string, unknown>[] | undefined {
-  if (replay.format === 'openai') {
+  // Items of the Responses API are no details.
+  if (replay.format === 'openai' && !replay.blocks.some(({ type }) => type !== undefined)) {
     const details = replay.blocks.flatMap((block) => block.details ?? []) as Record<string, unknown>[]
     return details.length > 0 ? details : undefined
   }

@@ -55,8 +55,9 @@ export function createChatStream(
       }
       case 'choice_finish':
         return finish(choice, event.finishReason)
-      // Requests of the Messages API only.
+      // Of other client APIs.
       case 'native':
+      case 'hosted_item':
         return ''
     }
   }

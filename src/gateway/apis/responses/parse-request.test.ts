@@ -246,7 +246,26 @@ describe('tools', () => {
   })
 
   test.each([
-    ['a hosted tool', { tools: [weather, { type: 'web_search' }] }, 'unsupported_parameter', 'tools[1].type'],
+    ['stores of files', { tools: [weather, { type: 'file_search' }] }, 'unsupported_parameter', 'tools[1].type'],
+    [
+      'a container of the account',
+      { tools: [{ type: 'code_interpreter', container: 'cntr_1' }] },
+      'unsupported_parameter',
+      'tools[0].container',
+    ],
+    [
+      'a larger container',
+      { tools: [{ type: 'code_interpreter', container: { type: 'auto', memory_limit: '4g' } }] },
+      'unsupported_parameter',
+      'tools[0].container.memory_limit',
+    ],
+    [
+      'a server without encryption',
+      { tools: [{ type: 'mcp', server_label: 'a', server_url: 'http://a.example' }] },
+      'invalid_request',
+      'tools[0].server_url',
+    ],
+    ['101 calls', { tools: [{ type: 'web_search' }], max_tool_calls: 101 }, 'invalid_request', 'max_tool_calls'],
     [
       'a choice of a hosted tool',
       { tools: [weather], tool_choice: { type: 'file_search' } },
@@ -272,8 +291,20 @@ describe('tools', () => {
     expect(refusalOf(fields)).toMatchObject({ code, param })
   })
 
-  test('that run at the provider are named in the refusal', () => {
-    expect(refusalOf({ tools: [{ type: 'code_interpreter' }] }).message).toContain('`code_interpreter`')
+  test('that run at the provider have a limit, and are repeated without secrets', () => {
+    const server = { type: 'mcp', server_label: 'a', server_url: 'https://a.example/', authorization: 'secret' }
+    const { request, settings, adjusted } = parse({ tools: [{ type: 'web_search' }, server], tool_choice: 'required' })
+    expect(request).toMatchObject({
+      hostedTools: [{ kind: 'web_search' }, { kind: 'mcp', definition: server }],
+      hostedLimits: { rounds: 11, maxToolCalls: 10, uses: [{ kinds: ['web_search', 'mcp'], most: 10 }] },
+      toolChoice: 'required',
+    })
+    expect(adjusted).toContain('max_tool_calls')
+    expect(settings).not.toContain('secret')
+  })
+
+  test('that are not offered are named in the refusal', () => {
+    expect(refusalOf({ tools: [{ type: 'image_generation' }] }).message).toContain('`image_generation`')
   })
 })
 

@@ -4,6 +4,7 @@ import { decodeTexts, JsonText } from '../../../platform/bodies/index.ts'
 import { AppError, isObject } from '../../../platform/kernel/index.ts'
 import type { ProviderRequest, ResponseFormat } from '../../providers/index.ts'
 import { invalid, readSchema, unsupported } from '../limits.ts'
+import { hostedFields } from './hosted-tools.ts'
 import { longFields } from './parse-content.ts'
 import { readInput } from './parse-input.ts'
 import { readTools, type ReadTools } from './parse-tools.ts'
@@ -142,8 +143,14 @@ function readSampling(fields: ResponsesSettings, { adjusted, ignored }: Reading)
 }
 
 /** Hints for the caches and the tools of one provider; they change no answer. */
-const withoutEffect = ['max_tool_calls', 'prompt_cache_key', 'prompt_cache_options', 'prompt_cache_retention'] as const
-const servedIncludes = ['reasoning.encrypted_content', 'message.output_text.logprobs']
+const withoutEffect = ['prompt_cache_key', 'prompt_cache_options', 'prompt_cache_retention'] as const
+const servedIncludes = [
+  'reasoning.encrypted_content',
+  'message.output_text.logprobs',
+  'web_search_call.action.sources',
+  'web_search_call.results',
+  'code_interpreter_call.outputs',
+]
 
 function readLogprobs(fields: ResponsesSettings, sampling: Partial<ProviderRequest>): void {
   const count = fields.top_logprobs ?? 0
@@ -153,16 +160,19 @@ function readLogprobs(fields: ResponsesSettings, sampling: Partial<ProviderReque
 }
 
 function toolFields(
-  { tools, toolChoice }: ReadTools,
-  { parallel_tool_calls: parallel }: ResponsesSettings,
-  { ignored }: Reading,
+  { tools, hostedTools, toolChoice }: ReadTools,
+  { parallel_tool_calls: parallel, max_tool_calls: maxToolCalls, include }: ResponsesSettings,
+  reading: Reading,
 ): Partial<ProviderRequest> {
-  if (tools.length === 0) {
+  const { ignored } = reading
+  if (hostedTools.length === 0 && maxToolCalls !== undefined) ignored.add('max_tool_calls')
+  if (tools.length === 0 && hostedTools.length === 0) {
     if (parallel === false) ignored.add('parallel_tool_calls')
     return {}
   }
   return {
-    tools,
+    ...(tools.length > 0 && { tools }),
+    ...(hostedTools.length > 0 && hostedFields(hostedTools, { maxToolCalls, include }, reading)),
     ...(toolChoice !== undefined && { toolChoice }),
     ...(parallel !== undefined && { parallelToolCalls: parallel }),
   }

@@ -1,5 +1,5 @@
 import { isObject } from '../../../platform/kernel/index.ts'
-import type { ToolChoice, ToolDefinition } from '../../providers/index.ts'
+import type { HostedTool, ToolChoice, ToolDefinition } from '../../providers/index.ts'
 import {
   type FieldPath,
   invalid,
@@ -10,16 +10,19 @@ import {
   readText,
   readToolName,
   requestLimits,
-  unsupported,
 } from '../limits.ts'
+import { hostedToolMembers, readHostedTool, refuseHosted } from './hosted-tools.ts'
 import { isPresent } from './parse-content.ts'
 import { nameUnknown, type Reading } from './reading.ts'
 
 /** Members of a tool that are read; the others are named in `x-ignored-params`. */
-export const toolMembers = ['type', 'name', 'description', 'parameters', 'strict', 'format'] as const
+export const toolMembers = ['type', 'name', 'description', 'parameters', 'strict', 'format', ...hostedToolMembers]
+const ownMembers = ['type', 'name', 'description', 'parameters', 'strict', 'format'] as const
 
 export interface ReadTools {
   tools: ToolDefinition[]
+  /** Those that the provider runs. */
+  hostedTools: HostedTool[]
   /** Names of the custom tools among them: the model calls them as functions with one text. */
   customTools: string[]
   toolChoice?: ToolChoice
@@ -29,18 +32,23 @@ export interface ReadTools {
 
 /** `tools` and `tool_choice`. Throws AppError with the field. */
 export function readTools(tools: unknown, choice: unknown, reading: Reading): ReadTools {
-  const read: ReadTools = { tools: [], customTools: [], described: { tools: [], toolChoice: 'auto' } }
+  const read: ReadTools = { tools: [], hostedTools: [], customTools: [], described: { tools: [], toolChoice: 'auto' } }
   const names = new Set<string>()
   const list = isPresent(tools) ? readList(tools, ['tools'], requestLimits.tools) : []
   for (const [index, value] of list.entries()) {
     const path = ['tools', index]
     const tool = readObject(value, path)
     const type = readText(tool.type, [...path, 'type'])
+    const hosted = readHostedTool(tool, type, path)
+    if (hosted) {
+      addHosted(read, hosted)
+      continue
+    }
     if (type !== 'function' && type !== 'custom') throw refuseHosted(type, [...path, 'type'])
     const name = readToolName(tool.name, [...path, 'name'])
     if (names.has(name)) throw invalid([...path, 'name'], 'repeats the name of another tool')
     names.add(name)
-    nameUnknown(tool, toolMembers, 'tools.', reading)
+    nameUnknown(tool, ownMembers, 'tools.', reading)
     if (type === 'function') addFunction(read, tool, name, path)
     else addCustom(read, tool, name, path, reading)
   }
@@ -48,12 +56,11 @@ export function readTools(tools: unknown, choice: unknown, reading: Reading): Re
   return read
 }
 
-/** The provider would run these tools and bill each use; no deployment has a price for them. */
-function refuseHosted(type: string, path: FieldPath) {
-  return unsupported(
-    path,
-    `the tool \`${type.slice(0, 60)}\` runs at the provider, and no model here offers it with a price; send a tool of the type function instead`,
-  )
+/** The response object repeats no secrets of servers. */
+function addHosted(read: ReadTools, hosted: HostedTool): void {
+  read.hostedTools.push(hosted)
+  const { authorization: _authorization, headers: _headers, ...described } = hosted.definition
+  read.described.tools.push(described)
 }
 
 function addFunction(read: ReadTools, tool: Record<string, unknown>, name: string, path: FieldPath): void {
@@ -169,7 +176,7 @@ function allowOnly(read: ReadTools, choice: Record<string, unknown>, names: Read
 }
 
 function setMode(read: ReadTools, mode: 'auto' | 'none' | 'required', path: FieldPath): void {
-  if (read.tools.length > 0) read.toolChoice = mode
+  if (read.tools.length > 0 || read.hostedTools.length > 0) read.toolChoice = mode
   else if (mode === 'required') throw invalid(path, 'is only allowed with tools')
 }
 

@@ -12,10 +12,19 @@ import { incompleteReasonOf, renderResponse, type ResponseIdentity } from './res
 
 export type RenderedAnswer = Pick<
   WholeCompletion,
-  'text' | 'refusal' | 'reasoningText' | 'toolCalls' | 'finishReason' | 'citations' | 'logprobs' | 'replay' | 'usage'
+  | 'hostedItems'
+  | 'text'
+  | 'refusal'
+  | 'reasoningText'
+  | 'toolCalls'
+  | 'finishReason'
+  | 'citations'
+  | 'logprobs'
+  | 'replay'
+  | 'usage'
 >
 
-/** A whole answer as a response object: reasoning, the message, then the calls. */
+/** A whole answer as a response object: reasoning, what the provider ran, the message, then the calls. */
 export function renderAnswer(
   answer: RenderedAnswer,
   { settings, customTools }: { settings: string; customTools: readonly string[] },
@@ -32,6 +41,7 @@ export function renderAnswer(
 
   if (reasoningText !== '' || replay)
     items.push(reasoningItem(itemId('rs', 0), reasoningText, encryptReasoning(reasoningText, replay)))
+  items.push(...(answer.hostedItems ?? []))
   if (hasMessage) {
     const content = messageContent({ text, refusal }, citations, logprobs)
     items.push(messageItem(itemId('msg', items.length), statusOf(toolCalls.length === 0), content))

@@ -3,6 +3,7 @@ import type { ReasoningReplay } from '../../providers/index.ts'
 import type { EventWriter } from './event-writer.ts'
 import { createItemIds } from './items.ts'
 import { openCall, type OpenCall } from './stream-call.ts'
+import { createHostedItems } from './stream-hosted.ts'
 import { openMessage, type OpenMessage } from './stream-message.ts'
 import { openReasoning, type OpenReasoning } from './stream-reasoning.ts'
 
@@ -20,6 +21,7 @@ export function createStreamOutput(writer: EventWriter, responseId: string, cust
   let reasoning: OpenReasoning | undefined
   let message: OpenMessage | undefined
   const calls = new Map<number, OpenCall>()
+  const hosted = createHostedItems(writer)
   /** The beginning of calls whose names are still to come. */
   const unnamed = new Map<number, { id: string | undefined; argumentsJson: string }>()
 
@@ -61,6 +63,9 @@ export function createStreamOutput(writer: EventWriter, responseId: string, cust
           return toMessage().addLogprobs(event.logprobs)
         case 'citations':
           return toMessage().cite(event.citations)
+        case 'hosted_item':
+          closeReasoning()
+          return hosted.write(event, output, () => items++)
         case 'replay':
           toReasoning()
           return closeReasoning(event.replay)

@@ -115,8 +115,10 @@ function readBlockStart(state: ReaderState, data: JsonObject): ProviderEvent[] {
   if (block.type === 'thinking') return textEvent('reasoning', block.thinking)
   const hosted = hostedKindOf(block)
   if (hosted) {
+    // The code of an answer runs in one container.
+    const isCounted = hosted !== 'code_execution' || !state.hosted.includes(hosted)
     state.hosted.push(hosted)
-    return [{ type: 'hosted_use', kind: hosted }]
+    return isCounted ? [{ type: 'hosted_use', kind: hosted }] : []
   }
   if (block.type !== 'tool_use') return []
   const index = state.toolCalls.size

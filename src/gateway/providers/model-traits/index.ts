@@ -1,2 +1,2 @@
 export { plainName, resolveTraits } from './resolve.ts'
-export type { ModelTraits, ResolvedTraits } from './traits.ts'
+export type { HostName, ModelTraits, ResolvedTraits } from './traits.ts'

@@ -77,7 +77,7 @@ describe('a request to one model of a host', () => {
   ])('of %s maps the effort for %s: %s to %s', (flavour, id, asked, sent) => {
     const host = flavour === 'azure' ? { format: 'azure' as const } : { flavour }
     const { json, adjusted } = send(host, id, { reasoningEffort: asked })
-    expect(json.reasoning_effort).toBe(sent)
+    expect(json.reasoning_effort ?? (json.reasoning as { effort?: unknown } | undefined)?.effort).toBe(sent)
     expect(adjusted).toEqual(sent === asked ? [] : ['reasoning_effort'])
   })
 

@@ -21,6 +21,19 @@ export const openAiRules: readonly TraitRule[] = [
       },
     ],
   ]),
+  ...rulesOf(hosts, 'https://platform.openai.com/docs/models', [
+    // Models that chat completions do not serve.
+    [
+      /^(o[13]-pro|o3-deep-research|o4-mini-deep-research|gpt-5(\.\d+)?-pro|gpt-5(\.\d+)?-codex|codex-mini|computer-use)/,
+      { api: 'responses', severalChoices: false },
+    ],
+  ]),
+  ...rulesOf(hosts, 'https://platform.openai.com/docs/guides/tools', [
+    [
+      /^(gpt-4\.1|gpt-4o(?!.*(audio|realtime|search|transcribe|tts))|gpt-[5-9]|o3(?!-mini)|o4)/,
+      { hostedTools: ['web_search', 'code_execution', 'mcp'] },
+    ],
+  ]),
   ...rulesOf(hosts, 'https://platform.openai.com/docs/api-reference/chat/create#chat_create-stop', [
     // o1 and o3-mini accept stop sequences.
     [/^(o3(?!-mini|[a-z\d])|o4(?![a-z\d])|gpt-[5-9])/, { refuses: [...penalties, 'stop'] }],

@@ -47,12 +47,14 @@ function createAzureEndpoint(settings: ProviderSettings): Endpoint {
   }
   const root = path.endsWith('/openai') ? path : `${path}/openai`
   return (resource, deployment) =>
-    `${base.origin}${root}/deployments/${encodeURIComponent(deployment)}/${resource}${query}`
+    resource === 'responses'
+      ? `${base.origin}${root}/responses${query}`
+      : `${base.origin}${root}/deployments/${encodeURIComponent(deployment)}/${resource}${query}`
 }
 
 /** Operators often configure the complete address of the chat resource instead of the base. */
 function trimPath(path: string): string {
-  return path.replace(/\/+$/, '').replace(/\/chat\/completions$/, '')
+  return path.replace(/\/+$/, '').replace(/\/(chat\/completions|responses)$/, '')
 }
 
 function versionQuery(version: string): string {

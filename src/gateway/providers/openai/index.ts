@@ -1,5 +1,7 @@
 import { readModelIds } from '../model-list.ts'
 import { createRedactor } from '../redactor.ts'
+import { resolveTraits } from '../model-traits/index.ts'
+import type { ProviderRequest, WireModel } from '../port.ts'
 import type { CreateWireAdapter } from '../wire-adapter.ts'
 import { parseJson } from '../wire-json.ts'
 import { createEmbeddings } from './embeddings.ts'
@@ -10,6 +12,7 @@ import { createChatStreamReader } from './from-stream.ts'
 import { mapError } from './map-error.ts'
 import { takesAddress } from './message-content.ts'
 import { createRerank } from './rerank.ts'
+import { fromResponseObject, createResponsesStreamReader, toResponsesRequest } from './responses/index.ts'
 import { toChatRequest } from './to-request.ts'
 
 /** Chat completions of OpenAI, Azure OpenAI and every compatible host; `flavours.ts` describes their differences. */
@@ -22,11 +25,22 @@ export const createOpenAiAdapter: CreateWireAdapter = (settings) => {
   const context = { settings, accepting: { ...settings, quirks: { rejects } }, host, flavour, endpoint }
   const credentials = toCredentials(settings)
   const rerank = createRerank(context, redact)
+  const address = (model: string) => endpoint('responses', model)
+  /** Some models are served by this API only, and only it has tools that the provider runs. */
+  const usesResponses = (request: ProviderRequest | undefined, model: WireModel | undefined) =>
+    model !== undefined && ((request?.hostedTools?.length ?? 0) > 0 || resolveTraits(host, model).api === 'responses')
   return {
-    toRequest: (call, options) => toChatRequest(call, options, context),
+    toRequest: (call, options) =>
+      usesResponses(call.request, call.model)
+        ? toResponsesRequest(call, options, { settings: context.accepting, host, address })
+        : toChatRequest(call, options, context),
     takesAddress: (part) => takesAddress(part, host),
-    fromResponse: (body) => fromCompletion(body, flavour, redact),
-    createStreamReader: (request) => createChatStreamReader(flavour, redact, request?.choices),
+    fromResponse: (body, request, model) =>
+      usesResponses(request, model) ? fromResponseObject(body, redact) : fromCompletion(body, flavour, redact),
+    createStreamReader: (request, model) =>
+      usesResponses(request, model)
+        ? createResponsesStreamReader(redact)
+        : createChatStreamReader(flavour, redact, request?.choices),
     mapError: (error) => mapError(error, redact),
     authorize: () => credentials,
     requestIdHeader: flavour.requestIdHeader,

@@ -1,5 +1,8 @@
 import type { ProviderFormat } from '../../../contract/provider-formats.ts'
 
+/** The second API of OpenAI's format. */
+export type WireApi = ProviderFormat | 'responses'
+
 /** What a provider would read in a request, in order. Written from the providers' references, without code of the adapters. */
 export type Fact =
   | { kind: 'system' | 'user' | 'assistant'; text: string }
@@ -12,7 +15,7 @@ export type Fact =
 type Json = Record<string, any>
 
 /** The facts of a request body of a format. Links of formats without ids are the names and the order of calls and results. */
-export function readRequest(format: ProviderFormat, body: Json): Fact[] {
+export function readRequest(format: WireApi, body: Json): Fact[] {
   return readers[format](body)
 }
 
@@ -152,7 +155,29 @@ function readOllama({ messages }: Json): Fact[] {
   })
 }
 
-const readers: Record<ProviderFormat, (body: Json) => Fact[]> = {
+function readResponses({ input }: Json): Fact[] {
+  const media = (part: Json): Fact => dataUrl(part.image_url ?? part.file_data)
+  const textsIn = (content: unknown) =>
+    typeof content === 'string'
+      ? [content]
+      : list(content).flatMap((part) => (part.text ?? part.refusal ?? []) as string)
+  const mediaIn = (content: unknown) =>
+    list(content)
+      .filter(({ type }) => type === 'input_image' || type === 'input_file')
+      .map(media)
+  return list(input).flatMap((item): Fact[] => {
+    const { type = 'message', role, content, call_id: link, name, output } = item
+    if (type === 'function_call') return [{ kind: 'call', link, name, arguments: JSON.parse(item.arguments) }]
+    if (type === 'function_call_output')
+      return [{ kind: 'result', link, text: textsIn(output).join(''), isError: false }, ...mediaIn(output)]
+    if (type !== 'message') throw new Error(`unknown item ${type}`)
+    const kind = role === 'developer' ? 'system' : role
+    return [...textsIn(content).map((text): Fact => ({ kind, text })), ...mediaIn(content)]
+  })
+}
+
+const readers: Record<WireApi, (body: Json) => Fact[]> = {
+  responses: readResponses,
   openai: readOpenAi,
   azure: readOpenAi,
   cohere: readOpenAi,

@@ -1,0 +1,107 @@
+import type { HostedToolKind } from '../../../platform/kernel/index.ts'
+import type { HostedTool, ProviderRequest } from '../../providers/index.ts'
+import { limitsOfCalls, usualToolCalls } from '../hosted-limits.ts'
+import {
+  type FieldPath,
+  invalid,
+  readChoice,
+  readName,
+  readObject,
+  readOpaque,
+  requestLimits,
+  unsupported,
+} from '../limits.ts'
+import { isPresent } from './parse-content.ts'
+import type { Reading } from './reading.ts'
+
+/** Tools that OpenAI runs, by type, and their members that are sent on. */
+const tools: Readonly<Record<string, { kind: HostedToolKind; members: readonly string[] }>> = {
+  web_search: { kind: 'web_search', members: ['filters', 'search_context_size', 'user_location'] },
+  web_search_2025_08_26: { kind: 'web_search', members: ['filters', 'search_context_size', 'user_location'] },
+  code_interpreter: { kind: 'code_execution', members: ['container'] },
+  mcp: {
+    kind: 'mcp',
+    members: [
+      'server_label',
+      'server_url',
+      'server_description',
+      'authorization',
+      'headers',
+      'allowed_tools',
+      'require_approval',
+    ],
+  },
+}
+
+export const hostedToolMembers = [...new Set(Object.values(tools).flatMap(({ members }) => members))]
+
+const instead: Readonly<Record<string, string>> = {
+  file_search:
+    "vector stores are kept in the provider's account, which all organisations share; send the texts in `input`",
+  web_search_preview: 'its price depends on the model; send `web_search`',
+}
+
+/** Undefined: no tool that the provider runs. Throws AppError for one that is not offered. */
+export function readHostedTool(tool: Record<string, unknown>, type: string, path: FieldPath): HostedTool | undefined {
+  if (!Object.hasOwn(tools, type)) return undefined
+  const { kind, members } = tools[type]!
+  const definition: Record<string, unknown> = { type }
+  for (const name of members) if (isPresent(tool[name])) definition[name] = tool[name]
+  readOpaque(definition, path)
+  if (kind === 'code_execution') assertNewContainer(tool.container, [...path, 'container'])
+  if (kind === 'mcp') assertServer(tool, path)
+  return { family: 'openai', kind, type, definition }
+}
+
+/** The provider would run these tools, in a way whose cost or state is not bounded. */
+export function refuseHosted(type: string, path: FieldPath) {
+  const why = Object.hasOwn(instead, type)
+    ? instead[type]!
+    : `the tool \`${type.slice(0, 60)}\` is not offered; send tools of the types function, custom, ${Object.keys(tools).join(', ')}`
+  return unsupported(path, why)
+}
+
+/** Containers with an id are in the provider's account; larger ones have another price. */
+function assertNewContainer(value: unknown, path: FieldPath): void {
+  if (!isPresent(value)) throw invalid(path, 'must be `{"type": "auto"}`')
+  if (typeof value === 'string')
+    throw unsupported(
+      path,
+      'containers are kept in the provider\'s account, which all organisations share; send `{"type": "auto"}`',
+    )
+  const container = readObject(value, path)
+  readChoice(container.type, [...path, 'type'], ['auto'])
+  for (const name of Object.keys(container))
+    if (name !== 'type' && isPresent(container[name]) && !(name === 'memory_limit' && container[name] === '1g'))
+      throw unsupported([...path, name], 'is not offered; leave it out')
+}
+
+/** The provider connects to the server, so it must be reachable from there. */
+function assertServer(tool: Record<string, unknown>, path: FieldPath): void {
+  readName(tool.server_label, [...path, 'server_label'])
+  const url = readName(tool.server_url, [...path, 'server_url'], requestLimits.urlCharacters)
+  if (!/^https:\/\//i.test(url) || !URL.canParse(url))
+    throw invalid([...path, 'server_url'], 'must be an address that begins with https://')
+}
+
+/** Parts of an answer that a client can ask for. */
+const hostedIncludes = ['web_search_call.action.sources', 'web_search_call.results', 'code_interpreter_call.outputs']
+
+/** The tools with what bounds their cost. A limit that the client has not set is named in `adjusted`. */
+export function hostedFields(
+  hostedTools: HostedTool[],
+  { maxToolCalls, include = [] }: { maxToolCalls: number | undefined; include: readonly string[] | undefined },
+  { adjusted }: Reading,
+): Pick<ProviderRequest, 'hostedTools' | 'hostedLimits'> {
+  if (maxToolCalls === undefined) adjusted.add('max_tool_calls')
+  if (maxToolCalls !== undefined && maxToolCalls > maximumToolCalls)
+    throw invalid(['max_tool_calls'], `must be at most ${maximumToolCalls}`)
+  const kinds = hostedTools.map(({ kind }) => kind)
+  const limits = limitsOfCalls(kinds, maxToolCalls ?? usualToolCalls)
+  return {
+    hostedTools,
+    hostedLimits: { ...limits, include: include.filter((value) => hostedIncludes.includes(value)) },
+  }
+}
+
+const maximumToolCalls = 100

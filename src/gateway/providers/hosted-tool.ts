@@ -1,0 +1,23 @@
+import type { HostedToolKind } from '../../platform/kernel/index.ts'
+
+/** A tool that the provider runs (web search, code). Only hosts of its family receive it, in its own form. */
+export interface HostedTool {
+  family: 'openai' | 'anthropic' | 'gemini'
+  kind: HostedToolKind
+  type: string
+  definition: Record<string, unknown>
+}
+
+/** What bounds the cost of hosted tools before the call. */
+export interface HostedToolLimits {
+  /** Most uses of several kinds together. */
+  uses: readonly { kinds: readonly HostedToolKind[]; most: number }[]
+  /** Kinds whose uses nothing limits: only a price of 0 is bounded. */
+  unlimited: readonly HostedToolKind[]
+  /** How often the model may read the prompt: each round adds results to it, up to the model's context. */
+  rounds: number
+  /** Most calls of all hosted tools, for hosts that take such a limit. */
+  maxToolCalls?: number
+  /** What the answer has of them, in the words of the Responses API. */
+  include?: readonly string[]
+}
