@@ -1,3 +1,4 @@
+import type { SpendLimit } from '../../gateway/billing/index.ts'
 import { describeError, type Log, type OrganisationId, silentLog, type SpaceId } from '../../platform/kernel/index.ts'
 import type { EmbeddingVersion } from './corpus/embedding-versions.store.ts'
 import type { Embedder } from './embedders/embedder.ts'
@@ -15,6 +16,7 @@ interface EmbedRequest {
   context?: readonly ContextText[]
   organisationId: OrganisationId
   spaceId: SpaceId
+  spending?: SpendLimit | undefined
   signal: AbortSignal
 }
 
@@ -29,7 +31,7 @@ export async function embedQuery(
   request: EmbedRequest,
   embeddingVersions: readonly EmbeddingVersion[],
 ): Promise<QueryVector[]> {
-  const { organisationId, spaceId, signal } = request
+  const { organisationId, spaceId, spending, signal } = request
   const parts = partsOf(request)
   const texts = parts.map(({ text }) => text)
   const vectors = await Promise.all(
@@ -44,7 +46,7 @@ export async function embedQuery(
       }
       try {
         const vector = weightedSum(
-          await embedder.embed({ texts, purpose: 'query', organisationId, spaceId, signal }),
+          await embedder.embed({ texts, purpose: 'query', organisationId, spaceId, spending, signal }),
           parts,
         )
         const hasSemantics = embedder.semantics !== false

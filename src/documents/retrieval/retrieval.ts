@@ -1,3 +1,4 @@
+import type { SpendLimit } from '../../gateway/billing/index.ts'
 import type { Passage } from './passage.ts'
 import { AppError, anySignal, type Log } from '../../platform/kernel/index.ts'
 import { loadPassages, type StoredPassage } from './corpus/passages.store.ts'
@@ -24,6 +25,8 @@ export interface SearchRequest extends ReadScope {
   rerankText?: string | null
   /** Receives how the passages were found, before the search returns. Absent: nothing is recorded. Not called for an empty Space or query. */
   explain?: ExplainSearch
+  /** What the calls of providers may cost; absent: as much as the budget has. */
+  spending?: SpendLimit | undefined
   signal: AbortSignal
 }
 

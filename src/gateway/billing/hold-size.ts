@@ -128,10 +128,11 @@ function desiredTokensOf(
   openHolds: number,
   wantedTokens: number,
 ): number {
-  if (!request.stream && request.outputCapTokens !== null) return wantedTokens
-  const share = request.stream ? streamShare : BigInt(Math.min(2 + openHolds, smallestWholeShare))
+  const grows = request.stream && !request.spending
+  if (!grows && request.outputCapTokens !== null) return wantedTokens
+  const share = grows ? streamShare : BigInt(Math.min(2 + openHolds, smallestWholeShare))
   const bought = affordableOutput(pricing, request.promptTokensBound, leftPicoUsd / share, wantedTokens)
-  return Math.max(request.stream ? likelyStreamTokens : likelyWholeTokens, bought)
+  return Math.max(grows ? likelyStreamTokens : likelyWholeTokens, bought)
 }
 
 /** How many tokens a growing hold should cover next: twice what is there, so that a long answer costs few writes. */

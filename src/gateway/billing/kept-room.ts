@@ -1,8 +1,8 @@
 import { type Lease, release, reserve } from './lease.ts'
-import type { KeptRoom } from './port.ts'
+import type { HoldRequest, KeptRoom, SpendLimit } from './port.ts'
 
-/** Makes a room from money that is already reserved in the lease. The lease counts as used until the room is gone. */
-export function createRoom(lease: Lease, reservedPicoUsd: bigint): KeptRoom {
+/** Makes a room from money that is already reserved in the lease and its limit. The lease counts as used until the room is gone. */
+export function createRoom(lease: Lease, reservedPicoUsd: bigint, spending?: SpendLimit): KeptRoom {
   let amountPicoUsd = reservedPicoUsd
   let isOpen = true
   lease.undecided += 1
@@ -16,6 +16,7 @@ export function createRoom(lease: Lease, reservedPicoUsd: bigint): KeptRoom {
       isOpen = false
       lease.undecided -= 1
       release(lease, amountPicoUsd)
+      spending?.release(amountPicoUsd, 0n)
       amountPicoUsd = 0n
     },
   }
@@ -27,7 +28,12 @@ export function roomIn(lease: Lease, room: KeptRoom | undefined): bigint {
 }
 
 /** Reserves an amount, of which the room is a part. Synchronous: nobody else gets the room in between. */
-export function reserveWith(lease: Lease, amountPicoUsd: bigint, room: KeptRoom | undefined): void {
+export function reserveWith(
+  lease: Lease,
+  amountPicoUsd: bigint,
+  { room, spending }: Pick<HoldRequest, 'room' | 'spending'>,
+): void {
   room?.release()
   reserve(lease, amountPicoUsd)
+  spending?.reserve(amountPicoUsd)
 }

@@ -218,19 +218,23 @@ export class OpenHold implements Hold {
     }
     onClosed()
     const settled = this.receiptAfter(result, receipt)
+    this.call.request.spending?.release(heldPicoUsd, settled.billedPicoUsd)
     onSettled(settled, receipt.estimated ? null : compared)
     return settled
   }
 
   /** A bill above the hold, which a provider that ignores its cap can cause, takes what is free; the rest is written off. */
   private async claim(missing: bigint): Promise<bigint> {
-    const { lease } = this.call
+    const { lease, request } = this.call
+    const { spending } = request
     if (freePicoUsd(lease) < missing && unleasedPicoUsd(lease) > 0n) {
       await this.deps.reservation.leases.extend(lease, missing).catch(() => {})
     }
-    const free = freePicoUsd(lease)
-    const claimed = missing < free ? missing : free
+    if (spending && spending.freePicoUsd < missing) await spending.obtain(missing).catch(() => {})
+    const free = smaller(freePicoUsd(lease), spending?.freePicoUsd ?? missing)
+    const claimed = smaller(missing, free)
     lease.heldPicoUsd += claimed
+    spending?.reserve(claimed)
     return claimed
   }
 
@@ -243,6 +247,10 @@ export class OpenHold implements Hold {
     if (lost > 0n) this.deps.log.error({ requestId: this.requestId }, 'an answer without a durable hold was not billed')
     return { ...written, ending: 'unanswered', billedPicoUsd: 0n, writtenOffPicoUsd: lost }
   }
+}
+
+function smaller(first: bigint, second: bigint): bigint {
+  return first < second ? first : second
 }
 
 /** A call that the operator pays: nothing is set aside. */

@@ -81,7 +81,7 @@ export class OpenHolds {
     this.assertOpen(request)
     return this.decided(request, async (lease, atMs) => {
       const { amountPicoUsd } = await reserveFor(this.deps.reservation, lease, request, pricingOf(request, atMs))
-      return createRoom(lease, amountPicoUsd)
+      return createRoom(lease, amountPicoUsd, request.spending)
     })
   }
 

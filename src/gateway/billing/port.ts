@@ -46,6 +46,8 @@ export interface HoldRequest {
   room?: KeptRoom | undefined
   /** Set aside by the caller for a call after this one: not available, and no reason to wait. */
   roomOfNext?: KeptRoom | undefined
+  /** A limit inside of the budget. The call is held as a whole, also a stream, with an output cap that the limit covers. */
+  spending?: SpendLimit | undefined
   /** What the client states about the call, for usage reports. Within the limits of `usageTagLimits`. */
   tags?: CallTags | undefined
   signal: AbortSignal
@@ -64,6 +66,21 @@ export interface KeptRoom {
   readonly amountPicoUsd: bigint
   /** Gives it back. Idempotent. */
   release(): void
+}
+
+/**
+ * A limit inside of the budget that several calls share. Each hold, room and bill of them stays within it; a bill above the hold takes what
+ * is free and the rest is written off.
+ */
+export interface SpendLimit {
+  /** Granted, and neither set aside nor billed. */
+  readonly freePicoUsd: bigint
+  /** Grants more until this much is free, or as much as the limit has left. */
+  obtain(amountPicoUsd: bigint): Promise<void>
+  /** Sets a part of what is free aside. */
+  reserve(amountPicoUsd: bigint): void
+  /** The end of a hold or of a room: what it had set aside, and what was billed of that. A hold that cannot be settled stays set aside. */
+  release(reservedPicoUsd: bigint, billedPicoUsd: bigint): void
 }
 
 /** `user`, and the pairs of `metadata` with the prefix `metadata.`. */

@@ -36,7 +36,7 @@ export function reserveAtOnce(
   request: HoldRequest,
   pricing: CallPricing,
 ): Reservation | undefined {
-  if (!leases.isLive(lease)) return undefined
+  if (!leases.isLive(lease) || request.spending) return undefined
   const plan = planNow(lease, request, pricing)
   if (!hasCredit(lease, request, pricing, plan)) return undefined
   const free = freePicoUsd(lease) + roomIn(lease, request.room)
@@ -55,9 +55,10 @@ export async function reserveFor(
   pricing: CallPricing,
 ): Promise<Reservation> {
   const deadlineMs = clock.monotonicMs() + holdWaitMs
+  await obtainFor(lease, request, pricing)
   for (;;) {
     if (!leases.isLive(lease)) throw new FencedError(lease.instanceId)
-    const plan = planNow(lease, request, pricing)
+    const plan = planWithin(request, pricing, planNow(lease, request, pricing))
     if (!hasCredit(lease, request, pricing, plan)) throw insufficient(lease)
     const kept = roomIn(lease, request.room)
     const fits = affordableOutput(pricing, request.promptTokensBound, freePicoUsd(lease) + kept, plan.desiredTokens)
@@ -112,6 +113,30 @@ function planNow(lease: Lease, request: HoldRequest, pricing: CallPricing): Hold
   return planHold(request, pricing, left, lease.openHolds)
 }
 
+/** Output of one call that a limit is charged for in advance. The call's output cap is no higher. */
+const limitedTokens = 8_192
+
+/** Makes the limit of a call grant what the call likely needs. */
+async function obtainFor(lease: Lease, request: HoldRequest, pricing: CallPricing): Promise<void> {
+  const { spending, room, promptTokensBound } = request
+  if (!spending) return
+  const tokens = Math.min(planNow(lease, request, pricing).desiredTokens, limitedTokens)
+  const amount = holdCost(pricing, promptTokensBound, tokens) - (room?.amountPicoUsd ?? 0n)
+  if (amount > spending.freePicoUsd) await spending.obtain(amount)
+}
+
+/** The plan with no more output than the limit of the call covers. Throws `insufficient_quota`. */
+function planWithin(request: HoldRequest, pricing: CallPricing, plan: HoldPlan): HoldPlan {
+  const { spending, room, promptTokensBound } = request
+  if (!spending) return plan
+  const free = spending.freePicoUsd + (room?.amountPicoUsd ?? 0n)
+  const most = Math.min(plan.desiredTokens, limitedTokens)
+  const desiredTokens = affordableOutput(pricing, promptTokensBound, free, most)
+  if (desiredTokens < plan.floorTokens)
+    throw new AppError('insufficient_quota', 'The spending limit of this chat does not cover this request.')
+  return { ...plan, desiredTokens, comfortableTokens: Math.min(plan.comfortableTokens, desiredTokens) }
+}
+
 /** Exhausted credits refuse every call, also one to a model that costs nothing: see docs/decisions/0025-zero-overrun.md. */
 function hasCredit(lease: Lease, request: HoldRequest, pricing: CallPricing, plan: HoldPlan): boolean {
   const unbilled = unbilledPicoUsd(lease)
@@ -125,11 +150,12 @@ function take(
   plan: HoldPlan,
   coveredTokens: number,
 ): Reservation {
-  const capTokens = request.stream
-    ? streamCap(lease, request, pricing, plan, coveredTokens)
-    : cappedBy(plan, coveredTokens)
+  const capTokens =
+    request.stream && !request.spending
+      ? streamCap(lease, request, pricing, plan, coveredTokens)
+      : cappedBy(plan, coveredTokens)
   const amountPicoUsd = holdCost(pricing, request.promptTokensBound, coveredTokens)
-  reserveWith(lease, amountPicoUsd, request.room)
+  reserveWith(lease, amountPicoUsd, request)
   return {
     amountPicoUsd,
     coveredTokens,

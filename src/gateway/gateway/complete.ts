@@ -266,7 +266,17 @@ function operationOf(
 
 /** What a hold and a room have in common. */
 function holdFor(
-  { requestId, organisation, surface, spaceId, request, room, roomOfNext, signal }: Omit<CompletionCall, 'stream'>,
+  {
+    requestId,
+    organisation,
+    surface,
+    spaceId,
+    request,
+    room,
+    roomOfNext,
+    spending,
+    signal,
+  }: Omit<CompletionCall, 'stream'>,
   { model, deployments }: ResolvedModel,
   prompt: TokenEstimate,
 ) {
@@ -284,6 +294,7 @@ function holdFor(
     ...(request.hostedLimits && { toolUses: request.hostedLimits.uses }),
     room,
     roomOfNext,
+    spending,
     signal,
   } satisfies Partial<HoldRequest>
 }

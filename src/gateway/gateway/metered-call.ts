@@ -1,4 +1,4 @@
-import type { HoldRequest, Receipt } from '../billing/index.ts'
+import type { HoldRequest, Receipt, SpendLimit } from '../billing/index.ts'
 import {
   AppError,
   createRequestId,
@@ -27,6 +27,7 @@ export interface MeteredCall<Answer extends Part, Part> {
   /** As it is configured. */
   model: string
   client?: ClientCall | undefined
+  spending?: SpendLimit | undefined
   signal: AbortSignal
   resolved: ResolvedModel
   /** Sizes of the hold. */
@@ -136,7 +137,15 @@ function takeTokens<Answer extends Part, Part>(
 }
 
 function holdFor<Answer extends Part, Part>(
-  { organisation, spaceId, client, signal, resolved: { model, deployments }, size }: MeteredCall<Answer, Part>,
+  {
+    organisation,
+    spaceId,
+    client,
+    spending,
+    signal,
+    resolved: { model, deployments },
+    size,
+  }: MeteredCall<Answer, Part>,
   requestId: RequestId,
 ): HoldRequest {
   return {
@@ -149,6 +158,7 @@ function holdFor<Answer extends Part, Part>(
     candidates: deployments.map(({ id, prices }) => ({ deploymentId: id, prices })),
     ...size,
     stream: false,
+    spending,
     signal,
   }
 }

@@ -1,4 +1,4 @@
-import type { KeptRoom, Receipt, Surface } from '../billing/index.ts'
+import type { KeptRoom, Receipt, SpendLimit, Surface } from '../billing/index.ts'
 import type { RateLimitState, RequestId, SpaceId } from '../../platform/kernel/index.ts'
 import type { Organisation } from '../../tenants/organisations/index.ts'
 import type { SchemaMismatch } from '../conversation/index.ts'
@@ -35,6 +35,8 @@ export interface CompletionCall {
   room?: KeptRoom | undefined
   /** What `keepRoom` has set aside for a call after this one. */
   roomOfNext?: KeptRoom | undefined
+  /** A limit inside of the budget. */
+  spending?: SpendLimit | undefined
   signal: AbortSignal
 }
 
@@ -127,6 +129,7 @@ export interface EmbeddingCall {
   dimensions?: number | undefined
   purpose: 'document' | 'query'
   client?: ClientCall
+  spending?: SpendLimit | undefined
   signal: AbortSignal
 }
 
@@ -153,6 +156,7 @@ export interface RerankCall {
   /** Over all attempts. A provider that exceeds it counts as failed, so that its circuit opens. */
   timeoutMs: number
   client?: ClientCall
+  spending?: SpendLimit | undefined
   signal: AbortSignal
 }
 

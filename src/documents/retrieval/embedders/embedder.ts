@@ -1,3 +1,4 @@
+import type { SpendLimit } from '../../../gateway/billing/index.ts'
 import type { OrganisationId, SpaceId } from '../../../platform/kernel/index.ts'
 import type { TextCounterSource } from '../../../gateway/tokens/index.ts'
 
@@ -25,6 +26,7 @@ export interface Embedder {
     purpose: 'document' | 'query'
     organisationId: OrganisationId
     spaceId: SpaceId
+    spending?: SpendLimit | undefined
     signal: AbortSignal
   }): Promise<Float32Array[]>
   close(): Promise<void>

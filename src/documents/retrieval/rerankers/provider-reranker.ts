@@ -21,7 +21,7 @@ export function createProviderReranker({ reranking, organisation, model }: Provi
   return {
     id: `provider:${model}`,
     label: `${model} of a provider`,
-    async score({ query, documents, organisationId, spaceId, timeoutMs, signal }) {
+    async score({ query, documents, organisationId, spaceId, timeoutMs, spending, signal }) {
       const billed = organisation(organisationId)
       if (!billed) throw new AppError('organisation_not_found', 'The organisation of this Space no longer exists.')
       const { scores } = await reranking.rerank({
@@ -31,6 +31,7 @@ export function createProviderReranker({ reranking, organisation, model }: Provi
         query,
         documents: [...documents],
         timeoutMs: Math.max(leastTimeoutMs, timeoutMs - routerMarginMs),
+        spending,
         signal,
       })
       return scores

@@ -1,3 +1,4 @@
+import type { SpendLimit } from '../../../gateway/billing/index.ts'
 import {
   AppError,
   anySignal,
@@ -41,6 +42,7 @@ export interface RerankQuestion {
   text: string
   organisationId: OrganisationId
   spaceId: SpaceId
+  spending?: SpendLimit | undefined
   signal: AbortSignal
 }
 
@@ -73,7 +75,7 @@ export function createRerankStage(options: RerankStageOptions): RerankStage {
 
   async function compare(
     documents: readonly string[],
-    { text, organisationId, spaceId, signal }: RerankQuestion,
+    { text, organisationId, spaceId, spending, signal }: RerankQuestion,
   ): Promise<{ outcome: RerankOutcome; scores: number[] }> {
     if (documents.length < 2) return { outcome: 'skipped', scores: [] }
     if (rests.isResting(organisationId)) return { outcome: 'resting', scores: [] }
@@ -81,7 +83,7 @@ export function createRerankStage(options: RerankStageOptions): RerankStage {
     const deadline = AbortSignal.timeout(timeoutMs)
     const either = anySignal(signal, deadline)
     try {
-      const request = { query, documents, organisationId, spaceId, timeoutMs, signal: either }
+      const request = { query, documents, organisationId, spaceId, timeoutMs, spending, signal: either }
       const scores = await raceSignal(reranker.score(request), either)
       assertScores(scores, documents.length)
       rests.succeeded(organisationId)

@@ -1,3 +1,4 @@
+import type { SpendLimit } from '../../../gateway/billing/index.ts'
 import type { OrganisationId, SpaceId } from '../../../platform/kernel/index.ts'
 
 /**
@@ -25,6 +26,7 @@ export interface RerankRequest {
   spaceId: SpaceId
   /** Longest time that the result is waited for. */
   timeoutMs: number
+  spending?: SpendLimit | undefined
   signal: AbortSignal
 }
 
