@@ -55,6 +55,7 @@ const wings: Wings = {
       chat: ['spaces'],
       'golden-questions': ['insights', 'spaces', 'chat'],
       mcp: ['chat', 'spaces'],
+      visitors: ['chat', 'conversations', 'spaces'],
       'space-archives': ['golden-questions', 'spaces'],
     },
   },

@@ -8,6 +8,17 @@ import {
   type SpaceArchiveRoutesDependencies,
 } from '../chat/space-archives/index.ts'
 import {
+  createProofOfWork,
+  createProofStore,
+  createSites,
+  createSiteSpending,
+  createSiteStore,
+  createSpendingStore,
+  createVisitAccess,
+  createVisitLimits,
+  createVisitSessions,
+} from '../chat/visitors/index.ts'
+import {
   createOrganisationsStore,
   createProcessSamples,
   createSystemReport,
@@ -22,6 +33,7 @@ import {
 } from '../documents/documents/index.ts'
 import { createImportedChunks, detectFormat } from '../documents/ingestion/index.ts'
 import { createCatalogueViews, createOperatorCatalogue } from '../gateway/models/index.ts'
+import { recordChange } from '../platform/database/index.ts'
 import { loadQueueState } from '../platform/jobs/index.ts'
 import { version } from '../platform/kernel/index.ts'
 import { createAdminLog } from '../tenants/operators/index.ts'
@@ -117,6 +129,42 @@ export const servingParts = workerParts
       recordExport: spaceImports.recordExport,
       getSpace: (id) => spaces.get(id),
       clock,
+    }
+  })
+
+  // The websites of Spaces and their visitors.
+  .add('sites', ({ control, spaces, changeFeed, clock }) =>
+    createSites({
+      store: createSiteStore(control, recordChange),
+      getSpace: (id) => spaces.get(id),
+      changeFeed,
+      clock,
+    }),
+  )
+  .add('siteSpending', ({ control, clock, log }) =>
+    createSiteSpending({
+      store: (owner) => createSpendingStore(control.for(owner)),
+      sharedStore: createSpendingStore(control),
+      clock,
+      log,
+    }),
+  )
+  .add('visits', ({ control, sites, organisations, accounts, secretBox, secretKey, config, clock }) => {
+    const { secondSecretKey } = config.secrets
+    const sessions = createVisitSessions({ secretBox, sites, clock })
+    const findOrganisation = (id: string) => organisations.get(id)
+    const findPerson = (headers: Headers) => accounts.authenticate(headers)
+    return {
+      sessions,
+      limits: createVisitLimits({ clock }),
+      proofs: createProofOfWork({
+        store: createProofStore(control),
+        secretKeys: [secretKey, ...(secondSecretKey === undefined ? [] : [secondSecretKey])],
+        clock,
+      }),
+      access: createVisitAccess({ sessions, findOrganisation, findPerson }),
+      findOrganisation,
+      findPerson,
     }
   })
 

@@ -8,6 +8,7 @@ import {
   developerToolsViewRoutes,
   modelViewRoutes,
   organisationsView,
+  originOf,
   peopleViewRoutes,
   spaceViewRoutes,
   staticRoutes,
@@ -30,6 +31,14 @@ import { actorOf, adminLogRoutes, auditRoutes, findingsOfCounts, operatorRoutes 
 import { modelSwitchRoutes, organisationRoutes } from '../tenants/organisations/index.ts'
 import { spaceArchiveRoutes } from '../chat/space-archives/index.ts'
 import { spaceRoutes } from '../chat/spaces/index.ts'
+import {
+  loadOutline,
+  siteRoutes,
+  suggestQuestions,
+  visitChatRoutes,
+  visitDocumentRoutes,
+  visitRoutes,
+} from '../chat/visitors/index.ts'
 import type { Parts } from './compose.ts'
 import { modelCallRoutes } from './gateway-routes.ts'
 
@@ -42,6 +51,7 @@ export function createRoutes(parts: Parts): Routes[] {
     documentRoutes({ documents: parts.documents, clock: parts.clock }),
     ...modelCallRoutes(parts),
     ...answerRoutes(parts),
+    ...visitorRoutes(parts),
     ...accountRoutes(parts),
     ...organisationPages(parts),
     ...spacePages(parts),
@@ -56,29 +66,59 @@ export function createRoutes(parts: Parts): Routes[] {
   ]
 }
 
-/** Answers of Spaces, and the search that they begin with. */
-function answerRoutes({
-  answers,
-  spaces,
-  insights,
-  conversationRecords,
-  metrics,
-  log,
-}: Pick<Parts, 'answers' | 'spaces' | 'insights' | 'conversationRecords' | 'metrics' | 'log'>): Routes[] {
-  const getSpace = (id: string) => spaces.get(id)
-  const published = {
+type AnswerParts = Pick<Parts, 'answers' | 'insights' | 'conversationRecords' | 'metrics' | 'log'>
+
+/** What every answer of a published Space needs. */
+function publishedAnswers({ answers, insights, conversationRecords, metrics, log }: AnswerParts) {
+  return {
     ...answers,
-    getPublishedSpace: (endpointId: string) => spaces.getEndpoint(endpointId),
     noteAnswer: (given: Parameters<typeof insights.note>[0]) => insights.note(given),
     beginRecord: conversationRecords.begin,
     countCitations: (counts: Parameters<typeof countCitations>[1]) => countCitations(metrics, counts),
     log,
+  }
+}
+
+/** Answers of Spaces, and the search that they begin with. */
+function answerRoutes(parts: AnswerParts & Pick<Parts, 'spaces'>): Routes[] {
+  const { answers, spaces } = parts
+  const getSpace = (id: string) => spaces.get(id)
+  const published = {
+    ...publishedAnswers(parts),
+    getPublishedSpace: (endpointId: string) => spaces.getEndpoint(endpointId),
   }
   return [
     chatRoutes({ ...published, getSpace }),
     mcpRoutes(published),
     publishedSearchRoutes(published),
     spaceSearchRoutes({ ...answers, getSpace }),
+  ]
+}
+
+/** The websites of Spaces: their settings, and what browsers of visitors call. */
+function visitorRoutes(
+  parts: AnswerParts &
+    Pick<Parts, 'sites' | 'siteSpending' | 'visits' | 'spaces' | 'goldenStores' | 'corpus' | 'conversations'> &
+    Pick<Parts, 'viewer' | 'blobs' | 'config'>,
+): Routes[] {
+  const { sites, siteSpending: spending, visits, spaces, goldenStores, corpus, conversations, viewer, blobs } = parts
+  const { publicUrl } = parts.config.settings.server
+  return [
+    siteRoutes({
+      sites,
+      spending,
+      getSpace: (id) => spaces.get(id),
+      findOrganisation: visits.findOrganisation,
+      async suggest({ id: spaceId, organisationId }) {
+        const { questions } = await goldenStores.questions(organisationId).loadPage({ spaceId, limit: 6, offset: 0 })
+        const asked = questions.map(({ messages }) => messages.at(-1)!.content)
+        return suggestQuestions(asked, await loadOutline(corpus, { organisationId, spaceId }))
+      },
+      originOf: (request) => (publicUrl === undefined ? originOf(request) : new URL(publicUrl).origin),
+    }),
+    visitRoutes({ ...visits, sites, spending }),
+    visitChatRoutes({ ...publishedAnswers(parts), ...visits, sites, spending, conversations }),
+    visitDocumentRoutes({ ...visits, viewer, blobs }),
   ]
 }
 

@@ -1,6 +1,7 @@
 export { developerToolsViewRoutes } from './developer-tools.view.ts'
 export { modelViewRoutes } from './models.view.ts'
 
+export { originOf } from './origin.ts'
 export { createOrganisationsStore } from './organisations.store.ts'
 export { organisationsView } from './organisations.view.ts'
 export { peopleViewRoutes } from './people.view.ts'

@@ -99,6 +99,7 @@ describe('the OpenAPI description', () => {
       .filter(({ responses }) => responses['200']?.content?.['text/event-stream'])
       .map(({ operationId }) => operationId)
     expect(streams.toSorted()).toEqual([
+      'chatAsVisitor',
       'chatWithSpace',
       'chatWithSpaceV2',
       'createChatCompletion',
@@ -129,10 +130,11 @@ describe('the OpenAPI description', () => {
     for (const [path, operations] of Object.entries(document.paths)) {
       for (const [method, operation] of Object.entries(operations)) {
         expect(operation.summary, `${method} ${path}`).toBeTruthy()
-        // The token in the address is the credential of a link for a new password.
+        // The token in the address is the credential of a link for a new password. A visit begins without one.
+        const isBeforeVisit = /^\/s\/\{name\}\/(?:config|challenge|session)$/.test(path)
         const isOpen = ['/livez', '/readyz', '/api/setup', '/api/invitations/{token}'].includes(path)
           ? method === 'get'
-          : path === '/api/password-resets/{token}'
+          : path === '/api/password-resets/{token}' || isBeforeVisit
         expect(operation.security.length > 0, `${method} ${path}`).toBe(!isOpen)
       }
     }

@@ -284,6 +284,22 @@ export const adminChanges: Change[] = [
     entry: { action: 'golden_settings.updated', before: { agentic: false }, after: { agentic: true } },
   },
   {
+    route: 'PUT /api/spaces/{id}/site',
+    path: (ids) => `${space(ids)}/site`,
+    body: () => ({ enabled: true, name: 'handbooks', title: 'Handbooks', dailyCapUsd: '1' }),
+    entry: { action: 'site.updated', before: null, after: { enabled: true, name: 'handbooks', access: 'everyone' } },
+  },
+  {
+    route: 'POST /api/spaces/{id}/site/pause',
+    path: (ids) => `${space(ids)}/site/pause`,
+    entry: { action: 'site.paused', before: { paused: false }, after: { paused: true } },
+  },
+  {
+    route: 'POST /api/spaces/{id}/site/resume',
+    path: (ids) => `${space(ids)}/site/resume`,
+    entry: { action: 'site.resumed', before: { paused: true }, after: { paused: false } },
+  },
+  {
     route: 'DELETE /api/spaces/{id}',
     path: space,
     entry: { action: 'space.removed', before: { name: 'Handbooks' }, after: null },

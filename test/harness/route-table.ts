@@ -1,8 +1,8 @@
 /**
  * Who may call a route: `key` an organisation with its API key, `none` everyone without a look at credentials, and the other values the
- * lowest role. Tests fail for a route of the API description that is missing here.
+ * lowest role; `visit` a visitor of a website of a Space with a session. Tests fail for a route of the API description that is missing here.
  */
-export type Lowest = 'key' | 'none' | 'visitor' | 'person' | 'member' | 'administrator' | 'operator'
+export type Lowest = 'key' | 'visit' | 'none' | 'visitor' | 'person' | 'member' | 'administrator' | 'operator'
 
 export const lowestRoles: Readonly<Record<string, Lowest>> = {
   'GET /': 'key',
@@ -40,6 +40,14 @@ export const lowestRoles: Readonly<Record<string, Lowest>> = {
   'POST /v2/endpoints/{endpointId}/mcp': 'key',
   'PUT /v2/endpoints/{endpointId}/answers/{requestId}/rating': 'key',
   'DELETE /v2/endpoints/{endpointId}/answers/{requestId}/rating': 'key',
+  'GET /s/{name}/config': 'none',
+  'GET /s/{name}/challenge': 'none',
+  'POST /s/{name}/session': 'none',
+  'POST /s/{name}/chat': 'visit',
+  'POST /s/{name}/ratings': 'visit',
+  'GET /s/{name}/documents/{documentId}': 'visit',
+  'GET /s/{name}/documents/{documentId}/text': 'visit',
+  'GET /s/{name}/documents/{documentId}/content': 'visit',
   'GET /api/setup': 'none',
   'POST /api/setup': 'operator',
   'GET /api/me': 'person',
@@ -105,6 +113,12 @@ export const lowestRoles: Readonly<Record<string, Lowest>> = {
   'POST /api/organisations/{id}/spaces/import': 'administrator',
   'POST /api/spaces/{id}/publish': 'administrator',
   'POST /api/spaces/{id}/unpublish': 'administrator',
+  'GET /api/spaces/{id}/site': 'member',
+  'PUT /api/spaces/{id}/site': 'administrator',
+  'POST /api/spaces/{id}/site/pause': 'administrator',
+  'POST /api/spaces/{id}/site/resume': 'administrator',
+  'GET /api/spaces/{id}/site/today': 'member',
+  'GET /api/spaces/{id}/site/suggestions': 'member',
   'POST /api/spaces/{id}/search': 'member',
   'GET /api/spaces/{id}/golden-questions': 'member',
   'POST /api/spaces/{id}/golden-questions': 'member',
@@ -184,6 +198,7 @@ export const lowestRoles: Readonly<Record<string, Lowest>> = {
 export const apiBodies: Readonly<Record<string, (ids: Pick<RoleObjects, 'organisationId'>) => unknown>> = {
   'POST /api/spaces': ({ organisationId }) => ({ organisationId, name: 'A Space', model: 'portico/offline' }),
   'POST /api/spaces/{id}/search': () => ({ messages: [{ role: 'user', content: 'What?' }] }),
+  'PUT /api/spaces/{id}/site': () => ({ enabled: false, name: 'a-name', title: 'A title', dailyCapUsd: '1' }),
   'PATCH /api/spaces/{id}': () => ({ name: 'Another name' }),
   'POST /api/spaces/{id}/chat': () => ({ messages: [{ role: 'user', content: 'Hello' }] }),
   'POST /api/spaces/{id}/golden-questions': () => ({ messages: [{ role: 'user', content: crypto.randomUUID() }] }),

@@ -23,6 +23,8 @@ export interface TenantIds {
   organisationId: string
   spaceId: string
   endpointId: string
+  /** Of its website. */
+  name: string
   documentId: string
   questionId: string
   runId: string
@@ -90,6 +92,8 @@ async function fillSpace(portico: TestPortico, organisation: TestOrganisation, {
     instructions: `Instructions ${marker}.`,
   })
   const base = `/api/spaces/${spaceId}`
+  const site = { enabled: true, name: `site-${marker}`, title: 'Tickets', dailyCapUsd: '1' }
+  expectStatus(await call('PUT', `${base}/site`, site), 200)
   const settings = { keepConversations: true, keepUnansweredQuestions: true }
   expectStatus(await call('PATCH', base, { settings }), 200)
   const form = uploadForm(`A ticket of ${marker} costs 12 euros.`, `${marker}.txt`)
@@ -113,6 +117,7 @@ async function fillSpace(portico: TestPortico, organisation: TestOrganisation, {
   return {
     spaceId,
     endpointId,
+    name: site.name,
     documentId,
     questionId: question.id as string,
     runId: run.id as string,

@@ -37,6 +37,7 @@ export function createAnswerRoom(
         request,
         furtherPromptTokens,
         room,
+        spending: call.spending,
         signal: call.signal,
       })
       if (next) room = next

@@ -276,6 +276,7 @@ function complete(run: Run, { round, mayCall }: { round: number; mayCall: boolea
     stream: true,
     whenExhausted: prepared.whenExhausted,
     [mayCall ? 'roomOfNext' : 'room']: run.room.kept(),
+    spending: call.spending,
     signal: call.signal,
   })
 }

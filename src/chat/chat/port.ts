@@ -1,4 +1,4 @@
-import type { Ledger } from '../../gateway/billing/index.ts'
+import type { Ledger, SpendLimit } from '../../gateway/billing/index.ts'
 import type { Receipt } from '../../gateway/billing/index.ts'
 import type { ChatRequest } from '../../contract/chat.ts'
 import type { MetadataFilter } from '../../contract/metadata-filter.ts'
@@ -38,6 +38,8 @@ export interface AnswerCall {
   isOffered?: () => boolean
   /** Receives a receipt for each call of the model, also of an answer that fails later. */
   receipts?: Receipt[]
+  /** What the answer may cost, inside of the budget. Then no other model answers at the operator's cost. */
+  spending?: SpendLimit | undefined
   signal: AbortSignal
 }
 

@@ -60,7 +60,8 @@ function chooseModel({ ledger, fallbackModel, findModel, now }: AnswerDependenci
   const { organisation, space } = call
   assertSubscription(organisation, now())
   const hasCredit = ledger.hasCredit(organisation)
-  const model = hasCredit ? space.model : space.settings.baseTierFallback ? fallbackModel(organisation) : undefined
+  const mayFallBack = space.settings.baseTierFallback && !call.spending
+  const model = hasCredit ? space.model : mayFallBack ? fallbackModel(organisation) : undefined
   if (model === undefined) throw new AppError('insufficient_quota', "The organisation's monthly credits are exhausted.")
   const limits = findModel(organisation, model)
   if (!limits) {

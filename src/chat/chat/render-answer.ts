@@ -1,6 +1,7 @@
-import type { ChatAnswer, ChatPreview, PreviewCost, PreviewSource } from '../../contract/chat.ts'
+import type { ChatAnswer, ChatPreview, PreviewCost, PreviewSource, Reference } from '../../contract/chat.ts'
 import { type AppError, formatPicoUsd, formatSseEvent } from '../../platform/kernel/index.ts'
 import type { AnswerEvent } from './answer.ts'
+import type { DocumentReference } from './references.ts'
 
 /** Who reads an answer, and what it shows them. */
 export interface Reader {
@@ -12,6 +13,12 @@ export interface Reader {
   passageReferences: boolean
   /** The reason why the text ended. */
   finishReason: boolean
+  /** Of visitors of a Space's website, whose failed streams name a code. */
+  visitor?: {
+    describeReference(reference: DocumentReference): Reference
+    /** The failure as visitors receive it, where it is not the usual one. */
+    describeError(error: AppError): AppError | undefined
+  }
 }
 
 /** One event as server-sent event; empty where the reader does not receive it. */
@@ -26,6 +33,8 @@ export function renderEvent(event: AnswerEvent, reader: Reader): string {
     case 'finish':
       return reader.finishReason ? sse('assistant_finish', { finishReason: publicReason(event) }) : ''
     case 'references': {
+      if (reader.visitor)
+        return sse('references', { references: event.references.map(reader.visitor.describeReference) })
       // By the contract, only the JSON answer has documentId.
       const references = reader.passageReferences
         ? event.references
@@ -47,8 +56,8 @@ export function renderDone(): string {
   return sse('done', { done: true })
 }
 
-export function renderError(error: AppError, { isPreview }: Reader): string {
-  return sse('error', { error: error.message, ...(isPreview && { code: error.code }) })
+export function renderError(error: AppError, { isPreview, visitor }: Reader): string {
+  return sse('error', { error: error.message, ...((isPreview || visitor) && { code: error.code }) })
 }
 
 const sse = (name: string, data: object) => formatSseEvent(JSON.stringify(data), name)
@@ -85,7 +94,8 @@ export async function foldAnswer(
     if (event.type === 'message_source') sources.push(renderSource(event))
     else if (event.type === 'assistant_write') folded.content += event.delta
     else if (event.type === 'finish') folded.finishReason = publicReason(event)
-    else if (event.type === 'references') folded.references = event.references
+    else if (event.type === 'references')
+      folded.references = reader.visitor ? event.references.map(reader.visitor.describeReference) : event.references
     else if (event.type === 'citations') folded.citations = event.counts
     else folded.cost = renderCost(event)
   }

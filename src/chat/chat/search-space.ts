@@ -4,7 +4,7 @@ import type { SearchQuery } from './queries/conversation-query.ts'
 import { scopeOf } from './read-scope.ts'
 
 /** Who searches, and what. */
-export type SearchCall = Pick<AnswerCall, 'organisation' | 'space' | 'filter' | 'signal'>
+export type SearchCall = Pick<AnswerCall, 'organisation' | 'space' | 'filter' | 'spending' | 'signal'>
 
 interface SearchOptions {
   explain?: ExplainSearch
@@ -32,6 +32,7 @@ export function searchSpace(
       : { limit: maximumPassages + more, rerankText: standalone }),
     ...(documentIds && { documentIds }),
     ...(explain && { explain }),
+    spending: call.spending,
     signal: call.signal,
   })
 }
@@ -39,7 +40,7 @@ export function searchSpace(
 /** Orders the passages of several searches by how well they answer a question. */
 export function rerankPassages(
   retrieval: Retrieval,
-  { organisation, space, signal }: Pick<AnswerCall, 'organisation' | 'space' | 'signal'>,
+  { organisation, space, spending, signal }: Pick<AnswerCall, 'organisation' | 'space' | 'spending' | 'signal'>,
   text: string,
   passages: readonly Passage[],
 ): Promise<Passage[]> {
@@ -48,6 +49,7 @@ export function rerankPassages(
     spaceId: space.id,
     text,
     limit: space.settings.maximumPassages,
+    spending,
     signal,
   })
 }

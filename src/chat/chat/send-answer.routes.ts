@@ -34,19 +34,19 @@ export type SendDependencies = AnswerDependencies & {
 /** What an answer takes of its request. `organisation` owns the Space. */
 export type AnswerRequest = Pick<FastifyRequest, 'headers' | 'requestId' | 'organisation' | 'clientSignal'>
 
-type AnswerPlace = {
+export type AnswerPlace = {
   space: Space
   /** Must hold in addition to the filter of the request. Absent: nothing must. */
   filter?: MetadataFilter | null
   /** Always reports why the text ended. */
   finishReason?: boolean
-} & Pick<AnswerCall, 'isOffered'> &
-  Pick<Reader, 'isPreview' | 'isAdministrator'>
+} & Pick<AnswerCall, 'isOffered' | 'spending'> &
+  Pick<Reader, 'isPreview' | 'isAdministrator' | 'visitor'>
 
 /** Answers a request to a Space as one JSON object or as server-sent events. */
 export async function sendAnswer(
   dependencies: SendDependencies,
-  request: FastifyRequest,
+  request: AnswerRequest & { body: unknown },
   reply: FastifyReply,
   place: AnswerPlace,
 ) {
@@ -82,14 +82,13 @@ async function openAnswer(
   dependencies: SendDependencies,
   request: AnswerRequest,
   body: Pick<ReadChat, 'messages' | 'streaming' | 'filter'>,
-  { space, isOffered, isPreview, isAdministrator, filter = null, finishReason = false }: AnswerPlace,
+  { space, isOffered, spending, filter = null, finishReason = false, ...reading }: AnswerPlace,
 ) {
   const messages = await readConversation(body.messages)
   assertQuestion(messages.at(-1)!.content, body.messages.length - 1)
   const passageReferences = isOn(request.headers['service-enable-passage-references'])
   const reader: Reader = {
-    isPreview,
-    isAdministrator,
+    ...reading,
     passageReferences,
     finishReason: finishReason || isOn(request.headers['service-enable-finish-reason']),
   }
@@ -105,8 +104,9 @@ async function openAnswer(
     passageReferences,
     isStreamed: body.streaming === true,
     isOffered,
+    spending,
     // People who try a Space are not its visitors.
-    ...(!isPreview && { noteReferences: noteReferencesOf(dependencies, request.organisation, space, messages) }),
+    ...(!reader.isPreview && { noteReferences: noteReferencesOf(dependencies, request.organisation, space, messages) }),
     noteCitations(counts) {
       dependencies.countCitations(counts)
       const { moved, dropped } = counts
@@ -114,7 +114,7 @@ async function openAnswer(
     },
     signal: request.clientSignal,
   }
-  const record = isPreview ? undefined : startRecordOf(dependencies, request, call)
+  const record = reader.isPreview ? undefined : startRecordOf(dependencies, request, call)
   const prepared = await prepareAnswer(dependencies, call).catch((error: unknown) => {
     record?.fail(error)
     // An error in the request names its field; visitors can correct it.
@@ -166,7 +166,7 @@ async function streamAnswer(
     reply,
     events,
     reader,
-  }: { request: FastifyRequest; reply: FastifyReply; events: ReturnType<typeof answer>; reader: Reader },
+  }: { request: AnswerRequest; reply: FastifyReply; events: ReturnType<typeof answer>; reader: Reader },
 ) {
   const stream = startEventStream(reply, request.clientSignal)
   let lastText = ''
@@ -188,8 +188,10 @@ async function streamAnswer(
 }
 
 /** Administrators receive the reason of a failure, all others a text for visitors. A database that is away is `overloaded`. */
-export function toReaderError(thrown: unknown, { isPreview, isAdministrator }: Reader): AppError {
-  return isPreview && isAdministrator && thrown instanceof AppError ? thrown : toVisitorError(toAppError(thrown))
+export function toReaderError(thrown: unknown, { isPreview, isAdministrator, visitor }: Reader): AppError {
+  if (isPreview && isAdministrator && thrown instanceof AppError) return thrown
+  const error = toAppError(thrown)
+  return visitor?.describeError(error) ?? toVisitorError(error)
 }
 
 /** For the stored conversation: the code that the client receives. */

@@ -43,7 +43,7 @@ const retryEveryMs = 500
 const maximumRetries = 4
 
 export function createConversationAccess(dependencies: ConversationAccessDependencies) {
-  const { database, service, organisationOf, flushLedger, callIdsOf, clock, hasOtherInstances } = dependencies
+  const { database, service, organisationOf, flushLedger, callIdsOf, clock } = dependencies
   /** The ids of the calls: the receipts, or for an answer that did not end, those that it may have. */
   const callsOf = ({ requestId, receipts, outcome }: StoredTurn) =>
     outcome === 'complete' ? receipts : callIdsOf(requestId)
@@ -79,12 +79,13 @@ export function createConversationAccess(dependencies: ConversationAccessDepende
       }
     },
 
-    /** Also of an answer that no instance has written yet. False if none is stored. */
-    async rate(spaceId: string, requestId: string, given: AnswerRatingBody | null): Promise<boolean> {
-      const rateStored = () => rateTurn(ownOf(spaceId), { spaceId, requestId, atMs: clock.now() }, given)
+    /** Also of an answer that no instance has written yet. False if none is stored, or only one of another user than the given one. */
+    async rate(spaceId: string, requestId: string, given: AnswerRatingBody | null, user?: string): Promise<boolean> {
+      const rateStored = () =>
+        rateTurn(ownOf(spaceId), { spaceId, requestId, user: user ?? null, atMs: clock.now() }, given)
       await service.flush()
       let isRated = await rateStored()
-      const retries = hasOtherInstances ? maximumRetries : 0
+      const retries = dependencies.hasOtherInstances ? maximumRetries : 0
       for (let retry = 0; !isRated && retry < retries; retry++) {
         await clock.sleep(retryEveryMs)
         isRated = await rateStored()

@@ -1,4 +1,4 @@
-export { createConversationAccess } from './conversation-access.ts'
+export { type Conversations, createConversationAccess } from './conversation-access.ts'
 export { conversationRoutes } from './conversations.routes.ts'
 export { ratingRoutes } from './rating.routes.ts'
 export { createConversations } from './conversations.ts'

@@ -3,18 +3,18 @@ import type { Database } from '../../platform/database/index.ts'
 
 const points = { up: 1, down: -1 } as const
 
-/** Replaces the rating of a stored answer; null removes it. False if the Space has not stored an answer of this request. */
+/** Replaces the rating of a stored answer; null removes it. False if the Space has not stored an answer of this request, for this user if one is given. */
 export function rateTurn(
   database: Database,
-  { spaceId, requestId, atMs }: { spaceId: string; requestId: string; atMs: number },
+  { spaceId, requestId, user, atMs }: { spaceId: string; requestId: string; user: string | null; atMs: number },
   given: AnswerRatingBody | null,
 ): Promise<boolean> {
   return database.transaction(async (transaction) => {
     const [turn] = await transaction.query<{ conversationId: string; number: number; isDisliked: boolean }>(
       `SELECT t.conversation_id AS "conversationId", t.number, coalesce(t.rating = -1, false) AS "isDisliked"
          FROM conversation_stores k JOIN conversation_turns t ON t.store_id = k.id
-        WHERE k.space_id = $1 AND t.request_id = $2 FOR UPDATE OF k`,
-      [spaceId, requestId],
+        WHERE k.space_id = $1 AND t.request_id = $2 AND ($3::text IS NULL OR t.user_tag = $3) FOR UPDATE OF k`,
+      [spaceId, requestId, user],
     )
     if (!turn) return false
     const { conversationId, number, isDisliked } = turn

@@ -24,6 +24,8 @@ export { type ProcessingRow, renameDocumentJob } from './processing.store.ts'
 export { documentSessionRoutes } from './session.routes.ts'
 export { documentProgressRoutes } from './progress.routes.ts'
 export { documentViewerRoutes } from './viewer.routes.ts'
+export { sendFile } from './send-file.routes.ts'
+export type { StoredFile, Viewer } from './viewer.ts'
 export { createViewerStore } from './viewer.store.ts'
 
 export { WatchedFile } from './watched-file.ts'

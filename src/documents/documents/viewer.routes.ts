@@ -1,5 +1,3 @@
-import { addAbortSignal } from 'node:stream'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import {
   chunksPerView,
   contentQuerySchema,
@@ -12,11 +10,11 @@ import {
 import { errorResponses } from '../../contract/errors.ts'
 import { idParamsSchema } from '../../contract/operator.ts'
 import { type App, describeRoutes, type Routes } from '../../platform/http/index.ts'
-import { AppError, describeError, isUuid } from '../../platform/kernel/index.ts'
+import { AppError, isUuid } from '../../platform/kernel/index.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
-import { type ByteRange, readByteRange } from './byte-range.ts'
 import { loadOnce, membersBy, noDocument } from './document-members.ts'
 import { renderProgress } from './render-progress.ts'
+import { sendFile } from './send-file.routes.ts'
 import type { StoredFile, Viewer } from './viewer.ts'
 
 export interface ViewerRoutesDependencies {
@@ -25,9 +23,6 @@ export interface ViewerRoutesDependencies {
 }
 
 const params = idParamsSchema
-
-/** A file that a browser opens directly can neither run anything nor load anything. */
-const filePolicy = "default-src 'none'; sandbox; frame-ancestors 'none'"
 
 /** `/api/documents/{id}/view`, `/content` and `/text`: for members of the document's organisation. */
 export function documentViewerRoutes(dependencies: ViewerRoutesDependencies): Routes {
@@ -116,68 +111,4 @@ function addContent(app: App, { blobs, described, getFile }: ViewerRouteParts) {
       return sendFile(blobs, file, request, reply)
     },
   )
-}
-
-async function sendFile(
-  blobs: ViewerRoutesDependencies['blobs'],
-  file: StoredFile,
-  request: FastifyRequest,
-  reply: FastifyReply,
-) {
-  const { sizeBytes, version } = file
-  const tag = `"${version}"`
-  const ifRange = request.headers['if-range']
-  const range = ifRange === undefined || ifRange === tag ? readByteRange(request.headers.range, sizeBytes) : null
-  reply.header('accept-ranges', 'bytes')
-  if (range === 'unsatisfiable') {
-    reply.header('content-range', `bytes */${sizeBytes}`)
-    throw new AppError('range_not_satisfiable', `The file has ${sizeBytes} bytes; the range begins behind them.`, {
-      param: 'range',
-    })
-  }
-  const stream = await openBlob(blobs, file.blobKey, range, request.clientSignal)
-  // Fastify pipes with backpressure. A client that leaves or stops reading ends the read of the store too.
-  addAbortSignal(request.clientSignal, stream)
-  reply.headers({
-    'content-type': file.mimeType,
-    'content-disposition': dispositionOf(file.name),
-    'content-security-policy': filePolicy,
-    'content-length': range ? range.last - range.first + 1 : sizeBytes,
-    etag: tag,
-  })
-  if (range) reply.code(206).header('content-range', `bytes ${range.first}-${range.last}/${sizeBytes}`)
-  return reply.send(stream as never)
-}
-
-/** Throws 404 where the file is gone, and 503 where the store fails. */
-async function openBlob(
-  blobs: ViewerRoutesDependencies['blobs'],
-  key: string,
-  range: ByteRange | null,
-  signal: AbortSignal,
-) {
-  try {
-    return await blobs.open(key, signal, range ?? undefined)
-  } catch (cause) {
-    signal.throwIfAborted()
-    if (!(await blobs.exists(key).catch(() => true))) {
-      throw new AppError('document_not_found', 'The file of this document was removed.', { param: 'id', cause })
-    }
-    const internal = `the file could not be opened: ${describeError(cause)}`
-    throw new AppError('overloaded', 'The file cannot be read at the moment. Try again later.', {
-      retryAfterSeconds: 10,
-      internal,
-      cause,
-    })
-  }
-}
-
-/** Always a download: a browser shows the file only through the viewer. */
-function dispositionOf(name: string): string {
-  const ascii = name.replaceAll(/[^\w .,()+-]/g, '_')
-  const encoded = encodeURIComponent(name.toWellFormed()).replaceAll(
-    /['()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
-  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
 }

@@ -687,6 +687,59 @@ create table portico_migrations (
   constraint portico_migrations_pkey PRIMARY KEY (name)
 );
 
+create table site_answers (
+  request_id text not null,
+  space_id uuid not null,
+  day date not null,
+  held_pico_usd bigint not null,
+  constraint site_answers_pkey PRIMARY KEY (request_id),
+  constraint site_answers_held_pico_usd_check CHECK ((held_pico_usd >= 0)),
+  constraint site_answers_space_id_fkey FOREIGN KEY (space_id) REFERENCES spaces(id) ON DELETE CASCADE
+);
+CREATE INDEX site_answers_by_day ON site_answers USING btree (day);
+
+create table site_days (
+  space_id uuid not null,
+  day date not null,
+  ceiling_pico_usd bigint not null,
+  held_pico_usd bigint default 0 not null,
+  spent_pico_usd bigint default 0 not null,
+  granted_pico_usd bigint default 0 not null,
+  visits integer default 0 not null,
+  messages integer default 0 not null,
+  constraint site_days_pkey PRIMARY KEY (space_id, day),
+  constraint site_days_check CHECK (((held_pico_usd + spent_pico_usd) <= ceiling_pico_usd)),
+  constraint site_days_held_pico_usd_check CHECK ((held_pico_usd >= 0)),
+  constraint site_days_space_id_fkey FOREIGN KEY (space_id) REFERENCES spaces(id) ON DELETE CASCADE,
+  constraint site_days_spent_pico_usd_check CHECK ((spent_pico_usd >= 0))
+);
+
+create table site_proofs (
+  signature text not null,
+  expires_at timestamp with time zone not null,
+  constraint site_proofs_pkey PRIMARY KEY (signature)
+);
+CREATE INDEX site_proofs_by_end ON site_proofs USING btree (expires_at);
+
+create table sites (
+  space_id uuid not null,
+  organisation_id uuid not null,
+  name text not null,
+  public_id uuid not null,
+  enabled boolean not null,
+  paused boolean not null,
+  settings jsonb not null,
+  password_hash text,
+  daily_cap_pico_usd bigint not null,
+  generation integer not null,
+  updated_at timestamp with time zone not null,
+  constraint sites_pkey PRIMARY KEY (space_id),
+  constraint sites_daily_cap_pico_usd_check CHECK ((daily_cap_pico_usd >= 0)),
+  constraint sites_name_key UNIQUE (name),
+  constraint sites_public_id_key UNIQUE (public_id),
+  constraint sites_space_id_fkey FOREIGN KEY (space_id) REFERENCES spaces(id) ON DELETE CASCADE
+);
+
 create table space_removals (
   space_id uuid not null,
   organisation_id uuid not null,

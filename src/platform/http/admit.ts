@@ -7,6 +7,7 @@ import { rateLimitHeaders } from './error-renderer.ts'
 import { sendContinue } from './expect-continue.ts'
 import type { Metrics } from './metrics.ts'
 import { assertReadable } from './readable-request.ts'
+import { isOfVisits } from './route-access.ts'
 import { logRequest } from './request-log.ts'
 import { assertServed } from './role-guard.ts'
 import type { RequestLimiter } from './route.ts'
@@ -156,6 +157,7 @@ function assertReady(visit: Visit, { isStopping, isRefusing }: House): void {
 function identify(visit: Visit, { authenticators, publicUrl }: House): void | Promise<void> {
   const { auth } = visit.route
   if (auth === 'organisation') visit.organisation ??= authenticateOrganisation(visit, authenticators)
+  else if (isOfVisits(auth)) visit.organisation = auth.visit(visit.request!)
   else if (typeof auth === 'object') return identifyPerson(visit, auth, { authenticators, publicUrl })
 }
 
@@ -183,7 +185,7 @@ function assertRoute(visit: Visit, { unknownRoutes }: House): void {
 }
 
 function assertOwnPage({ route, request }: Visit, { publicUrl }: House): void {
-  if (route.auth === 'none' && request) refuseOtherPages(request, publicUrl)
+  if ((route.auth === 'none' || isOfVisits(route.auth)) && request) refuseOtherPages(request, publicUrl)
 }
 
 /** Counts the bytes of a JSON or CSV body until the response is closed. Bodies that stream have other bounds. */

@@ -3,7 +3,7 @@ import fastifySwagger from '@fastify/swagger'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import type { Role } from '../kernel/index.ts'
 import type { App } from './route.ts'
-import type { RouteAuthentication } from './route-access.ts'
+import { isOfVisits, type RouteAuthentication } from './route-access.ts'
 
 type Json = Record<string, unknown>
 
@@ -29,6 +29,7 @@ export function describeApi(
           apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
           bearer: { type: 'http', scheme: 'bearer' },
           operator: { type: 'http', scheme: 'bearer', description: 'The operator token.' },
+          visit: { type: 'http', scheme: 'bearer', description: 'The session of a visitor of a Space’s website.' },
           session: { type: 'apiKey', in: 'cookie', name: 'portico.session_token', description: 'A signed-in person.' },
         },
       },
@@ -69,6 +70,7 @@ function transformBodies(input: TransformInput): ReturnType<typeof jsonSchemaTra
 function securityOf(auth: RouteAuthentication | undefined): Json[] {
   if (auth === 'organisation') return [{ apiKey: [] }, { bearer: [] }]
   if (auth === undefined || auth === 'none') return []
+  if (isOfVisits(auth)) return [{ visit: [] }]
   return [{ operator: [] }, { session: [] }, ...(auth.role === 'visitor' ? [{}] : [])]
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { MembershipRole } from '../../contract/people.ts'
 import type { AppError } from '../kernel/index.ts'
+import type { Caller } from './caller.ts'
 
 /** What an organisation's limits count: a completion or a chat, or an upload. */
 export type LimitedKind = 'call' | 'upload'
@@ -29,5 +30,14 @@ export type RoleAuthentication =
   /** Everyone; `request.person` is set for a signed-in person. */
   | { role: 'visitor' }
 
-/** Who may call a route: an organisation with its API key, people by their role, or everyone. Every route sets it in `config.auth`. */
-export type RouteAuthentication = 'organisation' | RoleAuthentication | 'none'
+/** Visitors of the website of a Space, with their session. No other credential counts. */
+export interface VisitAuthentication {
+  /** The organisation of the Space; throws for a session that is not valid. Reads memory only. */
+  visit(request: FastifyRequest): Caller
+}
+
+/** Who may call a route: an organisation with its API key, people by their role, visitors, or everyone. Every route sets it in `config.auth`. */
+export type RouteAuthentication = 'organisation' | RoleAuthentication | VisitAuthentication | 'none'
+
+export const isOfVisits = (auth: RouteAuthentication | undefined): auth is VisitAuthentication =>
+  typeof auth === 'object' && 'visit' in auth

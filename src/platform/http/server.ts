@@ -22,6 +22,7 @@ import { answerOddRequests, answerParserError } from './parser-errors.ts'
 import { type Bodies, createBodies } from './read-bodies.ts'
 import type { Caller } from './caller.ts'
 import type { App, RequestLimiter, Routes } from './route.ts'
+import { isOfVisits } from './route-access.ts'
 import { createSlowBodies, type SlowBodies } from './slow-bodies.ts'
 import { createUnknownRoutes } from './unknown-routes.ts'
 import type { Visit } from './visit.ts'
@@ -170,7 +171,7 @@ function prepareRoute(route: RouteOptions, { maximumJsonBytes }: ServerOptions, 
   const { url, config } = route
   const { auth, limited, body, access, direct: handle } = config ?? {}
   if (auth === undefined) throw new Error(`no auth on ${url}`)
-  if (limited && auth !== 'organisation' && !isActing(auth))
+  if (limited && auth !== 'organisation' && !isActing(auth) && !isOfVisits(auth))
     throw new Error(`limited without an organisation on ${url}`)
   if (route.onRequest !== undefined)
     throw new Error(`onRequest on ${url}: what refuses a request is a step of admit.ts`)
@@ -180,19 +181,17 @@ function prepareRoute(route: RouteOptions, { maximumJsonBytes }: ServerOptions, 
     return request.visit.run(() => handler.call(this, request, reply))
   }
   if (!body) return
-  route.bodyLimit = maximumJsonBytes
+  route.bodyLimit = Math.min(route.bodyLimit ?? maximumJsonBytes, maximumJsonBytes)
   // The reader has validated the body; its schema only documents it.
   route.validatorCompiler ??= ({ schema, httpPart, method }) =>
     httpPart === 'body' ? (value) => ({ value }) : createValidator(schema as z.ZodType, httpPart, method)
   if (!handle) return
-  const visited = { url, auth, limited, access, longBody: false, maximumBodyBytes: maximumJsonBytes }
+  const visited = { url, auth, limited, access, longBody: false, maximumBodyBytes: route.bodyLimit }
   direct.add(url, { route: visited, body, handle })
 }
 
 function observeLoad(app: App, { metrics, admission }: ServerOptions, maximumConnections: number) {
-  const refused = () => metrics.overload.refusedConnections.inc()
-  const { open, closeUnused } = limitConnections(app.server, maximumConnections, refused)
-  app.addHook('preClose', closeUnused)
+  const { open } = limitConnections(app.server, maximumConnections, () => metrics.overload.refusedConnections.inc())
   metrics.overload.observe({ running: () => admission?.running() ?? 0, connections: open })
 }
 

@@ -92,6 +92,9 @@ const ofClients = [
   '`{}` must be a string.',
   'The Space has stored no answer with the request id {}. An answer is stored within some seconds after its end.',
   'The Space stores no answers, so none can be rated. An administrator turns on keepConversations in its settings.',
+  // Of visitors: their page has texts for the codes.
+  'There is no chat at this address.',
+  'This answer is not stored, so it cannot be rated.',
   'A backup through the API needs the embedded database. Back up a PostgreSQL server with its tools: see docs/operate/backup.md.',
   'An HTTP/1.1 request must have a host header.',
   'Another backup is running. Wait for its end.',

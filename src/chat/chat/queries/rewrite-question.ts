@@ -96,6 +96,7 @@ export async function rewriteQuestion(
       },
       stream: true,
       roomOfNext: room.kept(),
+      spending: call.spending,
       signal,
     })
     let reply = ''

@@ -1,0 +1,205 @@
+import { Temporal } from 'temporal-polyfill'
+import type { SpendLimit } from '../../gateway/billing/index.ts'
+import type { StoreOf } from '../../platform/database/index.ts'
+import { AppError, type Clock, describeError, isAppError, type Log } from '../../platform/kernel/index.ts'
+import type { Organisation } from '../../tenants/organisations/index.ts'
+import type { Site } from './site.ts'
+import type { DayState, SiteDay, SpendingStore } from './site-spending.store.ts'
+
+/** Attempts to write what an answer cost. After the last one its grant counts as spent until the day is over. */
+const closeAttempts = 6
+const firstPauseMs = 500
+/** How long a day is kept after it. Answers take minutes, and no zone is further than a day away. */
+const keptDays = 40
+const dayMs = 86_400_000
+const hourMs = 3_600_000
+const countsEveryMs = 5_000
+/** Days of Spaces whose visits wait to be written. */
+const maximumWaitingDays = 10_000
+
+export interface SiteSpendingDependencies {
+  store: StoreOf<SpendingStore>
+  sharedStore: Pick<SpendingStore, 'removeBefore'>
+  clock: Clock
+  log: Log
+}
+
+/** What one answer of a visitor may cost. `end` when it is over; holds that still settle are waited for. */
+export interface Allowance extends SpendLimit {
+  /** The last grant was short only because of answers that run. */
+  isBusy(): boolean
+  end(): void
+}
+
+export type SiteSpending = ReturnType<typeof createSiteSpending>
+
+/**
+ * The daily caps of sites. An answer is granted parts of the cap in the database before its calls are held in the ledger, and each bill is
+ * within its hold. So the bills of a day never exceed the cap, on any number of instances, also after a crash: what a dead process was
+ * granted stays counted until the day is over.
+ */
+export function createSiteSpending({ store, sharedStore, clock, log }: SiteSpendingDependencies) {
+  const visits = new Map<string, { organisationId: string; place: SiteDay; count: number }>()
+  const settling = new Set<Promise<void>>()
+  let prunedAtMs = Number.NEGATIVE_INFINITY
+
+  async function closeAnswer(site: Site, requestId: string, spentPicoUsd: bigint): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await store(site.organisationId).closeAnswer(site.spaceId, requestId, spentPicoUsd)
+      } catch (error) {
+        if (attempt === closeAttempts)
+          return log.error({ requestId, error: describeError(error) }, 'the grant of an answer stays held for today')
+        await clock.sleep(firstPauseMs * 2 ** (attempt - 1))
+      }
+    }
+  }
+
+  function closeInBackground(site: Site, requestId: string, spentPicoUsd: bigint): void {
+    const running = closeAnswer(site, requestId, spentPicoUsd).finally(() => settling.delete(running))
+    settling.add(running)
+  }
+
+  async function writeCounts(): Promise<void> {
+    const waiting = [...visits.values()]
+    visits.clear()
+    for (const { organisationId, place, count } of waiting) await store(organisationId).countVisits(place, count)
+  }
+
+  async function maintain(): Promise<void> {
+    await writeCounts()
+    const nowMs = clock.monotonicMs()
+    if (nowMs - prunedAtMs < hourMs) return
+    prunedAtMs = nowMs
+    await sharedStore.removeBefore(new Date(clock.now() - keptDays * dayMs).toISOString().slice(0, 10))
+  }
+
+  const stop = clock.every(countsEveryMs, () => {
+    maintain().catch((error: unknown) => log.warn({ error: describeError(error) }, 'counts of visits were not written'))
+  })
+
+  return {
+    /**
+     * Counts a question, and returns what its answer may cost. Throws `site_paused` where the site has changed since the session was made, and
+     * `insufficient_quota` once the cap is spent.
+     */
+    async begin(site: Site, organisation: Organisation, requestId: string): Promise<Allowance> {
+      const place = { spaceId: site.spaceId, day: dayAt(clock.now(), organisation.timeZone) }
+      const state = await store(organisation.id).countMessage(place, site.generation)
+      if (!state) throw new AppError('invalid_visit', 'The chat was changed. Begin a new visit.')
+      if (site.dailyCapPicoUsd > 0n && state.spentPicoUsd >= state.capPicoUsd) throw capReached()
+      return createAllowance({
+        grant: (amountPicoUsd) =>
+          store(organisation.id).grant(place, { generation: site.generation, requestId, amountPicoUsd }),
+        onEnd: (spentPicoUsd) => closeInBackground(site, requestId, spentPicoUsd),
+      })
+    },
+    /** Counts a visit that began, in memory first. */
+    noteVisit({ spaceId }: Site, { id, timeZone }: Organisation): void {
+      const place = { spaceId, day: dayAt(clock.now(), timeZone) }
+      const key = `${spaceId} ${place.day}`
+      const known = visits.get(key)
+      if (known) known.count += 1
+      else if (visits.size < maximumWaitingDays) visits.set(key, { organisationId: id, place, count: 1 })
+    },
+    async loadToday({ spaceId, dailyCapPicoUsd }: Site, { id, timeZone }: Organisation) {
+      const day = dayAt(clock.now(), timeZone)
+      const counts = await store(id).loadDay({ spaceId, day })
+      return { day, dailyCapPicoUsd, ...(counts ?? { heldPicoUsd: 0n, spentPicoUsd: 0n, visits: 0, messages: 0 }) }
+    },
+    async close(): Promise<void> {
+      stop()
+      await Promise.allSettled(settling)
+      await writeCounts().catch((error: unknown) =>
+        log.warn({ error: describeError(error) }, 'counts of visits were not written'),
+      )
+    },
+  }
+}
+
+/** The failure as visitors receive it; undefined: the usual one. */
+export function describeSpendingError(error: AppError, allowance: Pick<Allowance, 'isBusy'>): AppError | undefined {
+  if (!isAppError(error, 'insufficient_quota')) return undefined
+  if (!allowance.isBusy()) return capReached(error)
+  return new AppError('rate_limit_exceeded', 'This assistant is busy. Try again in a moment.', {
+    retryAfterSeconds: 5,
+    internal: 'the rest of the daily cap is held by answers that run',
+    cause: error,
+  })
+}
+
+function capReached(cause?: AppError): AppError {
+  return new AppError('insufficient_quota', 'This assistant has reached its limit for today. Try again tomorrow.', {
+    internal: cause?.message ?? 'the daily cap of the site is spent',
+    ...(cause && { cause }),
+  })
+}
+
+interface AllowanceDependencies {
+  /** Undefined: nothing more is granted. */
+  grant: (amountPicoUsd: bigint) => Promise<(DayState & { grantedPicoUsd: bigint }) | undefined>
+  onEnd: (spentPicoUsd: bigint) => void
+}
+
+export function createAllowance({ grant, onEnd }: AllowanceDependencies): Allowance {
+  let freePicoUsd = 0n
+  let reservedPicoUsd = 0n
+  let spentPicoUsd = 0n
+  let wasAsked = false
+  let isBusy = false
+  let hasEnded = false
+  let last: Promise<void> = Promise.resolve()
+
+  async function obtain(amountPicoUsd: bigint): Promise<void> {
+    const missing = amountPicoUsd - freePicoUsd
+    if (missing <= 0n || hasEnded) return
+    wasAsked = true
+    const granted = await grant(missing)
+    if (!granted) return
+    freePicoUsd += granted.grantedPicoUsd
+    // Without the grants of others that run, it would have been enough.
+    const { spentPicoUsd: spentToday, capPicoUsd, grantedPicoUsd } = granted
+    const own = freePicoUsd + reservedPicoUsd + spentPicoUsd
+    isBusy = grantedPicoUsd < missing && capPicoUsd - spentToday >= own - grantedPicoUsd + missing
+  }
+
+  function closeOnce(): void {
+    if (!hasEnded || reservedPicoUsd > 0n || !wasAsked) return
+    wasAsked = false
+    onEnd(spentPicoUsd)
+  }
+
+  return {
+    // After the end nothing more may be set aside: the grant is turned into its cost.
+    get freePicoUsd() {
+      return hasEnded ? 0n : freePicoUsd
+    },
+    // One after the other, so that two calls of an answer do not ask for the same.
+    obtain(amountPicoUsd) {
+      const next = last.then(() => obtain(amountPicoUsd))
+      last = next.catch(() => {})
+      return next
+    },
+    reserve(amountPicoUsd) {
+      freePicoUsd -= amountPicoUsd
+      reservedPicoUsd += amountPicoUsd
+    },
+    release(reserved, billed) {
+      reservedPicoUsd -= reserved
+      freePicoUsd += reserved - billed
+      spentPicoUsd += billed
+      closeOnce()
+    },
+    isBusy: () => isBusy,
+    end() {
+      hasEnded = true
+      // A grant that is on its way belongs to this answer too.
+      void last.then(closeOnce)
+    },
+  }
+}
+
+/** The date in a time zone. */
+export function dayAt(atMs: number, timeZone: string): string {
+  return Temporal.Instant.fromEpochMilliseconds(atMs).toZonedDateTimeISO(timeZone).toPlainDate().toString()
+}

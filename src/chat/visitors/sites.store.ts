@@ -1,0 +1,123 @@
+import type { AdminAction } from '../../contract/admin-log.ts'
+import type { Database, Queryable, RecordChange } from '../../platform/database/index.ts'
+import { AppError, type OrganisationId, type SpaceId } from '../../platform/kernel/index.ts'
+import { type Actor, changedFields, recordAdminChange } from '../../tenants/operators/index.ts'
+import { describeSiteForLog, type Site, type SiteSettings } from './site.ts'
+
+/** The topic of sites in the change feed; its ids are those of Spaces. */
+export const sitesTopic = 'sites'
+
+export type SiteStore = ReturnType<typeof createSiteStore>
+
+interface SiteChange {
+  spaceId: SpaceId
+  organisationId: OrganisationId
+  action: AdminAction
+  actor: Actor
+  /** Undefined: there is none yet. Throws to refuse. */
+  change: (current: Site | undefined) => Site
+}
+
+export function createSiteStore(database: Database, recordChange: RecordChange) {
+  return {
+    async loadAll(): Promise<Site[]> {
+      return (await database.query<SiteRow>(`SELECT * FROM sites`)).map(toSite)
+    },
+    async loadMany(spaceIds: readonly string[]): Promise<Site[]> {
+      const rows = await database.query<SiteRow>(`SELECT * FROM sites WHERE space_id = ANY($1::uuid[])`, [spaceIds])
+      return rows.map(toSite)
+    },
+    /** Applies `change` to the current row, which stays locked until the commit. Throws `space_not_found`, and `conflict` for a name that is taken. */
+    update: ({ spaceId, organisationId, action, actor, change }: SiteChange): Promise<Site> =>
+      database.for(organisationId).transaction(async (transaction) => {
+        // Two changes of one site wait for each other, also the first two.
+        const [space] = await transaction.query(`SELECT 1 FROM spaces WHERE id = $1 FOR NO KEY UPDATE`, [spaceId])
+        if (!space) throw new AppError('space_not_found', `There is no Space ${spaceId}.`)
+        const [row] = await transaction.query<SiteRow>(`SELECT * FROM sites WHERE space_id = $1`, [spaceId])
+        const current = row && toSite(row)
+        const next = change(current)
+        if (next === current) return current
+        await write(transaction, next)
+        const changed = changedFields(current ? describeSiteForLog(current) : {}, describeSiteForLog(next))
+        const isNewPassword = current !== undefined && current.passwordHash !== next.passwordHash
+        await recordAdminChange(transaction, {
+          actor,
+          atMs: next.updatedAt,
+          action,
+          subjectType: 'space',
+          subjectId: spaceId,
+          organisationId,
+          before: current ? (changed?.before ?? {}) : null,
+          after: { ...changed?.after, ...(isNewPassword && { passwordChanged: true }) },
+        })
+        await recordChange(transaction, sitesTopic, spaceId)
+        return next
+      }),
+  }
+}
+
+async function write(transaction: Queryable, site: Site): Promise<void> {
+  const [written] = await transaction
+    .query(
+      `INSERT INTO sites (space_id, organisation_id, name, public_id, enabled, paused, settings, password_hash, daily_cap_pico_usd,
+       generation, updated_at)
+     SELECT $1::uuid, $2::uuid, $3::text, $4::uuid, $5::boolean, $6::boolean, $7::jsonb, $8::text, $9::int8, $10::int4, $11::timestamptz
+      WHERE NOT EXISTS (SELECT 1 FROM sites WHERE name = $3 AND space_id <> $1)
+     ON CONFLICT (space_id) DO UPDATE SET name = excluded.name, enabled = excluded.enabled, paused = excluded.paused,
+       settings = excluded.settings, password_hash = excluded.password_hash, daily_cap_pico_usd = excluded.daily_cap_pico_usd,
+       generation = excluded.generation, updated_at = excluded.updated_at
+     RETURNING 1`,
+      [
+        site.spaceId,
+        site.organisationId,
+        site.name,
+        site.publicId,
+        site.enabled,
+        site.paused,
+        JSON.stringify(site.settings),
+        site.passwordHash,
+        site.dailyCapPicoUsd,
+        site.generation,
+        new Date(site.updatedAt),
+      ],
+    )
+    .catch((error: unknown) => {
+      // Another Space took the name in the same moment.
+      if ((error as { code?: unknown }).code === '23505') throw nameTaken(site.name)
+      throw error
+    })
+  if (!written) throw nameTaken(site.name)
+}
+
+const nameTaken = (name: string) =>
+  new AppError('conflict', `The name ${name} is taken by another chat of this installation.`, { param: 'name' })
+
+interface SiteRow {
+  space_id: string
+  organisation_id: string
+  name: string
+  public_id: string
+  enabled: boolean
+  paused: boolean
+  settings: SiteSettings
+  password_hash: string | null
+  daily_cap_pico_usd: bigint
+  generation: number
+  updated_at: Date
+}
+
+function toSite(row: SiteRow): Site {
+  return Object.freeze({
+    spaceId: row.space_id as SpaceId,
+    organisationId: row.organisation_id as OrganisationId,
+    name: row.name,
+    publicId: row.public_id,
+    enabled: row.enabled,
+    paused: row.paused,
+    settings: Object.freeze(row.settings),
+    passwordHash: row.password_hash,
+    dailyCapPicoUsd: row.daily_cap_pico_usd,
+    generation: row.generation,
+    updatedAt: row.updated_at.getTime(),
+  })
+}
