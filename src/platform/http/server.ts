@@ -191,7 +191,9 @@ function prepareRoute(route: RouteOptions, { maximumJsonBytes }: ServerOptions, 
 }
 
 function observeLoad(app: App, { metrics, admission }: ServerOptions, maximumConnections: number) {
-  const { open } = limitConnections(app.server, maximumConnections, () => metrics.overload.refusedConnections.inc())
+  const refused = () => metrics.overload.refusedConnections.inc()
+  const { open, closeUnused } = limitConnections(app.server, maximumConnections, refused)
+  app.addHook('preClose', closeUnused)
   metrics.overload.observe({ running: () => admission?.running() ?? 0, connections: open })
 }
 
