@@ -25,6 +25,9 @@ import {
   createDocumentNames,
   createDocumentStore,
   createDocumentSweeper,
+  createWebSourceStore,
+  createWebSourceWorker,
+  readWebSourceJob,
   removeLostBlobs,
   withHeldRemovals,
 } from '../documents/documents/index.ts'
@@ -35,6 +38,7 @@ import {
   createIndexKeeper,
   createPipeline,
   createTableQueries,
+  detectFormat,
 } from '../documents/ingestion/index.ts'
 import {
   createDocumentReader,
@@ -45,7 +49,7 @@ import {
 import { acceptsTools, offlineModelId } from '../gateway/models/index.ts'
 import { type Database, recordChange } from '../platform/database/index.ts'
 import { createJobQueue } from '../platform/jobs/index.ts'
-import { runsJobs, sharedOwner } from '../platform/kernel/index.ts'
+import { publicNetworks, runsJobs, sharedOwner, userAgent } from '../platform/kernel/index.ts'
 import { gatewayParts } from './compose-gateway.ts'
 import type { PartsOf } from './part-list.ts'
 import { documentWorkers, extractorPoolSize, workOnChanges, workOnDocuments } from './parts/document-work.ts'
@@ -53,6 +57,7 @@ import { openEmbedder, openFormerEmbedders } from './parts/embedders.ts'
 import { openErasureKeys } from './parts/erasure-keys.ts'
 import { createErasureSteps } from './parts/erasure-steps.ts'
 import { assertSharedFiles } from './parts/instance-facts.ts'
+import { openFetch } from './parts/outgoing-fetch.ts'
 import { observeRetrieval } from './parts/observe-retrieval.ts'
 import { openReranker } from './parts/rerankers.ts'
 import { createEngine, openBlobStore } from './parts/document-stores.ts'
@@ -64,6 +69,12 @@ import { createEngine, openBlobStore } from './parts/document-stores.ts'
 
 /** Most documents of a deleted Space that one transaction removes. */
 const removalBatch = 100
+
+/** Bounds of reading a web address. At most this many pages of 20 MiB are in memory at the same time. */
+const importsPerInstance = 4
+const importConnections = 16
+const importConnectMs = 10_000
+const importMs = 60_000
 
 export const workerParts = gatewayParts
   .needs<{ corpus: Database }>()
@@ -102,11 +113,13 @@ export const workerParts = gatewayParts
   })
 
   // Spaces, what is kept of their conversations, and what is counted of their answers.
-  .add('spaceRemovals', ({ control, documentStore, blobs, facts, clock, log }) =>
+  .add('webSourceStore', ({ corpus, jobs }) => createWebSourceStore({ database: corpus, jobs }))
+  .add('spaceRemovals', ({ control, documentStore, webSourceStore, blobs, facts, clock, log }) =>
     createSpaceRemovals({
       store: createSpaceRemovalStore(control),
       async onSpaceRemoved(removed, signal) {
         const { organisationId, spaceId } = removed
+        await webSourceStore.removeOfSpace(organisationId, spaceId)
         while ((await documentStore.removeOfSpace(organisationId, spaceId, removalBatch)) > 0) signal.throwIfAborted()
         await removeLostBlobs({ store: documentStore, blobs, clock }, removed, signal)
       },
@@ -244,6 +257,36 @@ export const workerParts = gatewayParts
       },
     }),
   )
+  // Documents from web addresses.
+  .add('webAddresses', ({ config, onStop }) => {
+    const { importNetworks } = config.settings.network
+    const rule = { network: publicNetworks(importNetworks), anyPort: importNetworks.length > 0 }
+    const limits = { connectTimeoutMs: importConnectMs, maximumConnections: importConnections }
+    const { fetch, close } = openFetch(config, { limits, rule: rule.network })
+    onStop(close)
+    return { fetch, rule, userAgent, timeoutMs: importMs }
+  })
+  .add('webSourceWork', (parts) => {
+    const { webSourceStore, webAddresses, documentStore, blobs, spaces, jobs, config, facts, clock, log } = parts
+    const worker = createWebSourceWorker({
+      store: webSourceStore,
+      documents: documentStore,
+      blobs,
+      detectFormat,
+      reader: webAddresses,
+      hasSpace: (organisationId, spaceId) => spaces.get(spaceId)?.organisationId === organisationId,
+      clock,
+      log,
+    })
+    parts.onStart(() => {
+      if (!runsJobs(facts.role) || documentWorkers(config) === 0) return
+      const options = { concurrency: importsPerInstance, maximumAttempts: 12, backoffMs: 1_000 }
+      jobs.work(readWebSourceJob, { ...options, onExhausted: worker.giveUp }, worker.run)
+      worker.start()
+    })
+    parts.onStopping(() => worker.close())
+    return worker
+  })
   .add('importedCheck', ({ corpus, documentStore, blobs, extractors, log }) =>
     createImportedCheck({ database: corpus, documents: documentStore, blobs, extractors, log }),
   )

@@ -30,6 +30,7 @@ import {
   createDocumentWatch,
   createUnusedBlobs,
   createViewerStore,
+  createWebSources,
 } from '../documents/documents/index.ts'
 import { createImportedChunks, detectFormat } from '../documents/ingestion/index.ts'
 import { createCatalogueViews, createOperatorCatalogue } from '../gateway/models/index.ts'
@@ -62,6 +63,14 @@ export const servingParts = workerParts
       detectFormat,
       maximumUploadBytes: config.settings.documents.maximumUploadBytes,
       unusedBlobs,
+    }),
+  )
+  .add('webSources', ({ webSourceStore, webAddresses, spaces, clock }) =>
+    createWebSources({
+      store: webSourceStore,
+      rule: webAddresses.rule,
+      hasSpace: (organisation, spaceId) => spaces.get(spaceId)?.organisationId === organisation.id,
+      clock,
     }),
   )
   .add('chunks', ({ corpus }) => createChunkReader(corpus))

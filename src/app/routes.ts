@@ -21,6 +21,7 @@ import {
   documentProgressRoutes,
   documentRoutes,
   documentViewerRoutes,
+  webSourceRoutes,
   documentSessionRoutes,
 } from '../documents/documents/index.ts'
 import { erasureRoutes } from '../chat/erasures/index.ts'
@@ -48,7 +49,7 @@ const consoleFolder = path.resolve(import.meta.dirname, '../../dist/console')
 /** The map of the HTTP surface: every group of routes, in the order of registration. */
 export function createRoutes(parts: Parts): Routes[] {
   return [
-    documentRoutes({ documents: parts.documents, clock: parts.clock }),
+    documentRoutes({ documents: parts.documents, webSources: parts.webSources, clock: parts.clock }),
     ...modelCallRoutes(parts),
     ...answerRoutes(parts),
     ...visitorRoutes(parts),
@@ -184,6 +185,7 @@ function countCitations({ citations }: Metrics, counts: object) {
 function documentPages({
   documents,
   documentStore,
+  webSources,
   watch,
   chunks,
   viewer,
@@ -194,18 +196,30 @@ function documentPages({
   log,
 }: Pick<
   Parts,
-  'documents' | 'documentStore' | 'watch' | 'chunks' | 'viewer' | 'blobs' | 'spaces' | 'config' | 'clock' | 'log'
+  | 'webSources'
+  | 'documents'
+  | 'documentStore'
+  | 'watch'
+  | 'chunks'
+  | 'viewer'
+  | 'blobs'
+  | 'spaces'
+  | 'config'
+  | 'clock'
+  | 'log'
 >): Routes[] {
   const findSpace = (id: string) => spaces.get(id)
   const { maximumUploadBytes } = config.settings.documents
+  const authorOf = (request: Parameters<typeof actorOf>[0]) => ({ actor: actorOf(request), atMs: clock.now() })
   return [
+    webSourceRoutes({ webSources, findSpace, authorOf }),
     documentProgressRoutes({ documents: documentStore, maximumUploadBytes, watch, chunks, findSpace, log }),
     documentSessionRoutes({
       documents,
       store: documentStore,
       findOrganisation: chunks.findOrganisation,
       findSpace,
-      authorOf: (request) => ({ actor: actorOf(request), atMs: clock.now() }),
+      authorOf,
     }),
     documentViewerRoutes({ viewer, blobs }),
   ]

@@ -78,6 +78,7 @@ export const documentWarningCodes = [
   'hidden_text',
   'instruction_like_text',
   'replacement_failed',
+  'source_gone',
   'further_warnings',
 ] as const
 
@@ -182,6 +183,24 @@ export const uploadBodySchema = z
     metadata: z.string().optional().describe('A JSON object as text, or an application/json part; at most 16 KiB.'),
   })
   .meta({ required: ['file'] })
+
+/** For the API page only: with `application/json` it is read as newWebSourceSchema. */
+export const uploadV2BodySchema = uploadBodySchema
+  .extend({
+    metadata: z
+      .union([z.string(), metadata])
+      .optional()
+      .describe('A JSON object as text, or an application/json part; at most 16 KiB. In a JSON body: the object.'),
+    url: z.string().optional().describe('JSON only: the address of a web page or file.'),
+    sitemap: z.string().optional().describe('JSON only: the address of a sitemap, each of whose pages is a document.'),
+    limit: z.int().optional().describe('JSON only: at most so many pages of the sitemap.'),
+    refresh: z
+      .looseObject({ every: z.enum(['day', 'week']) })
+      .nullable()
+      .optional()
+      .describe('JSON only: how often the address is read again.'),
+  })
+  .meta({ required: [] })
 
 /** The upload to a Space of the path. */
 export const spaceUploadQuerySchema = uploadQuerySchema.omit({ spaceId: true })

@@ -99,6 +99,7 @@ const bodies: Record<string, (ids: Ids) => unknown> = {
 const idKinds: [RegExp, keyof Ids][] = [
   [/^\/api\/(?:console\/)?organisations\//, 'organisationId'],
   [/^\/api\/(?:console\/)?spaces\//, 'spaceId'],
+  [/^\/v2\/documents\/sources\//, 'sourceId'],
   [/^\/(?:api|v[12])\/documents\//, 'documentId'],
   [/^\/api\/people\//, 'personId'],
   [/^\/api\/me\/sessions\//, 'sessionId'],
@@ -190,7 +191,7 @@ function addressOf(route: string, ids: Ids, last: Ids = ids): string {
     const from = index === names.length - 1 ? last : ids
     return address.replace(`{${name}}`, idOf(path, name, from))
   }, path)
-  return /^\/v[12]\/documents$/.test(target) ? `${target}?spaceId=${last.spaceId}` : target
+  return /^\/v[12]\/documents(?:\/sources)?$/.test(target) ? `${target}?spaceId=${last.spaceId}` : target
 }
 
 function idOf(path: string, name: string, ids: Ids): string {

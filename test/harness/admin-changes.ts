@@ -29,6 +29,10 @@ export const changesNothing = new Set([
 /** Changes of documents: documents-session.test.ts and documents-bulk.test.ts find their entries. */
 export const documentChanges = new Set([
   'POST /api/spaces/{id}/documents',
+  // web-sources.test.ts finds their entries.
+  'POST /api/spaces/{id}/sources',
+  'POST /api/spaces/{id}/sources/{sourceId}/refresh',
+  'DELETE /api/spaces/{id}/sources/{sourceId}',
   'POST /api/spaces/{id}/documents/delete',
   'POST /api/spaces/{id}/documents/retry',
   'POST /api/spaces/{id}/documents/metadata',

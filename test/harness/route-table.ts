@@ -20,6 +20,10 @@ export const lowestRoles: Readonly<Record<string, Lowest>> = {
   'GET /v2/documents/{id}': 'key',
   'PATCH /v2/documents/{id}': 'key',
   'DELETE /v2/documents/{id}': 'key',
+  'GET /v2/documents/sources': 'key',
+  'GET /v2/documents/sources/{id}': 'key',
+  'POST /v2/documents/sources/{id}/refresh': 'key',
+  'DELETE /v2/documents/sources/{id}': 'key',
   'GET /v1/gateway/models': 'key',
   'GET /v1/gateway/models/{id}': 'key',
   'POST /v1/gateway/chat/completions': 'key',
@@ -143,6 +147,10 @@ export const lowestRoles: Readonly<Record<string, Lowest>> = {
   'GET /api/spaces/{id}/publication-gate': 'member',
   'GET /api/spaces/{id}/documents': 'member',
   'GET /api/spaces/{id}/documents/events': 'member',
+  'GET /api/spaces/{id}/sources': 'member',
+  'POST /api/spaces/{id}/sources': 'member',
+  'POST /api/spaces/{id}/sources/{sourceId}/refresh': 'member',
+  'DELETE /api/spaces/{id}/sources/{sourceId}': 'member',
   'POST /api/spaces/{id}/documents': 'member',
   'POST /api/spaces/{id}/documents/delete': 'member',
   'POST /api/spaces/{id}/documents/retry': 'member',
@@ -197,6 +205,8 @@ export const lowestRoles: Readonly<Record<string, Lowest>> = {
 /** Bodies that pass validation, so that the role decides; other routes get none or are decided before their body. */
 export const apiBodies: Readonly<Record<string, (ids: Pick<RoleObjects, 'organisationId'>) => unknown>> = {
   'POST /api/spaces': ({ organisationId }) => ({ organisationId, name: 'A Space', model: 'portico/offline' }),
+  // Not an address that exists.
+  'POST /api/spaces/{id}/sources': () => ({ url: 'https://portico.invalid/page' }),
   'POST /api/spaces/{id}/search': () => ({ messages: [{ role: 'user', content: 'What?' }] }),
   'PUT /api/spaces/{id}/site': () => ({ enabled: false, name: 'a-name', title: 'A title', dailyCapUsd: '1' }),
   'PATCH /api/spaces/{id}': () => ({ name: 'Another name' }),

@@ -30,6 +30,7 @@ export interface TenantIds {
   runId: string
   conversationId: string
   operationId: string
+  sourceId: string
   erasureId: string
   invitationId: string
   personId: string
@@ -122,6 +123,17 @@ async function fillSpace(portico: TestPortico, organisation: TestOrganisation, {
     questionId: question.id as string,
     runId: run.id as string,
     operationId: operation.id as string,
+    sourceId: await addWebSource(portico, organisation, spaceId, marker),
     conversationId: conversation.id as string,
   }
+}
+
+/** A web address that is not read, so that its row stays as it is. */
+async function addWebSource({ service }: TestPortico, { id }: TestOrganisation, spaceId: string, marker: string) {
+  const sourceId = crypto.randomUUID()
+  await service.corpus.execute(
+    `insert into web_sources (id, organisation_id, space_id, kind, url, host) values ($1, $2, $3, 'page', $4, 'portico.invalid')`,
+    [sourceId, id, spaceId, `https://portico.invalid/${marker}`],
+  )
+  return sourceId
 }

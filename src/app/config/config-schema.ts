@@ -244,6 +244,14 @@ export const configFileSchema = z.strictObject({
         .describe(
           'Private addresses and networks that webhooks may reach. Without it they reach the public internet only.',
         ),
+      importNetworks: list(
+        z.string().refine(isNetwork, { error: 'must be an IP address or a network such as 10.0.0.0/8' }),
+        100,
+      )
+        .default([])
+        .describe(
+          'Private addresses and networks whose web pages can become documents. With it, other ports than 80 and 443 are allowed.',
+        ),
     })
     .prefault({}),
   ollama: z

@@ -97,6 +97,7 @@ export const environmentSettings: Readonly<Record<string, string>> = {
   PORTICO_SEARCH_MEMORY_MEGABYTES: 'search.memoryMegabytes',
   PORTICO_CA_FILE: 'network.caFile',
   PORTICO_WEBHOOK_NETWORKS: 'network.webhookNetworks',
+  PORTICO_IMPORT_NETWORKS: 'network.importNetworks',
 }
 
 /** Read by the command line and by tests; they may be set in the same shell. */

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import {
   type DocumentsVersion,
@@ -14,11 +15,14 @@ import {
   updateDocumentSchema,
   uploadBodySchema,
   uploadQuerySchema,
+  uploadV2BodySchema,
   uploadV2QuerySchema,
 } from '../../contract/documents.ts'
+import { readValue } from '../../contract/validation.ts'
+import { newWebSourceSchema, webSourceSchema } from '../../contract/web-sources.ts'
 import { errorResponses } from '../../contract/errors.ts'
 import { type App, describeRoutes, type Routes } from '../../platform/http/index.ts'
-import type { Clock, SpaceId } from '../../platform/kernel/index.ts'
+import { AppError, type Clock, type SpaceId } from '../../platform/kernel/index.ts'
 import {
   acceptBodyTexts,
   acceptUpload,
@@ -28,13 +32,22 @@ import {
   sendJsonText,
 } from './document-requests.routes.ts'
 import type { Document } from './document.ts'
+import { memberTexts } from './document-metadata.ts'
 import type { Documents } from './documents.ts'
+import { renderWebSource } from './web-sources/web-source.ts'
+import type { WebSources } from './web-sources/web-sources.ts'
 
 const config = { auth: 'organisation' } as const
 const versions: readonly DocumentsVersion[] = [1, 2]
 
+export interface DocumentRoutesDependencies {
+  documents: Documents
+  webSources: Pick<WebSources, 'add'>
+  clock: Clock
+}
+
 /** The health check, `/v1/documents` and `/v2/documents`. */
-export function documentRoutes({ documents, clock }: { documents: Documents; clock: Clock }): Routes {
+export function documentRoutes({ documents, webSources, clock }: DocumentRoutesDependencies): Routes {
   return (app) => {
     app.get(
       '/',
@@ -57,7 +70,7 @@ export function documentRoutes({ documents, clock }: { documents: Documents; clo
     for (const version of versions) {
       const routes = describeVersion(version)
       addLists(app, documents, routes)
-      addUpload(app, documents, routes)
+      addUpload(app, { documents, webSources }, routes)
       addSingleDocument(app, documents, routes)
     }
   }
@@ -109,11 +122,20 @@ function addLists(app: App, documents: Documents, { version, path, described, pa
   )
 }
 
-function addUpload(app: App, documents: Documents, routes: VersionRoutes) {
+const webDescription =
+  ' A JSON body (`application/json`) with `url` or `sitemap` adds documents from web addresses, which are read in the background.'
+
+function addUpload(
+  app: App,
+  { documents, webSources }: Pick<DocumentRoutesDependencies, 'documents' | 'webSources'>,
+  routes: VersionRoutes,
+) {
   const { version, path, operationId, tag, uploadQuery } = routes
+  const isFirst = version === 1
   void app.register(async (scope: unknown) => {
     const uploads = scope as App
     acceptUploads(uploads)
+    if (!isFirst) acceptBodyTexts(uploads)
     uploads.post(
       path,
       {
@@ -123,22 +145,41 @@ function addUpload(app: App, documents: Documents, routes: VersionRoutes) {
           summary: 'Upload a document',
           operationId: operationId('uploadDocument'),
           description:
-            'multipart/form-data with `file`, and optionally `name` and `metadata` (a JSON object). Processing continues in the background. `Idempotency-Key` makes a repeated upload safe for a day. `x-duplicate-of` names an older document with the same content.',
-          consumes: ['multipart/form-data'],
+            'multipart/form-data with `file`, and optionally `name` and `metadata` (a JSON object). Processing continues in the background. `Idempotency-Key` makes a repeated upload safe for a day. `x-duplicate-of` names an older document with the same content.' +
+            (isFirst ? '' : webDescription),
+          consumes: isFirst ? ['multipart/form-data'] : ['multipart/form-data', 'application/json'],
           querystring: uploadQuery,
-          body: uploadBodySchema,
+          body: isFirst ? uploadBodySchema : uploadV2BodySchema,
           response: {
             200: documentSummarySchema.describe('With `onDuplicate=skip`: the existing document.'),
             201: documentSummarySchema,
+            ...(!isFirst && { 202: webSourceSchema.describe('With a JSON body.') }),
             ...errorResponses(400, 401, 404, 409, 413, 415, 503),
           },
         },
       },
       async (request, reply) => {
+        if (!isFirst && request.bodyText !== undefined) {
+          reply.code(202)
+          return renderWebSource(await addWebSource(webSources, request, request.query.spaceId as SpaceId)) as never
+        }
         return renderSummary(await acceptUpload(documents, request, reply, { version, ...request.query }))
       },
     )
   })
+}
+
+function addWebSource(webSources: Pick<WebSources, 'add'>, request: FastifyRequest, spaceId: SpaceId) {
+  const text = request.bodyText ?? ''
+  const read = readValue(newWebSourceSchema, JSON.parse(text), 'the request body')
+  if ('problem' in read) {
+    throw new AppError(
+      'invalid_request',
+      read.problem.message,
+      read.problem.param === '' ? {} : { param: read.problem.param },
+    )
+  }
+  return webSources.add(request.organisation, spaceId, read.value, memberTexts(text).get('metadata'))
 }
 
 function addSingleDocument(parent: App, documents: Documents, routes: VersionRoutes) {

@@ -29,3 +29,8 @@ export type { StoredFile, Viewer } from './viewer.ts'
 export { createViewerStore } from './viewer.store.ts'
 
 export { WatchedFile } from './watched-file.ts'
+export { createWebSourceWorker } from './web-sources/web-source-worker.ts'
+export { readWebSourceJob } from './web-sources/web-source.ts'
+export { createWebSources } from './web-sources/web-sources.ts'
+export { webSourceRoutes } from './web-sources/web-sources.routes.ts'
+export { createWebSourceStore } from './web-sources/web-sources.store.ts'

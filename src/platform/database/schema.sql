@@ -1246,3 +1246,36 @@ create table vector_segments (
   constraint vector_segments_state_check CHECK ((state = ANY (ARRAY['building'::text, 'ready'::text, 'retired'::text])))
 );
 CREATE INDEX vector_segments_by_space ON vector_segments USING btree (space_id);
+
+create table web_sources (
+  id uuid not null,
+  organisation_id uuid not null,
+  space_id uuid not null,
+  kind text not null,
+  url text not null,
+  host text not null,
+  sitemap_id uuid,
+  page_limit integer,
+  name text,
+  metadata json,
+  refresh text,
+  state text default 'waiting'::text not null,
+  error_code text,
+  error_message text,
+  etag text,
+  last_modified text,
+  content_sha256 bytea,
+  failures integer default 0 not null,
+  started_at timestamp with time zone,
+  read_at timestamp with time zone,
+  next_read_at timestamp with time zone,
+  created_at timestamp with time zone default now() not null,
+  constraint web_sources_pkey PRIMARY KEY (id),
+  constraint web_sources_kind_check CHECK ((kind = ANY (ARRAY['page'::text, 'sitemap'::text]))),
+  constraint web_sources_refresh_check CHECK ((refresh = ANY (ARRAY['day'::text, 'week'::text]))),
+  constraint web_sources_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'read'::text, 'gone'::text, 'failing'::text, 'failed'::text, 'removed'::text])))
+);
+CREATE INDEX web_sources_by_host ON web_sources USING btree (organisation_id, host, started_at);
+CREATE INDEX web_sources_by_space ON web_sources USING btree (organisation_id, space_id, created_at, id);
+CREATE INDEX web_sources_due ON web_sources USING btree (next_read_at) WHERE (next_read_at IS NOT NULL);
+CREATE UNIQUE INDEX web_sources_by_url ON web_sources USING btree (space_id, kind, url);

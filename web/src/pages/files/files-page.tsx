@@ -56,7 +56,7 @@ export function FilesPage() {
     <Page
       title={t('title')}
       description={`${t('description')} ${limitsText}`}
-      actions={<UploadControls extensions={limits.supportedExtensions} {...uploading.controls} />}
+      actions={<UploadControls spaceId={spaceId} extensions={limits.supportedExtensions} {...uploading.controls} />}
     >
       <PageDrop hint={limitsText} onFiles={uploading.controls.onFiles} />
       <Uploads queue={uploading.queue} limits={limits} />

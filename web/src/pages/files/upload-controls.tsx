@@ -6,17 +6,19 @@ import { useTranslation } from 'react-i18next'
 import type { OnDuplicate } from '@contract/documents.ts'
 import { type ChosenFile, filesOfDrop, filesOfInput } from './collect-files.ts'
 import styles from './files.module.css'
+import { WebSourcesButton } from './web-sources-button.tsx'
 
 const choices = ['keep', 'skip', 'replace'] as const
 
 /** Buttons that open the file and folder dialogs, and what happens with a name that exists. */
 export function UploadControls(props: {
+  spaceId: string
   extensions: string[]
   onDuplicate: OnDuplicate
   onDuplicateChange: (choice: OnDuplicate) => void
   onFiles: (files: ChosenFile[]) => void
 }) {
-  const { extensions, onDuplicate, onDuplicateChange, onFiles } = props
+  const { spaceId, extensions, onDuplicate, onDuplicateChange, onFiles } = props
   const { t } = useTranslation('files')
   return (
     <Group gap="xs" align="flex-end">
@@ -29,6 +31,7 @@ export function UploadControls(props: {
         value={onDuplicate}
         onChange={(choice) => onDuplicateChange(choices.find((known) => known === choice) ?? 'keep')}
       />
+      <WebSourcesButton spaceId={spaceId} />
       <FileButton isFolder onFiles={onFiles} label={t('addFolder')} />
       <FileButton accept={extensions.join()} onFiles={onFiles} label={t('addFiles')} />
     </Group>

@@ -1,0 +1,204 @@
+import {
+  ActionIcon,
+  Badge,
+  Button,
+  Group,
+  Menu,
+  Modal,
+  NumberInput,
+  Select,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core'
+import { IconDots } from '@tabler/icons-react'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { WebSourceBody } from '@contract/web-sources.ts'
+import { deleteJson, getJson, postJson } from '../../api/client.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import { notifyError, notifySuccess } from '../../ui/notify.ts'
+
+interface WebSourcesDialogProps {
+  spaceId: string
+  opened: boolean
+  onClose: () => void
+}
+
+const pageSize = 20
+const mostShown = 100
+const refreshAfterMs = 3_000
+const kinds = ['page', 'sitemap'] as const
+const periods = ['once', 'day', 'week'] as const
+const colours = { waiting: 'gray', read: 'green', gone: 'orange', failing: 'orange', failed: 'red' } as const
+
+/** The web addresses of a Space: adds one, and shows when each was and will be read. */
+export function WebSourcesDialog({ spaceId, opened, onClose }: WebSourcesDialogProps) {
+  const { t } = useTranslation('files')
+  const { sources, total, showMore, run } = useSources(spaceId, opened)
+  const base = `/api/spaces/${spaceId}/sources`
+  return (
+    <Modal opened={opened} onClose={onClose} title={t('web.title')} size="lg" centered>
+      <Stack gap="md">
+        <Text size="sm">{t('web.text')}</Text>
+        <AddForm onAdd={(body) => run(() => postJson(base, body), t('web.added'))} />
+        <Text fw={600} size="sm">
+          {t('web.list')}
+        </Text>
+        {sources.length === 0 && (
+          <Text size="sm" c="dimmed">
+            {t('web.empty')}
+          </Text>
+        )}
+        <Stack component="ul" gap="xs" m={0} p={0} style={{ listStyle: 'none' }}>
+          {sources.map((source) => (
+            <SourceRow
+              key={source.id}
+              source={source}
+              onRead={() => void run(() => postJson(`${base}/${source.id}/refresh`), t('web.started'))}
+              onRemove={() => void run(() => deleteJson(`${base}/${source.id}`), t('web.removed'))}
+            />
+          ))}
+        </Stack>
+        {sources.length < Math.min(total, mostShown) && (
+          <Button variant="default" onClick={showMore}>
+            {t('web.more')}
+          </Button>
+        )}
+      </Stack>
+    </Modal>
+  )
+}
+
+function useSources(spaceId: string, opened: boolean) {
+  const client = useQueryClient()
+  const [limit, setLimit] = useState(pageSize)
+  const { data } = useQuery({
+    queryKey: ['web-sources', spaceId, limit],
+    queryFn: ({ signal }) =>
+      getJson<{ total: number; items: WebSourceBody[] }>(`/api/spaces/${spaceId}/sources?limit=${limit}`, { signal }),
+    enabled: opened,
+    refetchInterval: refreshAfterMs,
+    placeholderData: keepPreviousData,
+  })
+  /** False if it failed. */
+  async function run(act: () => Promise<unknown>, done: string): Promise<boolean> {
+    try {
+      await act()
+      await client.invalidateQueries({ queryKey: ['web-sources', spaceId] })
+      notifySuccess(done)
+      return true
+    } catch (error) {
+      notifyError(error)
+      return false
+    }
+  }
+  return { sources: data?.items ?? [], total: data?.total ?? 0, showMore: () => setLimit(mostShown), run }
+}
+
+function AddForm({ onAdd }: { onAdd: (body: object) => Promise<boolean> }) {
+  const { t } = useTranslation('files')
+  const [url, setUrl] = useState('')
+  const [kind, setKind] = useState<(typeof kinds)[number]>('page')
+  const [limit, setLimit] = useState(500)
+  const [period, setPeriod] = useState<(typeof periods)[number]>('once')
+  const [isSaving, setSaving] = useState(false)
+  async function save(event: FormEvent) {
+    event.preventDefault()
+    setSaving(true)
+    const place = kind === 'page' ? { url: url.trim() } : { sitemap: url.trim(), limit }
+    if (await onAdd({ ...place, refresh: period === 'once' ? null : { every: period } })) setUrl('')
+    setSaving(false)
+  }
+  return (
+    <form onSubmit={(event) => void save(event)}>
+      <Stack gap="sm">
+        <TextInput
+          data-autofocus
+          label={t('web.url')}
+          description={t('web.urlHint')}
+          placeholder="https://example.org/handbook"
+          inputMode="url"
+          maxLength={2000}
+          value={url}
+          onChange={(event) => setUrl(event.currentTarget.value)}
+        />
+        <Group gap="sm" align="flex-end">
+          <Select
+            label={t('web.kind')}
+            w={150}
+            allowDeselect={false}
+            data={kinds.map((value) => ({ value, label: t(`web.${value}`) }))}
+            value={kind}
+            onChange={(value) => setKind(kinds.find((known) => known === value) ?? 'page')}
+          />
+          {kind === 'sitemap' && (
+            <NumberInput
+              label={t('web.limit')}
+              w={150}
+              min={1}
+              max={5000}
+              allowDecimal={false}
+              value={limit}
+              onChange={(value) => setLimit(Math.max(1, Number(value) || 1))}
+            />
+          )}
+          <Select
+            label={t('web.refresh')}
+            w={150}
+            allowDeselect={false}
+            data={periods.map((value) => ({ value, label: t(`web.${value}`) }))}
+            value={period}
+            onChange={(value) => setPeriod(periods.find((known) => known === value) ?? 'once')}
+          />
+          <Button type="submit" loading={isSaving} disabled={url.trim() === ''} ml="auto">
+            {t('web.add')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+function SourceRow(props: { source: WebSourceBody; onRead: () => void; onRemove: () => void }) {
+  const { source, onRead, onRemove } = props
+  const { t } = useTranslation('files')
+  const format = useFormat()
+  const { url, state, error, readAt, nextReadAt } = source
+  const facts = [
+    error && t(`web.error.${error.code}`),
+    readAt && t('web.readAt', { time: format.dateTime(readAt) }),
+    nextReadAt && t('web.next', { time: format.dateTime(nextReadAt) }),
+  ].filter(Boolean)
+  return (
+    <Group component="li" gap="xs" wrap="nowrap" align="flex-start">
+      <Stack gap={2} style={{ flex: 1, minWidth: 0 }}>
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {url}
+        </Text>
+        <Group gap="xs">
+          <Badge size="sm" variant="light" color={colours[state]}>
+            {t(`web.state.${state}`)}
+          </Badge>
+          <Text size="xs" c="dimmed">
+            {facts.join(' · ')}
+          </Text>
+        </Group>
+      </Stack>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant="subtle" color="gray" aria-label={t('web.actions', { url })}>
+            <IconDots size={16} aria-hidden />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={onRead}>{t('web.readNow')}</Menu.Item>
+          <Menu.Item color="red" onClick={onRemove}>
+            {t('web.remove')}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </Group>
+  )
+}
