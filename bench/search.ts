@@ -6,7 +6,7 @@
  *
  * Texts have Zipf's frequencies of 30,000 words; vectors are in 200 clusters, like those of a model. At each size the indexes
  * of large Spaces are built, then measured: latency of whole searches (lexical, vectors and fusion, without the embedder),
- * alone and during imports, and recall@20 of the vector search compared with all vectors. `--reuse` measures the largest Space of
+ * alone, with filters and during imports, and recall@20 of the vector search compared with all vectors. `--reuse` measures the largest Space of
  * the database as it is, such as an earlier run left it on a server. The figures of `--json` compare searches of up to 20,000 chunks, in
  * turns, with a plain BM25 and a loop over all vectors, both in memory and without a database.
  */
@@ -15,7 +15,7 @@ import { createSpaceId, type OrganisationId, type SpaceId } from '../src/platfor
 import { type BenchIndex, createBenchIndex } from './retrieval/bench-index.ts'
 import { createRetrieval, type Embedder } from '../src/documents/retrieval/index.ts'
 import { createPlainSearch } from './retrieval/plain-search.ts'
-import { createSyntheticSpace, printTimes } from './retrieval/synthetic-space.ts'
+import { createSyntheticSpace, p99, printTimes } from './retrieval/synthetic-space.ts'
 import { figureWriter } from './runner/figures.ts'
 import { runPaired } from './runner/paired.ts'
 
@@ -38,6 +38,8 @@ const bulkFromChunks = 50_000
 const ingestMs = Number(options.imports) * 1000
 /** More would take seconds for a search of the plain kind. */
 const comparedChunks = 20_000
+/** Below, a hundredth of the documents has too few chunks. */
+const leastFilteredChunks = 10_000
 const queryCount = Number(options.queries)
 const chunksPerDocument = 100
 const synthetic = createSyntheticSpace(Number(options.dimensions))
@@ -114,6 +116,7 @@ async function measure(bench: BenchIndex, chunks: number): Promise<void> {
   if (plain.size === chunks) await compare(bench, queries)
   printTimes('alone', await timeSearches())
   printTimes('alone, in a conversation', await timeSearches(synthetic.earlierTurns))
+  if (chunks >= leastFilteredChunks) await measureFilters(bench, queries)
   const stop = { now: false }
   const ingesting = (async () => {
     let rows = 0
@@ -176,6 +179,17 @@ async function compare({ index, organisationId }: BenchIndex, queries: readonly 
   const name = `search of ${plain.size} chunks`
   const rounds = Number(options.rounds)
   await runPaired({ case: name, rounds, repetitions: 40, subjects, write: figureWriter(options.json) })
+}
+
+/** Filters that let half, a tenth and a hundredth of the documents through, compared with a search without one in the same run. */
+async function measureFilters(bench: BenchIndex, queries: readonly string[]): Promise<void> {
+  const filters = [null, { half: 1 }, { tenth: 3 }, { tenth: { gte: 7, lt: 8 } }, { hundredth: 42 }]
+  const [reference, ...others] = await synthetic.timeFiltered(bench, spaceId, queries, filters)
+  printTimes('without a filter', reference!)
+  for (const [index, times] of others.entries()) {
+    printTimes(`filter ${JSON.stringify(filters[index + 1])}`, times)
+    console.log(`      p99 ${(p99(times) / p99(reference!)).toFixed(2)} times that without a filter`)
+  }
 }
 
 async function measureIngestion(bench: BenchIndex): Promise<void> {

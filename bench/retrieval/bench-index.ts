@@ -29,7 +29,7 @@ export interface BenchIndex extends AsyncDisposable {
   embedder: Embedder
   organisationId: OrganisationId
   corpus: Awaited<ReturnType<typeof openDatabases>>['corpus']
-  addDocument(spaceId: SpaceId, name: string, chunks: readonly Chunk[]): Promise<DocumentId>
+  addDocument(spaceId: SpaceId, name: string, chunks: readonly Chunk[], metadata?: object): Promise<DocumentId>
   /** Resolves when the background jobs of the index have nothing to do any more. */
   indexed(): Promise<void>
 }
@@ -55,13 +55,13 @@ export async function createBenchIndex(embedder: Embedder, databaseUrl?: string)
     embedder,
     organisationId: createOrganisationId(),
     corpus,
-    async addDocument(spaceId, name, chunks) {
+    async addDocument(spaceId, name, chunks, metadata) {
       const { organisationId } = bench
       const documentId = createDocumentId()
       await corpus.execute(
-        `insert into documents (id, organisation_id, space_id, name, format, mime_type, size_bytes, content_sha256, blob_key)
-         values ($1, $2, $3, $4, 'txt', 'text/plain', 1, '\\x00', $5)`,
-        [documentId, organisationId, spaceId, name, createUuid()],
+        `insert into documents (id, organisation_id, space_id, name, format, mime_type, size_bytes, content_sha256, blob_key, metadata)
+         values ($1, $2, $3, $4, 'txt', 'text/plain', 1, '\\x00', $5, $6::text::json)`,
+        [documentId, organisationId, spaceId, name, createUuid(), metadata ? JSON.stringify(metadata) : null],
       )
       const run = await corpus.transaction((transaction) =>
         index.beginRun(transaction, { organisationId, spaceId, documentId }),

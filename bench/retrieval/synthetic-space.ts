@@ -1,3 +1,4 @@
+import type { MetadataFilter } from '../../src/contract/metadata-filter.ts'
 import type { SpaceId } from '../../src/platform/kernel/index.ts'
 import {
   type ContextText,
@@ -31,6 +32,7 @@ export function createSyntheticSpace(dimensions: number) {
   const vectorByText = new Map<string, Float32Array>()
   // Most of the time of making a vector is its noise: chunks take theirs from one pool, at random places.
   const noise = gaussian(2 ** 20, 0.7)
+  let documents = 0
 
   function clusterPoint(): Float32Array {
     const center = clusters[Math.floor(random() * clusters.length)]!
@@ -67,7 +69,9 @@ export function createSyntheticSpace(dimensions: number) {
         rowFrom: null,
         rowTo: null,
       }))
-      await bench.addDocument(spaceId, 'bench.txt', chunks)
+      const number = documents++
+      const metadata = { half: number % 2, tenth: number % 10, hundredth: number % 100, customer: `c${number}` }
+      await bench.addDocument(spaceId, 'bench.txt', chunks, metadata)
       return chunkCount
     },
     queries(count: number): string[] {
@@ -111,6 +115,27 @@ export function createSyntheticSpace(dimensions: number) {
       }
       return times
     },
+    /** Milliseconds of each search without a filter and with each of some filters, in turns. */
+    async timeFiltered(
+      bench: BenchIndex,
+      spaceId: SpaceId,
+      queries: readonly string[],
+      filters: readonly (MetadataFilter | null)[],
+    ): Promise<number[][]> {
+      const retrieval = createRetrieval({ index: bench.index, embedder })
+      const times: number[][] = filters.map(() => [])
+      for (const [index, query] of [...queries.slice(0, 10), ...queries].entries()) {
+        for (const [position, filter] of filters.entries()) {
+          const startedMs = performance.now()
+          const { organisationId } = bench
+          const signal = AbortSignal.timeout(60_000)
+          const found = await retrieval.search({ organisationId, spaceId, filter, query, limit: 20, signal })
+          if (found.length < 20) throw new Error(`short: ${found.length} of 20 for ${query}`)
+          if (index >= 10) times[position]!.push(performance.now() - startedMs)
+        }
+      }
+      return times
+    },
     /** Share of the 20 nearest chunks that the engine's vector search finds, for at most 100 of the queries. */
     async measureRecall({ corpus, index, organisationId }: BenchIndex, spaceId: SpaceId, queries: readonly string[]) {
       const scope = { organisationId, spaceId, filter: null }
@@ -138,6 +163,12 @@ export function createSyntheticSpace(dimensions: number) {
       return found / sample.length
     },
   }
+}
+
+/** The time that 99 of 100 searches do not exceed. */
+export function p99(times: readonly number[]): number {
+  const sorted = times.toSorted((left, right) => left - right)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))]!
 }
 
 /** One line: p50, p99 and the longest. */

@@ -7,6 +7,7 @@ import { readEventStream } from '../read-event-stream.ts'
 interface ChatOptions {
   sources: boolean
   agentic?: boolean
+  filter?: string
 }
 
 /** `portico chat ENDPOINT QUESTION` */
@@ -18,6 +19,7 @@ export function addChatCommand(program: CliCommand): void {
     )
     .option('--no-sources', 'without inline citation markers')
     .option('--agentic', 'allow several searches for one answer')
+    .option('--filter <json>', 'only documents whose metadata match, such as {"customer": "acme"}')
     .examples(
       'portico chat "$PORTICO_ENDPOINT_ID" When is the museum open on Sundays?',
       'portico chat "$PORTICO_ENDPOINT_ID" --json < question.txt',
@@ -26,8 +28,9 @@ export function addChatCommand(program: CliCommand): void {
       const question = (words.length > 0 ? words.join(' ') : await process.readInput()).trim()
       if (question === '')
         throw new UsageError('There is no question. Give it after the endpoint, or on standard input.')
-      const response = await organisation().fetch('POST', `/v1/endpoints/${encodeURIComponent(endpoint)}/chat`, {
-        body: JSON.stringify({ messages: [{ role: 'user', content: question }], streaming: !output.json }),
+      const filter = options.filter === undefined ? {} : { filter: readFilter(options.filter) }
+      const response = await organisation().fetch('POST', `/v2/endpoints/${encodeURIComponent(endpoint)}/chat`, {
+        body: JSON.stringify({ messages: [{ role: 'user', content: question }], streaming: !output.json, ...filter }),
         headers: {
           'content-type': 'application/json',
           'service-enable-inline-sources': String(options.sources),
@@ -37,6 +40,14 @@ export function addChatCommand(program: CliCommand): void {
       if (output.json) output.result((await response.json()) as ChatAnswer, () => {})
       else await printStream(output, response, process.signal)
     })
+}
+
+function readFilter(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new UsageError('--filter must be JSON such as {"customer": "acme"}.')
+  }
 }
 
 async function printStream(output: Output, response: Response, signal: AbortSignal) {

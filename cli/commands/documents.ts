@@ -1,7 +1,7 @@
 import type { DocumentBody, DocumentWarning } from '../../src/contract/documents.ts'
 import type { DocumentProgressBody } from '../../src/contract/document-progress.ts'
 import { type Context, readTextFile } from '../context.ts'
-import { type CliCommand, assertConfirmed, givenFields, parseWhole } from '../define.ts'
+import { type CliCommand, assertConfirmed, collect, givenFields, parseWhole } from '../define.ts'
 import { FailedError, UsageError } from '../errors.ts'
 import { defaultLimit, loadItems } from '../paging.ts'
 import { createRetries } from '../retries.ts'
@@ -72,20 +72,46 @@ function addUpload(documents: CliCommand) {
     })
 }
 
+interface ListOptions {
+  limit: number
+  space?: string
+  metadata?: string[]
+}
+
+function metadataQuery(given: readonly string[]): string {
+  const parameters = given.map((text) => {
+    const [field, ...value] = text.split('=')
+    if (field === '' || value.length === 0) throw new UsageError(`--metadata ${text}: write FIELD=VALUE.`)
+    return `&metadata.${encodeURIComponent(field!)}=${encodeURIComponent(value.join('='))}`
+  })
+  return parameters.join('')
+}
+
 function addReads(documents: CliCommand) {
   documents
     .command('list [space]')
     .description("List the documents of a Space, newest first, with the organisation's API key or the operator token.")
     .option('--space <space>', 'the Space, instead of the argument; default: PORTICO_SPACE_ID')
+    .option(
+      '--metadata <field=value>',
+      'only documents with this field, or with field.gte (gt, lt, lte) in a range; repeatable',
+      collect,
+    )
     .option('--limit <count>', 'maximum number of items', parseWhole, defaultLimit)
-    .examples('portico document list --space SPACE_ID', 'portico document list --limit 1000 --json')
-    .run(async (context, options: { limit: number; space?: string }, space: string | undefined) => {
+    .examples(
+      'portico document list --space SPACE_ID',
+      'portico document list --metadata customer=acme --metadata year.gte=2024',
+      'portico document list --limit 1000 --json',
+    )
+    .run(async (context, options: ListOptions, space: string | undefined) => {
       const { output } = context
       if (space !== undefined && options.space !== undefined && space !== options.space)
         throw new UsageError('The argument and --space name different Spaces: give one of them.')
       const { client, kind } = context.either()
       const id = encodeURIComponent(spaceOf(context, { space: space ?? options.space }))
-      const path = kind === 'operator' ? `/api/spaces/${id}/documents` : `/v1/documents?spaceId=${id}`
+      const filter = metadataQuery(options.metadata ?? [])
+      if (kind === 'operator' && filter !== '') throw new UsageError("--metadata needs the organisation's API key.")
+      const path = kind === 'operator' ? `/api/spaces/${id}/documents` : `/v2/documents?spaceId=${id}${filter}`
       const page = await loadItems<DocumentBody | DocumentProgressBody>(client, path, options.limit)
       output.result(page, () => {
         output.table(

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { documentFailureCodes, documentFormats, documentWarningSchema, maximumMetadataBytes } from './documents.ts'
+import { type MetadataFilter, metadataFilterSchema, readFilterText } from './metadata-filter.ts'
 import { paging, queryInteger } from './query-integer.ts'
 
 /** The console's view of documents: lists, progress, failures, work on many documents, and chunks. */
@@ -82,10 +83,18 @@ const filterShape = {
   format: format.optional().describe('Only documents of this format.'),
 }
 
+const metadataText = z.string().transform((text, context): MetadataFilter => {
+  const read = readFilterText(text)
+  if ('filter' in read) return read.filter
+  context.addIssue({ code: 'custom', path: read.problem.path, message: read.problem.message })
+  return z.NEVER
+})
+
 export const documentSorts = ['newest', 'oldest', 'name', 'nameDescending', 'largest', 'smallest'] as const
 
 export const documentProgressQuerySchema = z.object({
   ...filterShape,
+  metadata: metadataText.optional().describe('A MetadataFilter as JSON.'),
   sort: z.enum(documentSorts).default('newest'),
   after: z
     .string()
@@ -121,7 +130,9 @@ const ids = (minimum: number) => z.array(z.uuid()).min(minimum).max(maximumSelec
 
 const byIds = z.strictObject({ ids: ids(1) })
 const byFilter = z.strictObject({
-  filter: z.strictObject(filterShape).describe('An empty filter selects every document of the Space.'),
+  filter: z
+    .strictObject({ ...filterShape, metadata: metadataFilterSchema.optional() })
+    .describe('An empty filter selects every document of the Space.'),
   except: ids(0).optional().describe('Documents of the filter to leave out.'),
 })
 const selectionRule = '`ids`, or all documents that match `filter` when the request arrives.'
@@ -190,7 +201,7 @@ export const chunkPageSchema = z
   .meta({ id: 'ChunkPage' })
 
 export type DocumentDetailBody = z.output<typeof documentDetailSchema>
-export type DocumentFilter = Pick<z.output<typeof documentProgressQuerySchema>, keyof typeof filterShape>
+export type DocumentFilter = Pick<z.output<typeof documentProgressQuerySchema>, keyof typeof filterShape | 'metadata'>
 export type DocumentOperationBody = z.output<typeof documentOperationSchema>
 export type DocumentProgressPageBody = z.output<typeof documentProgressPageSchema>
 export type DocumentSelection = z.output<typeof documentSelectionSchema>

@@ -1,6 +1,6 @@
-import type { DocumentFilter, DocumentSort } from '../../contract/document-progress.ts'
-import type { Database, SqlValue } from '../../platform/database/index.ts'
-import type { DocumentListPage, DocumentListQuery, ListPosition, SpaceContents } from './document-list.ts'
+import type { DocumentSort } from '../../contract/document-progress.ts'
+import { type Database, type SqlValue, toJsonPath } from '../../platform/database/index.ts'
+import type { DocumentListPage, DocumentListQuery, ListFilter, ListPosition, SpaceContents } from './document-list.ts'
 import type { DocumentFailureCode, DocumentFormat, DocumentProgressRow, DocumentStatus } from './document.ts'
 import { publicId } from './replacement.store.ts'
 
@@ -53,10 +53,18 @@ export function parameterList(...first: SqlValue[]) {
 type Parameters = ReturnType<typeof parameterList>
 
 /** Conditions on the current rows `d` of the Space $2 of the organisation $1. */
-export function filterConditions({ search, status, failure, format }: DocumentFilter, { add }: Parameters): string {
+export function filterConditions(filter: ListFilter, { values, add }: Parameters): string {
+  const { search, namePrefix, status, failure, format, createdFrom, createdBefore, metadata } = filter
   const conditions = ['d.organisation_id = $1 and d.space_id = $2 and d.is_current']
   // strpos: the text is no pattern.
   if (search) conditions.push(`strpos(d.name_key, lower(normalize(${add(search)}::text, NFD)) collate "C") > 0`)
+  if (namePrefix) {
+    conditions.push(`starts_with(d.name_key, lower(normalize(${add(namePrefix)}::text, NFD)) collate "C")`)
+  }
+  if (createdFrom) conditions.push(`d.created_at >= ${add(createdFrom)}::timestamptz`)
+  if (createdBefore) conditions.push(`d.created_at < ${add(createdBefore)}::timestamptz`)
+  // The Space of the list.
+  if (metadata) conditions.push(`d.filter_fields @@ ${add(toJsonPath(String(values[1]), metadata))}::text::jsonpath`)
   if (failure) conditions.push(`d.status = 'failed' and d.error_code = ${add(failure)}`)
   if (format) conditions.push(`d.format = ${add(format)}`)
   if (status === 'failed') conditions.push(`d.status = 'failed'`)
@@ -81,9 +89,19 @@ export function createListStore(database: Database) {
   return {
     loadProgressOf,
 
+    /** The places of a page, and how many documents match. */
+    async loadPlaces(organisationId: string, spaceId: string, query: DocumentListQuery) {
+      if (needsAllRows(query.filter)) return searchIds(database, organisationId, spaceId, query)
+      const contents = await loadContents(database, organisationId, spaceId)
+      return {
+        total: contents.countOf(query.filter),
+        places: await loadIds(database, organisationId, spaceId, query),
+      }
+    },
+
     async loadList(organisationId: string, spaceId: string, query: DocumentListQuery): Promise<DocumentListPage> {
       const contents = await loadContents(database, organisationId, spaceId)
-      const found = query.filter.search
+      const found = needsAllRows(query.filter)
         ? await searchIds(database, organisationId, spaceId, query)
         : { total: contents.countOf(query.filter), places: await loadIds(database, organisationId, spaceId, query) }
       const ids = found.places.map(({ id }) => id)
@@ -99,7 +117,7 @@ export function createListStore(database: Database) {
 
     loadContents: (organisationId: string, spaceId: string) => loadContents(database, organisationId, spaceId),
 
-    async countMatches(organisationId: string, spaceId: string, filter: DocumentFilter): Promise<number> {
+    async countMatches(organisationId: string, spaceId: string, filter: ListFilter): Promise<number> {
       const parameters = parameterList(organisationId, spaceId)
       const [row] = await database
         .for(organisationId)
@@ -111,6 +129,10 @@ export function createListStore(database: Database) {
     },
   }
 }
+
+/** The groups of `SpaceContents` do not distinguish these documents. */
+const needsAllRows = ({ search, namePrefix, createdFrom, createdBefore, metadata }: ListFilter) =>
+  Boolean(search ?? namePrefix ?? createdFrom ?? createdBefore ?? metadata)
 
 /** The index of the order finds the page. */
 async function loadIds(database: Database, organisationId: string, spaceId: string, query: DocumentListQuery) {

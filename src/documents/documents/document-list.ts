@@ -2,8 +2,15 @@ import type { DocumentFilter, DocumentSort } from '../../contract/document-progr
 import { AppError, isUuid } from '../../platform/kernel/index.ts'
 import type { DocumentCounts, DocumentProgressRow } from './document.ts'
 
+/** Which documents of a Space a list has. */
+export interface ListFilter extends DocumentFilter {
+  namePrefix?: string
+  createdFrom?: Date
+  createdBefore?: Date
+}
+
 export interface DocumentListQuery {
-  filter: DocumentFilter
+  filter: ListFilter
   sort: DocumentSort
   /** Continues after this document. */
   after: ListPosition | undefined
@@ -39,7 +46,7 @@ export interface SpaceContents {
   /** Failed documents by code. */
   failures: Record<string, number>
   formats: Record<string, number>
-  /** Documents that match a filter without `search`. */
+  /** Documents that match a filter by status, failure and format only. */
   countOf(filter: DocumentFilter): number
 }
 

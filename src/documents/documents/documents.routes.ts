@@ -6,7 +6,6 @@ import {
   documentParamsSchema,
   documentSchema,
   documentSummarySchema,
-  documentV2PageSchema,
   documentV2Schema,
   healthSchema,
   listQuerySchema,
@@ -18,10 +17,11 @@ import {
   uploadV2BodySchema,
   uploadV2QuerySchema,
 } from '../../contract/documents.ts'
+import { filteredDocumentPageSchema, filteredListQuerySchema } from '../../contract/document-list-query.ts'
 import { readValue } from '../../contract/validation.ts'
 import { newWebSourceSchema, webSourceSchema } from '../../contract/web-sources.ts'
 import { errorResponses } from '../../contract/errors.ts'
-import { type App, describeRoutes, type Routes } from '../../platform/http/index.ts'
+import { type App, describeRoutes, headerList, type Routes } from '../../platform/http/index.ts'
 import { AppError, type Clock, type SpaceId } from '../../platform/kernel/index.ts'
 import {
   acceptBodyTexts,
@@ -32,8 +32,10 @@ import {
   sendJsonText,
 } from './document-requests.routes.ts'
 import type { Document } from './document.ts'
+import { encodePosition } from './document-list.ts'
 import { memberTexts } from './document-metadata.ts'
 import type { Documents } from './documents.ts'
+import { readListQuery } from './list-query.ts'
 import { renderWebSource } from './web-sources/web-source.ts'
 import type { WebSources } from './web-sources/web-sources.ts'
 
@@ -88,7 +90,6 @@ function describeVersion(version: DocumentsVersion) {
     path: `/v${version}/documents` as const,
     operationId,
     documentSchema: isFirst ? documentSchema : documentV2Schema,
-    pageSchema: isFirst ? documentPageSchema : documentV2PageSchema,
     uploadQuery: isFirst ? uploadQuerySchema : uploadV2QuerySchema,
     described: <Schema extends object>(name: string, summary: string, schema: Schema) =>
       described(operationId(name), summary, schema),
@@ -97,8 +98,7 @@ function describeVersion(version: DocumentsVersion) {
 
 type VersionRoutes = ReturnType<typeof describeVersion>
 
-function addLists(app: App, documents: Documents, { version, path, described, pageSchema }: VersionRoutes) {
-  const write = writerOf(version)
+function addLists(app: App, documents: Documents, { version, path, described }: VersionRoutes) {
   app.get(
     `${path}/supported-file-types`,
     described('listSupportedFileTypes', 'Supported file types', {
@@ -106,17 +106,47 @@ function addLists(app: App, documents: Documents, { version, path, described, pa
     }),
     () => supportedFileTypes[version],
   )
+  if (version === 1) addList(app, documents, path, described)
+  else addFilteredList(app, documents, path, described)
+}
+
+type Described = VersionRoutes['described']
+
+function addList(app: App, documents: Documents, path: string, described: Described) {
+  const write = writerOf(1)
   app.get(
     path,
     described('listDocuments', 'List the documents of a Space', {
       description: 'Newest first.',
       querystring: listQuerySchema,
-      response: { 200: pageSchema, ...errorResponses(400, 401, 404) },
+      response: { 200: documentPageSchema, ...errorResponses(400, 401, 404) },
     }),
     async (request, reply) => {
       const { spaceId, limit, offset } = request.query
       const page = await documents.list(request.organisation, spaceId as SpaceId, { limit, offset })
       const counts = JSON.stringify({ total: page.total, limit, offset }).slice(0, -1)
+      return sendJsonText(reply, `${counts},"items":[${page.items.map(write).join(',')}]}`)
+    },
+  )
+}
+
+function addFilteredList(app: App, documents: Documents, path: string, described: Described) {
+  const write = writerOf(2)
+  app.get(
+    path,
+    described('listDocuments', 'List the documents of a Space', {
+      description:
+        'With filters; all must match. `metadata.FIELD=VALUE` restricts by a field of the metadata, repeated for one of several values; `metadata.FIELD.gte=VALUE` (`gt`, `gte`, `lt`, `lte`) by a range. `2024` means the number and the string. Unknown parameters are ignored and named in the header `x-ignored-params`.',
+      querystring: filteredListQuerySchema,
+      response: { 200: filteredDocumentPageSchema, ...errorResponses(400, 401, 404) },
+    }),
+    async (request, reply) => {
+      const { list, ignored } = readListQuery(request.query)
+      const { limit, offset, sort } = list
+      const page = await documents.listMatching(request.organisation, request.query.spaceId as SpaceId, list)
+      if (ignored.length > 0) reply.header('x-ignored-params', headerList(ignored))
+      const next = page.last ? encodePosition(sort, page.last) : null
+      const counts = JSON.stringify({ total: page.total, limit, offset, next }).slice(0, -1)
       return sendJsonText(reply, `${counts},"items":[${page.items.map(write).join(',')}]}`)
     },
   )

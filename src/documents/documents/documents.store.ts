@@ -163,6 +163,17 @@ function createReads(database: Database) {
       return row?.id
     },
 
+    /** These documents of a Space, in no order. */
+    async loadMany(organisationId: OrganisationId, spaceId: SpaceId, ids: readonly string[]): Promise<Document[]> {
+      const rows = await database
+        .for(organisationId)
+        .query<ClientRow>(
+          `${selectDocuments} and d.organisation_id = $1 and d.space_id = $2 and ${publicId('d')} = any($3::uuid[])`,
+          [organisationId, spaceId, [...ids]],
+        )
+      return rows.map(toDocument)
+    },
+
     /** Newest first, id as tie-break. */
     async list(organisationId: OrganisationId, spaceId: SpaceId, page: { limit: number; offset: number }) {
       const [counted] = await database

@@ -4,6 +4,7 @@ import { AppError, type SpaceId, createDocumentId, isUuid } from '../../platform
 import type { Organisation } from '../../tenants/organisations/index.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
 import type { ChangeAuthor } from './change-author.ts'
+import type { DocumentListQuery } from './document-list.ts'
 import { noDocument } from './document-members.ts'
 import { readMetadata } from './document-metadata.ts'
 import { cleanName } from './document-name.ts'
@@ -64,6 +65,16 @@ export function createDocuments(dependencies: DocumentsDependencies) {
     list(organisation: Organisation, spaceId: SpaceId, page: { limit: number; offset: number }) {
       assertSpace(dependencies, organisation, spaceId)
       return store.list(organisation.id, spaceId, page)
+    },
+
+    /** A page with filters, and the position of its last document. */
+    async listMatching(organisation: Organisation, spaceId: SpaceId, query: DocumentListQuery) {
+      assertSpace(dependencies, organisation, spaceId)
+      const { total, places } = await store.loadPlaces(organisation.id, spaceId, query)
+      const ids = places.map(({ id }) => id)
+      const found = ids.length === 0 ? [] : await store.loadMany(organisation.id, spaceId, ids)
+      const byId = new Map<string, Document>(found.map((document) => [document.id, document]))
+      return { total, items: ids.flatMap((id) => byId.get(id) ?? []), last: places.at(-1) }
     },
 
     async get(organisation: Organisation, id: string): Promise<Document> {

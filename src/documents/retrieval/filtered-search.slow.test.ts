@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { FieldCondition, FilterRange, MetadataFilter } from '../../contract/metadata-filter.ts'
 import { createSpaceId, type SpaceId } from '../../platform/kernel/index.ts'
-import { createRetrieval, type Retrieval } from './index.ts'
+import { testServerUrl } from '../../../test/harness/database.ts'
+import { createPostgresEngine, createRetrieval, type Retrieval } from './index.ts'
 import { createIndexFixture, engines, type FixtureDocument, type IndexFixture } from './testing/index-fixture.ts'
 
 /** Searches with a filter, compared with a Space that has only the documents that match. */
@@ -147,3 +148,40 @@ describe.each(engines)('a search with a filter %s', (_, createEngine) => {
 
 const byScore = (left: { text: string; score: string }, right: { text: string; score: string }) =>
   Number(right.score) - Number(left.score) || (left.text < right.text ? -1 : 1)
+
+describe.skipIf(testServerUrl() === undefined)('with the indexes of a large Space', () => {
+  it('finds the matching chunks behind any number of better ones, and all of them where few match', async () => {
+    await using fixture = await createIndexFixture({
+      createEngine: (database) => createPostgresEngine({ database, scannedFilteredChunks: 0 }),
+    })
+    const { index, embedder, organisationId, spaceId } = fixture
+    const better = Array.from({ length: 400 }, (_, row) => `The price of red lanterns ${row}: the price, red lanterns.`)
+    for (let from = 0; from < better.length; from += 100) {
+      await fixture.add(better.slice(from, from + 100), { metadata: { customer: 'corvo', part: from } })
+    }
+    const own = await fixture.add(
+      Array.from({ length: 7 }, (_, row) => `A lantern ${row} next to many other words that state little.`),
+      { metadata: { customer: 'acme' } },
+    )
+    const options = { vectorIndexFromChunks: 20, bm25IndexFromChunks: 20 }
+    await index.engine.indexNew(options)
+    const { built } = await index.engine.maintain(options)
+    await fixture.databases.corpus.execute('analyze')
+    const retrieval = createRetrieval({ index, embedder })
+    const search = (filter: MetadataFilter, limit: number) =>
+      retrieval.search({
+        organisationId,
+        spaceId,
+        filter,
+        query: 'the price of red lanterns',
+        limit,
+        signal: AbortSignal.timeout(30_000),
+      })
+    expect(built.length).toBeGreaterThan(0)
+    const found = await search({ customer: 'acme' }, 5)
+    expect(found.map(({ documentId }) => documentId)).toEqual(Array(5).fill(own.id))
+    expect(await search({ customer: 'acme' }, 20)).toHaveLength(7)
+    expect(await search({ part: { gte: 100, lt: 300 } }, 200)).toHaveLength(200)
+    expect(await search({ customer: 'nobody' }, 5)).toEqual([])
+  })
+})

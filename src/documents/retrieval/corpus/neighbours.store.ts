@@ -1,6 +1,6 @@
 import type { Database, SqlValue } from '../../../platform/database/index.ts'
 import type { ReadScope } from '../engine.ts'
-import { andMatches } from './filter-condition.ts'
+import { andMatches } from './filter-condition.store.ts'
 import { isOfSearchable, isStretch, joinDocument, passageColumns, type StoredPassage } from './passages.store.ts'
 
 /** The chunks right before and after this one in its document, in no order. */

@@ -1,7 +1,7 @@
 import type { Database, SqlValue } from '../../../platform/database/index.ts'
 import type { DocumentId } from '../../../platform/kernel/index.ts'
 import type { ReadScope } from '../engine.ts'
-import { andMatches } from './filter-condition.ts'
+import { andMatches } from './filter-condition.store.ts'
 
 /** A chunk of a searchable document. */
 export interface StoredPassage {

@@ -3,7 +3,7 @@ import type { ReadScope } from '../engine.ts'
 import { termsVersion } from '../lexical/analyse-text.ts'
 import type { Language } from '../../../platform/language/index.ts'
 import type { EmbeddingVersion } from './embedding-versions.store.ts'
-import { andMatching } from './filter-condition.ts'
+import { andMatching } from './filter-condition.store.ts'
 
 /** What a search through the corpus needs to know about its Space before it starts; with a filter, about the documents that match. */
 export interface SpaceState {

@@ -1,6 +1,6 @@
 import type { Database, SqlValue } from '../../../platform/database/index.ts'
 import type { ReadScope } from '../engine.ts'
-import { andMatches, andMatching } from './filter-condition.ts'
+import { andMatches, andMatching } from './filter-condition.store.ts'
 import { isStretch, passageColumns, type StoredPassage } from './passages.store.ts'
 
 /** How large a Space may be whose chunks are all loaded. */

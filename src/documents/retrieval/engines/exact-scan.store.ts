@@ -1,7 +1,7 @@
 import type { Queryable, QueryOptions, SqlValue } from '../../../platform/database/index.ts'
 import { vectorParameter, vectorTable } from '../corpus/embedding-versions.store.ts'
 import type { SpaceState } from '../corpus/space-state.store.ts'
-import { andMatching } from '../corpus/filter-condition.ts'
+import { andMatching } from '../corpus/filter-condition.store.ts'
 import type { ReadScope } from '../engine.ts'
 import { allVariants, chooseTerms, maximumRankedTerms, type QueryTerm, rankByBm25 } from '../lexical/bm25.ts'
 import type { CorpusSearch, ScoredChunk, VectorRequest } from './candidates.ts'

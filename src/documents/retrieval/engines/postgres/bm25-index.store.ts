@@ -1,5 +1,5 @@
 import type { QueryTerm } from '../../lexical/bm25.ts'
-import { filterCondition } from '../../corpus/filter-condition.ts'
+import { filterCondition } from '../../corpus/filter-condition.store.ts'
 import type { SqlValue } from '../../../../platform/database/index.ts'
 import { vectorParameter, vectorTable } from '../../corpus/embedding-versions.store.ts'
 import type { LexicalChunk, VectorRequest } from '../candidates.ts'

@@ -1,5 +1,5 @@
 import { encodeHalfVector, type SqlValue } from '../../../../platform/database/index.ts'
-import { filterCondition } from '../../corpus/filter-condition.ts'
+import { filterCondition } from '../../corpus/filter-condition.store.ts'
 import { vectorParameter, vectorTable } from '../../corpus/embedding-versions.store.ts'
 import type { ScoredChunk, VectorRequest } from '../candidates.ts'
 import type { ScanContext } from '../exact-scan.store.ts'
