@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { gunzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
 import { webSourceLimits } from '../../../contract/web-sources.ts'
 import type { Job } from '../../../platform/jobs/index.ts'
 import {
@@ -32,6 +33,8 @@ export interface WebSourceWorkerDependencies {
   clock: Clock
   log: Log
 }
+
+const unpack = promisify(gunzip)
 
 /** Sitemaps that an index may name. */
 const maximumSitemaps = 50
@@ -314,8 +317,10 @@ async function parseMap({ bytes }: WebContent, { organisationId }: WebSource, si
     isPermanent: true,
   }
   const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b
-  const text = safely(() => (isPacked ? gunzipSync(bytes, { maxOutputLength: webSourceLimits.pageBytes }) : bytes))
-  const found = text && (await readSitemap(text.toString('utf8'), organisationId, signal).catch(() => undefined))
+  const unpacked = isPacked ? unpack(bytes, { maxOutputLength: webSourceLimits.pageBytes }) : Promise.resolve(bytes)
+  const found = await unpacked
+    .then((text) => readSitemap(text.toString('utf8'), organisationId, signal))
+    .catch(() => undefined)
   signal.throwIfAborted()
   if (!found || found.pages.length + found.sitemaps.length === 0) throw new ReadingError(invalid)
   return found
