@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -221,11 +222,12 @@ describe('a sitemap', () => {
     expect(await totalOfDocuments()).toBe(2)
   })
 
-  test('may be an index', async () => {
+  test('may be an index of packed sitemaps', async () => {
     pages['/a'] = html('<p>Page a.</p>')
-    pages['/inner.xml'] = sitemap(`${web}/a`)
+    const inner = `<urlset><url><loc>${web}/a</loc></url></urlset>`
+    pages['/inner.xml.gz'] = (response) => void response.end(gzipSync(inner))
     pages['/index.xml'] = (response) =>
-      void response.end(`<sitemapindex><sitemap><loc>${web}/inner.xml</loc></sitemap></sitemapindex>`)
+      void response.end(`<sitemapindex><sitemap><loc>${web}/inner.xml.gz</loc></sitemap></sitemapindex>`)
     expectStatus(await add({ sitemap: `${web}/index.xml` }), 202)
     await vi.waitUntil(async () => (await totalOfDocuments()) === 1, { timeout: 30_000, interval: 50 })
   })
