@@ -14,6 +14,7 @@ import {
   staticRoutes,
   systemView,
   usageViewRoutes,
+  visitorPageRoutes,
 } from '../console/index.ts'
 import { conversationRoutes, ratingRoutes } from '../chat/conversations/index.ts'
 import {
@@ -45,6 +46,7 @@ import { modelCallRoutes } from './gateway-routes.ts'
 
 /** Where `npm run build:console` puts the console. */
 const consoleFolder = path.resolve(import.meta.dirname, '../../dist/console')
+const visitorFolder = path.resolve(import.meta.dirname, '../../dist/visitor')
 
 /** The map of the HTTP surface: every group of routes, in the order of registration. */
 export function createRoutes(parts: Parts): Routes[] {
@@ -63,6 +65,7 @@ export function createRoutes(parts: Parts): Routes[] {
     ...usagePages(parts),
     operationsRoutes({ checkReadiness: parts.checkReadiness }),
     staticRoutes({ folder: consoleFolder }),
+    visitorPageRoutes({ folder: visitorFolder, pagePolicyOf: (name) => parts.sites.pagePolicyOf(name) }),
     ...operatorPages(parts),
   ]
 }

@@ -4,6 +4,7 @@ import { gfmFromMarkdown } from 'mdast-util-gfm'
 import { gfm } from 'micromark-extension-gfm'
 import { createElement, Fragment, memo, type ReactNode } from 'react'
 import type { Reference } from '@contract/chat.ts'
+import { countMarkers, markerPattern, splitSettled } from '../../../ui/answer-text.ts'
 import { CitationChip } from './citation.tsx'
 import styles from './chat.module.css'
 
@@ -33,40 +34,6 @@ const MarkdownPart = memo(function MarkdownPart(props: {
   const { children } = fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] })
   return <>{renderAll(children, { references, text, occurrences: isWhole ? countMarkers(text) : new Map() })}</>
 })
-
-const markerPattern = /\[[1-9]\d{0,3}\]/g
-
-/** The index of each `[n]` in the text, with the number of those up to it: references count them so. */
-function countMarkers(text: string): Map<number, number> {
-  const counts = new Map<string, number>()
-  return new Map(
-    [...text.matchAll(markerPattern)].map(({ 0: marker, index }) => {
-      const count = (counts.get(marker) ?? 0) + 1
-      counts.set(marker, count)
-      return [index, count]
-    }),
-  )
-}
-
-/** Paragraphs that the following text does not change any more, and the rest. Fenced code is not divided. */
-export function splitSettled(text: string): string[] {
-  const parts: string[] = []
-  let part = ''
-  let fence = ''
-  for (const line of text.split(/(?<=\n)/)) {
-    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1]
-    if (mark !== undefined) {
-      if (fence === '') fence = mark
-      else if (mark.startsWith(fence)) fence = ''
-    }
-    part += line
-    if (fence === '' && line.trim() === '' && part.trim() !== '') {
-      parts.push(part)
-      part = ''
-    }
-  }
-  return part === '' ? parts : [...parts, part]
-}
 
 /** The nodes of mdast, whose types are not a separate dependency. */
 type Root = ReturnType<typeof fromMarkdown>
