@@ -173,3 +173,4 @@ export const siteHeadersSchema = z.looseObject({
 export type ChangeSite = z.output<typeof changeSiteSchema>
 export type SiteBody = z.output<typeof siteSchema>
 export type SiteViewBody = z.output<typeof siteViewSchema>
+export type SiteTodayBody = z.output<typeof siteTodaySchema>

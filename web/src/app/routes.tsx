@@ -10,6 +10,7 @@ import { dataProtectionRoutes } from '../pages/data-protection/routes.tsx'
 import { devtoolsRoutes } from '../pages/devtools/routes.tsx'
 import { filesRoutes } from '../pages/files/routes.tsx'
 import { goldenRoutes } from '../pages/golden-questions/routes.tsx'
+import { hostedChatRoutes } from '../pages/hosted-chat/routes.tsx'
 import { modelRoutes } from '../pages/models/routes.tsx'
 import { activityRoutes, operatorRoutes } from '../pages/operator/routes.tsx'
 import { spacePageRoutes, spacesRoutes } from '../pages/spaces/routes.tsx'
@@ -30,6 +31,7 @@ export const routeTree = rootRoute.addChildren([
     organisationRoute.addChildren([
       ...devtoolsRoutes,
       ...spacesRoutes,
+      ...hostedChatRoutes,
       spaceRoute.addChildren([
         ...spacePageRoutes,
         ...filesRoutes,

@@ -4,6 +4,7 @@ import type dataProtection from '../pages/data-protection/en.json'
 import type devtools from '../pages/devtools/en.json'
 import type files from '../pages/files/en.json'
 import type goldenQuestions from '../pages/golden-questions/en.json'
+import type hostedChat from '../pages/hosted-chat/en.json'
 import type models from '../pages/models/en.json'
 import type operator from '../pages/operator/en.json'
 import type spaces from '../pages/spaces/en.json'
@@ -25,6 +26,7 @@ declare module 'i18next' {
       failures: typeof failures
       files: typeof files
       'golden-questions': typeof goldenQuestions
+      'hosted-chat': typeof hostedChat
       models: typeof models
       operator: typeof operator
       spaces: typeof spaces

@@ -35,6 +35,7 @@ export function PublicationPage() {
       <Warnings organisationId={organisationId} publication={data} />
       {isLive ? (
         <Stack gap="xl" maw={1000}>
+          <HostedChatSection organisationId={organisationId} spaceId={spaceId} />
           <EndpointSection organisationId={organisationId} publication={data} endpointUrl={endpointUrl} />
           <RequestSection endpointUrl={endpointUrl} />
         </Stack>
@@ -164,6 +165,22 @@ function Warnings({ organisationId, publication }: { organisationId: string; pub
         </Alert>
       )}
     </>
+  )
+}
+
+/** The way to the chat for visitors. */
+function HostedChatSection({ organisationId, spaceId }: { organisationId: string; spaceId: string }) {
+  const { t } = useTranslation('spaces')
+  return (
+    <Section title={t('hostedChat.title')} description={t('hostedChat.text')}>
+      <AnchorLink
+        to="/organisations/$organisationId/published-spaces/$spaceId/hosted-chat"
+        params={{ organisationId, spaceId }}
+        fw={500}
+      >
+        {t('hostedChat.settings')}
+      </AnchorLink>
+    </Section>
   )
 }
 
