@@ -136,17 +136,9 @@ function withoutHead(text: PromptText, head: string): PromptText {
 }
 
 const notBase64 = /[^A-Za-z0-9+/=]/
-/** Values of bytes in the literal of base64: the alphabet, padding, and the backslash before a slash. */
-const base64Bytes = new Uint8Array(256)
-for (const byte of Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\\'))
-  base64Bytes[byte] = 1
-
 /** Linear in the data, without a copy. */
 function isBase64(data: PromptText): boolean {
-  if (typeof data === 'string') return !notBase64.test(data) && data.length % 4 !== 1
-  if (data.counts.longEscapes > 0) return false
-  for (const slice of data.slices) for (const byte of slice) if (base64Bytes[byte] === 0) return false
-  return (data.bytes - data.counts.shortEscapes) % 4 !== 1
+  return typeof data === 'string' ? !notBase64.test(data) && data.length % 4 !== 1 : data.isBase64()
 }
 
 /** Types whose first bytes are known. */

@@ -6,14 +6,19 @@ export interface PixelSize {
   height: number
 }
 
-/** Bytes at the beginning of an image that are searched for its size; a JPEG has its metadata first. */
-const headBytes = 192 * 1024
+/** Bytes at the beginning that are read for the size of an image: 30 have it, and an escaped slash of base64 has two. A JPEG has its metadata first. */
+const headBytes = 64
+const jpegHeadBytes = 192 * 1024
 
 /** Width and height in the header of a PNG, JPEG, GIF or WebP; null if there is none in its beginning. The rest is not decoded. */
 export function pixelSizeOf(source: MediaSource): PixelSize | null {
   if (source.kind === 'url') return null
-  const head = headOf(source.data)
-  const size = sizeOfPng(head) ?? sizeOfGif(head) ?? sizeOfWebp(head) ?? sizeOfJpeg(head)
+  const head = headOf(source.data, headBytes)
+  const size =
+    sizeOfPng(head) ??
+    sizeOfGif(head) ??
+    sizeOfWebp(head) ??
+    (isJpeg(head) ? sizeOfJpeg(headOf(source.data, jpegHeadBytes)) : null)
   return size && size.width > 0 && size.height > 0 ? size : null
 }
 
@@ -25,7 +30,7 @@ export function mediaBytes(source: MediaSource): number | null {
 }
 
 /** The beginning of base64 data, decoded. */
-export function headOf(data: string | JsonText, bytes = headBytes): Buffer {
+export function headOf(data: string | JsonText, bytes: number): Buffer {
   const characters = Math.ceil(bytes / 3) * 4
   const text = typeof data === 'string' ? data.slice(0, characters) : headOfLong(data, characters)
   return Buffer.from(text, 'base64')
@@ -69,9 +74,10 @@ function sizeOfWebp(head: Buffer): PixelSize | null {
   }
 }
 
+const isJpeg = (head: Buffer) => head.length >= 4 && head.readUInt16BE(0) === 0xffd8
+
 /** The first frame header (SOF0 to SOF15 without tables and extensions); each segment names its length. */
 function sizeOfJpeg(head: Buffer): PixelSize | null {
-  if (head.length < 4 || head.readUInt16BE(0) !== 0xffd8) return null
   for (let at = 2; at + 9 <= head.length;) {
     if (head[at] !== 0xff) return null
     const marker = head[at + 1]!

@@ -98,7 +98,8 @@ function* jsonPieces(value: unknown): Generator<string | Buffer, void, void> {
     yield '"'
     yield* value.slices
     yield '"'
-  } else if (typeof value !== 'object' || value === null) yield JSON.stringify(value ?? null)
+  } else if (typeof value !== 'object' || value === null || roomAfter(value, wholeUnits) >= 0)
+    yield JSON.stringify(value ?? null)
   else if (Array.isArray(value)) {
     for (const [index, entry] of value.entries()) {
       yield index === 0 ? '[' : ','
@@ -118,6 +119,25 @@ function* jsonPieces(value: unknown): Generator<string | Buffer, void, void> {
 }
 
 const pieceUnits = 32 * 1024
+/** A smaller value is written at once, in about 0.2 ms. */
+const wholeUnits = 64 * 1024
+/** Of a number or a word, and of the characters around a value, about. */
+const smallUnits = 8
+
+/** What is left of so many units after a value, whose names count as well; below 0 with the first value that does not fit. */
+function roomAfter(value: unknown, units: number): number {
+  if (value instanceof JsonText) return -1
+  if (typeof value === 'string') return units - value.length
+  let left = units - smallUnits
+  if (typeof value !== 'object' || value === null) return left
+  for (const name in value) {
+    const member = (value as Record<string, unknown>)[name]
+    left -= name.length
+    left = typeof member === 'string' ? left - member.length - smallUnits : roomAfter(member, left)
+    if (left < 0) break
+  }
+  return left
+}
 
 function* stringPieces(text: string): Generator<string, void, void> {
   yield '"'

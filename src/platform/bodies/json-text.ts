@@ -1,3 +1,5 @@
+import { sharedLiteralScan } from './literal-scan.ts'
+
 /**
  * A text as the bytes of a JSON string literal, without its quotes. A long prompt is relayed in this form: it is neither decoded nor
  * encoded, and has no second copy.
@@ -52,6 +54,14 @@ export class JsonText {
 
   toJSON(): string {
     return this.toString()
+  }
+
+  /** Whether the text has the form of base64, without a copy; where padding is does not count. */
+  isBase64(): boolean {
+    const { shortEscapes, longEscapes } = this.counts
+    if (longEscapes > 0 || (this.bytes - shortEscapes) % 4 === 1) return false
+    const scan = sharedLiteralScan()
+    return this.slices.every((slice) => scan.isBase64(slice))
   }
 
   /** Whether `toString().trim()` is empty. Decodes only a text that does not begin with what is surely visible. */
@@ -140,8 +150,10 @@ export function decodeTexts(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null || depth >= maximumTextDepth) return value
   const members = value as Record<string, unknown>
   for (const name in members) {
-    const member = decodeTexts(members[name], depth + 1)
-    if (member !== members[name]) members[name] = member
+    const member = members[name]
+    if (typeof member !== 'object') continue
+    const decoded = decodeTexts(member, depth + 1)
+    if (decoded !== member) members[name] = decoded
   }
   return value
 }

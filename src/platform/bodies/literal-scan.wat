@@ -69,6 +69,32 @@
       (br $next))
     (unreachable))
 
+  ;; 1 if the bytes up to $end, which is a multiple of sixteen, are in the literal of base64: the alphabet, padding, and the backslash
+  ;; before a slash.
+  (func (export "isBase64") (param $end i32) (result i32)
+    (local $bytes v128) (local $at i32)
+    (loop $next
+      (if (i32.ge_u (local.get $at) (local.get $end)) (then (return (i32.const 1))))
+      (local.set $bytes (v128.load (local.get $at)))
+      (if (i32.eqz (i8x16.all_true (v128.or
+            (v128.or
+              ;; a to z in either case; slash and digits.
+              (i8x16.lt_u
+                (i8x16.sub (v128.or (local.get $bytes) (i8x16.splat (i32.const 0x20))) (i8x16.splat (i32.const 0x61)))
+                (i8x16.splat (i32.const 26)))
+              (i8x16.lt_u
+                (i8x16.sub (local.get $bytes) (i8x16.splat (i32.const 0x2f)))
+                (i8x16.splat (i32.const 11))))
+            (v128.or
+              (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x2b)))
+              (v128.or
+                (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x3d)))
+                (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x5c))))))))
+        (then (return (i32.const 0))))
+      (local.set $at (i32.add (local.get $at) (i32.const 16)))
+      (br $next))
+    (unreachable))
+
   ;; One of "\/bfnrt.
   (func $isEscaped (param $byte i32) (result i32)
     (i32.or

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { JsonText, maximumTextDepth } from './json-text.ts'
-import { createLiteralScan, type LiteralScan, type LiteralState, maximumScanBytes } from './literal-scan.ts'
+import { type LiteralState, maximumScanBytes, sharedLiteralScan } from './literal-scan.ts'
 
 /**
  * Reads a JSON body while it arrives, without a copy of its long texts: string literals from `longBytes` on stay where they are, and the rest is
@@ -74,7 +74,7 @@ export class LongTexts {
 
   /** False: a limit is exceeded, or a literal is not valid. */
   #takes(part: Buffer): boolean {
-    scanner ??= createLiteralScan()
+    const scanner = sharedLiteralScan()
     scanner.load(part)
     let at = 0
     /** The first byte that is neither in `rest` nor in a text. */
@@ -132,6 +132,8 @@ export class LongTexts {
     if (typeof value !== 'object' || value === null || depth >= maximumTextDepth) return value
     const members = value as Record<string, unknown>
     for (const name in members) {
+      // Each is at one place only, and the rest of the body may be long: the definitions of tools follow the messages.
+      if (placed.texts === this.#texts.length) break
       const member = this.#place(members[name], depth + 1, placed)
       if (member !== members[name]) members[name] = member
     }
@@ -156,9 +158,6 @@ const nothing = Buffer.alloc(0)
 const quoteByte = Buffer.from('"')
 /** No client can send it. */
 const placeholder = `${randomBytes(16).toString('hex')}:`
-
-/** One for all bodies, since nothing of it is used after a turn of the event loop. */
-let scanner: LiteralScan | undefined
 
 function characterBytes(lead: number): number {
   if (lead >= 0xf0) return 4
