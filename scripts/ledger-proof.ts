@@ -75,6 +75,7 @@ console.log(
 must('unbilled answers', verdict.unbilledAnswers)
 must('double bills', verdict.doubleBills)
 must('bills that differ from the record of their call', verdict.wrongBills)
+must('calls within their bounds that their hold did not cover', verdict.unboundedCalls)
 must('leaked holds', verdict.leakedHolds)
 must('periods billed above their budget', verdict.overrunPeriods)
 must('settlements missing in usage reports', uncounted)

@@ -6,7 +6,7 @@ import {
   organisationWith,
   usageOf,
 } from '../../src/gateway/billing/testing/ledger-fixture.ts'
-import { isAppError, parsePicoUsd, silentLog, systemClock } from '../../src/platform/kernel/index.ts'
+import { isAppError, parseAttoUsd, parsePicoUsd, silentLog, systemClock } from '../../src/platform/kernel/index.ts'
 import type { Database } from '../../src/platform/database/index.ts'
 import type { Chance } from './random.ts'
 
@@ -14,12 +14,20 @@ const promptTokens = 100
 const floorTokens = 128
 const comfortableTokens = 1024
 const modelMaximum = 16_384
-const costAt = (output: number, markup: number) =>
-  costOf(usageOf(promptTokens, output), fixturePrices, markup).totalPicoUsd
+/** Prices of the uses of tools, which the model adds to the tokens. */
+const useAttoUsd = parseAttoUsd('0.0003')
+const prices = { ...fixturePrices, toolUses: { web_search: useAttoUsd } }
+/** What tokens and uses cost, rounded up once. */
+const costAt = (output: number, markup: number, uses = 0) => {
+  const base = costOf(usageOf(promptTokens, output), fixturePrices, 0).baseAttoUsd + BigInt(uses) * useAttoUsd
+  return (base * (10_000n + BigInt(markup)) + 9_999_999_999n) / 10_000_000_000n
+}
 
 interface ModelCall {
   hold: Awaited<ReturnType<LedgerService['hold']>>
   heldPicoUsd: bigint
+  /** Most uses of tools. */
+  most: number
 }
 
 /**
@@ -65,10 +73,16 @@ async function runOrganisation(ledger: LedgerService, chance: Chance, steps: num
       settled += await settleOne(call!)
     } else {
       const cap = chance.integer(1, 3000)
-      const expected = expectedTokens(budget - settled - held(), cap, budget - settled)
+      const most = chance.pick([0, 0, 1, 5])
+      const expected = expectedTokens(budget - settled - held(), cap, budget - settled, most)
       const hold = await tryHold(
         ledger,
-        callOf(organisation, { outputCapTokens: cap, promptTokensBound: promptTokens }),
+        callOf(organisation, {
+          outputCapTokens: cap,
+          promptTokensBound: promptTokens,
+          candidates: [{ deploymentId: 'fixture-deployment', prices: [prices] }],
+          ...(most > 0 && { toolUses: [{ kinds: ['web_search'], most }] }),
+        }),
       )
       const found = hold === undefined ? undefined : (hold.outputCapTokens ?? modelMaximum)
       if (found !== expected) {
@@ -76,7 +90,7 @@ async function runOrganisation(ledger: LedgerService, chance: Chance, steps: num
           `budget ${budget}, settled ${settled}, held ${held()}: a cap of ${cap} should give ${expected}, gave ${found}`,
         )
       }
-      if (hold) calls.push({ hold, heldPicoUsd: costAt(expected!, markupBasisPoints) })
+      if (hold) calls.push({ hold, heldPicoUsd: costAt(expected!, markupBasisPoints, most), most })
     }
     const state = await ledger.loadBudget(organisation)
     if (state.settledPicoUsd !== settled || state.heldPicoUsd !== held()) {
@@ -89,10 +103,10 @@ async function runOrganisation(ledger: LedgerService, chance: Chance, steps: num
   return steps
 
   /** Output tokens that the hold must cover; undefined: 402. */
-  function expectedTokens(free: bigint, cap: number, unbilled: bigint): number | undefined {
+  function expectedTokens(free: bigint, cap: number, unbilled: bigint, most: number): number | undefined {
     const floor = Math.min(cap, floorTokens)
-    if (unbilled <= 0n || costAt(floor, markupBasisPoints) > unbilled) return undefined
-    const fits = largest(cap, (tokens) => costAt(tokens, markupBasisPoints) <= free)
+    if (unbilled <= 0n || costAt(floor, markupBasisPoints, most) > unbilled) return undefined
+    const fits = largest(cap, (tokens) => costAt(tokens, markupBasisPoints, most) <= free)
     if (fits >= Math.min(cap, comfortableTokens)) return fits
     return fits >= floor ? fits : undefined
   }
@@ -102,11 +116,16 @@ async function runOrganisation(ledger: LedgerService, chance: Chance, steps: num
     const free = budget - settled - held() - call.heldPicoUsd
     const output = chance.integer(0, 3500)
     const unanswered = chance.happens(0.1)
-    const cost = unanswered ? 0n : costAt(output, markupBasisPoints)
+    const uses = chance.integer(0, call.most)
+    const cost = unanswered ? 0n : costAt(output, markupBasisPoints, uses)
     const billable = call.heldPicoUsd + (free > 0n ? free : 0n)
     const expected = cost < billable ? cost : billable
     const receipt = await call.hold.settle(
-      unanswered ? { kind: 'unanswered', reason: 'model' } : answered(promptTokens, output),
+      unanswered
+        ? { kind: 'unanswered', reason: 'model' }
+        : answered(promptTokens, output, {
+            usage: { ...usageOf(promptTokens, output), ...(uses > 0 && { toolUses: { web_search: uses } }) },
+          }),
     )
     if (receipt.billedPicoUsd !== expected || receipt.writtenOffPicoUsd !== cost - expected) {
       throw new Error(

@@ -1,10 +1,12 @@
 import { type Hold, type Outcome, type Receipt } from '../../src/gateway/billing/index.ts'
-import { answered, callOf, organisationWith, perMillion } from '../../src/gateway/billing/testing/ledger-fixture.ts'
+import { answered, callOf, organisationWith } from '../../src/gateway/billing/testing/ledger-fixture.ts'
+import { holdCost, pricingOf } from '../../src/gateway/billing/hold-size.ts'
 import { ProjectionStoppedError } from '../../src/gateway/billing/journal/projector.ts'
 import type { Database } from '../../src/platform/database/index.ts'
 import { isAppError, parsePicoUsd, type RequestId } from '../../src/platform/kernel/index.ts'
 import type { Organisation } from '../../src/tenants/organisations/index.ts'
 import { type Instance, startInstance } from './instance.ts'
+import { pickKind, type SimulatedKind } from './kinds.ts'
 import type { Chance } from './random.ts'
 
 /** The record of one simulated call; compared with the database at the end. */
@@ -19,10 +21,26 @@ export interface SimulatedCall {
   /** Granted output, which may have been sent. */
   shownTokens: number
   outcome: Outcome | undefined
+  /** Base cost of the outcome in attoUsd, without the ledger's functions. Absent: not known. */
+  baseAttoUsd?: bigint
+  /** The outcome is within the bounds of the request. */
+  isBounded?: boolean
+  /** What a hold for the bounds and the output has, in picoUsd. */
+  boundPicoUsd?: bigint
   receipt: Receipt | undefined
   refused: boolean
   /** The process was killed, or presumed dead, during the call. */
   interrupted: boolean
+}
+
+interface CallScript {
+  kind: SimulatedKind
+  tokens: number
+  step: number
+  surprise: boolean
+  unanswered: boolean
+  progress: boolean
+  pauses: number
 }
 
 interface Counts {
@@ -129,18 +147,18 @@ export async function simulate(
   function beginCall(): () => Promise<void> {
     const instance = chance.pick(instances)
     const organisation = chance.pick(organisations)
+    const kind = pickKind(chance)
     const request = callOf(organisation, {
       stream: chance.happens(0.5),
       ...(chance.happens(0.5) && {
         tags: { user: `user ${chance.integer(1, 40)}`, 'metadata.team': chance.pick(['red', 'green']) },
       }),
       outputCapTokens: chance.happens(0.5) ? chance.integer(1, 4000) : null,
-      candidates: [
-        { deploymentId: 'fixture-deployment', prices: [perMillion(chance.pick([0, 1, 3]), chance.pick([10, 15]))] },
-      ],
+      ...kind.request,
     })
     const script = {
-      tokens: chance.integer(0, 3000),
+      kind,
+      tokens: chance.integer(0, Math.min(3000, request.modelMaxOutputTokens)),
       step: chance.integer(50, 600),
       surprise: chance.happens(0.03),
       unanswered: chance.happens(0.05),
@@ -167,7 +185,7 @@ export async function simulate(
     instance: Instance,
     call: SimulatedCall,
     request: ReturnType<typeof callOf>,
-    script: { tokens: number; step: number; surprise: boolean; unanswered: boolean; progress: boolean; pauses: number },
+    script: CallScript,
   ): Promise<void> {
     let hold: Hold
     try {
@@ -187,7 +205,13 @@ export async function simulate(
     if (ending === null) return
     // The provider bills more than its cap allows.
     const tokens = script.surprise ? call.shownTokens + 5000 : call.shownTokens
-    call.outcome = answered(script.surprise ? 90 : 100, tokens, { ending })
+    const usage = script.kind.usage(tokens)
+    call.outcome = answered(0, 0, { ending, usage })
+    call.baseAttoUsd = script.kind.cost(usage)
+    call.isBounded = !script.surprise
+    // A call without output is held with its cap, which is the units that its provider bills.
+    const covered = request.surface === 'embeddings' ? request.outputCapTokens! : tokens
+    call.boundPicoUsd = holdCost(pricingOf(request, Date.now()), request.promptTokensBound, covered)
     call.receipt = await hold.settle(call.outcome)
   }
 
@@ -197,7 +221,7 @@ export async function simulate(
     call: SimulatedCall,
     hold: Hold,
     stream: boolean,
-    script: { tokens: number; step: number; progress: boolean; pauses: number },
+    script: CallScript,
   ): Promise<'completed' | 'budget_ended' | null> {
     try {
       await hold.durable

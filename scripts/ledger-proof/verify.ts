@@ -13,6 +13,8 @@ export interface Verdict {
   unbilledAnswers: number
   doubleBills: number
   wrongBills: number
+  /** Calls within the bounds of their requests that a hold did not cover. */
+  unboundedCalls: number
   leakedHolds: number
   overrunPeriods: number
   highestOverrunPicoUsd: bigint
@@ -56,6 +58,7 @@ export async function verify(database: Database, calls: readonly SimulatedCall[]
     unbilledAnswers: calls.filter((call) => call.durable && !entries.has(call.requestId)).length,
     doubleBills: rows.length - entries.size + rows.filter((row) => !known.has(row.request_id)).length,
     wrongBills: calls.filter((call) => isWrong(call, entries.get(call.requestId))).length,
+    unboundedCalls: calls.filter((call) => isUnbounded(call, entries.get(call.requestId))).length,
     leakedHolds: holds.length,
     overrunPeriods: 0,
     highestOverrunPicoUsd: 0n,
@@ -76,10 +79,28 @@ function isWrong(call: SimulatedCall, entry: StoredEntry | undefined): boolean {
   if (entry?.ending === 'crashed') {
     return !call.interrupted || entry.completion_tokens > BigInt(call.shownTokens)
   }
+  if (entry && isSettledAsAsked(call, entry) && call.baseAttoUsd !== undefined) {
+    if (entry.billed_pico_usd + entry.written_off_pico_usd !== costOf(call, call.baseAttoUsd)) return true
+  }
   if (entry && call.outcome?.kind === 'answered') {
     return entry.completion_tokens !== BigInt(call.outcome.usage.completionTokens)
   }
   return false
+}
+
+/** Rounded up once, from attoUsd and basis points to picoUsd. */
+function costOf({ organisation: { markupBasisPoints } }: SimulatedCall, baseAttoUsd: bigint): bigint {
+  return (baseAttoUsd * (10_000n + BigInt(markupBasisPoints)) + 9_999_999_999n) / 10_000_000_000n
+}
+
+const isSettledAsAsked = ({ outcome }: SimulatedCall, entry: StoredEntry) =>
+  outcome?.kind === 'answered' && entry.ending === outcome.ending
+
+/** Nothing of such a call is written off: its hold covers the dearest that its request allows. */
+function isUnbounded(call: SimulatedCall, entry: StoredEntry | undefined): boolean {
+  if (!call.isBounded) return false
+  const isAboveBound = call.boundPicoUsd !== undefined && costOf(call, call.baseAttoUsd!) > call.boundPicoUsd
+  return isAboveBound || (entry !== undefined && isSettledAsAsked(call, entry) && entry.written_off_pico_usd !== 0n)
 }
 
 /** Compares the bill of a period with the highest budget that the ledger was given for it, also by a call that it refused. */
