@@ -60,7 +60,7 @@ describe('the settings of a site', () => {
     const messages = [{ role: 'user', content: 'When is the museum open?' }]
     expectStatus(await operator('POST', `/api/spaces/${space.id}/golden-questions`, { messages }), 201)
     const { questions } = expectStatus(await operator('GET', site('/suggestions')), 200)
-    expect(questions).toEqual(['When is the museum open?', 'What about children?', 'Tickets?'])
+    expect(questions).toEqual(['When is the museum open?', 'What about children?'])
     expect(stage.calls()).toEqual([])
   })
 

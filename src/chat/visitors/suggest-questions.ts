@@ -4,7 +4,7 @@ import { siteLimits } from '../../contract/sites.ts'
 export interface OutlinePart {
   /** The innermost one above it. */
   heading: string | null
-  /** Its beginning, which has the headings inside of it as paragraphs. */
+  /** Its beginning. Lines that are questions are often headings inside of it. */
   text: string
 }
 
@@ -18,8 +18,14 @@ const isQuestion = (text: string) => /[?？؟]$/.test(text)
  */
 export function suggestQuestions(goldenQuestions: readonly string[], outline: readonly OutlinePart[]): string[] {
   const headings = outline
-    .flatMap(({ heading, text }) => [heading ?? '', ...paragraphsOf(text)])
-    .filter((text) => !text.includes('\n') && !/[.!,;:。！]$/.test(text))
+    .flatMap(({ heading, text }) => [
+      heading ?? '',
+      ...text
+        .split('\n')
+        .map((line) => line.trim())
+        .filter(isQuestion),
+    ])
+    .filter((text) => !/[.!,;:。！]$/.test(text))
     .map(toPlain)
     .filter((text) => text.length >= shortestHeading && text.length <= longestHeading && /\p{L}{3}/u.test(text))
   const others = headings.filter((text) => !isQuestion(text)).map((text) => `${text}?`)
@@ -32,8 +38,6 @@ export function suggestQuestions(goldenQuestions: readonly string[], outline: re
   }
   return [...found.values()]
 }
-
-const paragraphsOf = (text: string) => text.split('\n\n').map((paragraph) => paragraph.trim())
 
 /** One line, without the number of a heading and the signs of lists and Markdown. */
 function toPlain(text: string): string {
