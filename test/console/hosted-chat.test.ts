@@ -187,6 +187,32 @@ describe.skipIf(!hasBrowser)(`the share page${skipReason}`, () => {
     expect(problems()).toEqual([])
   })
 
+  it('rates an answer with a reason where answers are stored, and takes over what another tab has changed', async () => {
+    const space = `/api/spaces/${seeded.space.id}`
+    const keep = (keepConversations: boolean) =>
+      stage.portico.operator('PATCH', space, { settings: { keepConversations } })
+    expectStatus(await keep(true), 200)
+    const page = await openSharePage()
+    await page.getByText(/Questions and answers are stored for \d+ days\./).waitFor()
+    await ask(page, question)
+    await page.getByRole('button', { name: 'Not helpful' }).click()
+    await page.getByRole('textbox', { name: 'What was wrong? (optional)' }).fill('Which year?')
+    const [rated] = await Promise.all([
+      page.waitForResponse((answer) => answer.request().postData()?.includes('Which year?') === true),
+      page.getByRole('button', { name: 'Send feedback' }).click(),
+    ])
+    expect(rated.status()).toBe(204)
+    await expectAccessible(page)
+    const other = await page.context().newPage()
+    await other.goto(page.url())
+    await ask(other, 'When is the canteen open?')
+    await page
+      .getByRole('button', { name: /^When is the canteen open\?/ })
+      .first()
+      .waitFor()
+    expectStatus(await keep(false), 200)
+  })
+
   it('renews its session without a word', async () => {
     const { page } = await stage.openWindow()
     const minted: boolean[] = []
@@ -345,6 +371,17 @@ describe.skipIf(!hasBrowser)(`the button on a website of another origin${skipRea
     release()
     await page.getByRole('button', { name: /^Open chat.*new answers: 1/ }).waitFor()
     await expectAccessible(page)
+  })
+
+  it('states that there is no chat any more after it was turned off', async () => {
+    await changeSite({ enabled: false })
+    const page = await openWebsite(shop)
+    await page.getByRole('button', { name: /^Open chat/ }).click()
+    await page.frameLocator('iframe').getByText('This chat is not available.').last().waitFor()
+    await expectAccessible(page)
+    await page.frameLocator('iframe').getByRole('button', { name: 'Close' }).click()
+    await page.locator('iframe').waitFor({ state: 'hidden' })
+    await changeSite()
   })
 
   it('is blocked on a website that is not in the list', async () => {
