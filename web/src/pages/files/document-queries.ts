@@ -1,6 +1,7 @@
 import { queryOptions, type QueryClient } from '@tanstack/react-query'
 import type { DocumentFilter, DocumentProgressPageBody, DocumentSort } from '@contract/document-progress.ts'
 import { getJson } from '../../api/client.ts'
+import { readAddressFilter } from './metadata-conditions.ts'
 
 /** Rows of one request. The table loads the windows that it shows. */
 export const windowSize = 100
@@ -18,11 +19,13 @@ export function readListSearch(query: Record<string, unknown>): ListSearch {
   const status = statuses.find((known) => known === query['status'])
   const format = formats.find((known) => known === query['format'])
   const sort = sorts.find((known) => known === query['sort'])
+  const metadata = readAddressFilter(query['metadata'])
   return {
     ...(typeof search === 'string' && search !== '' ? { search: search.slice(0, 255) } : {}),
     ...(status ? { status } : {}),
     ...(typeof failure === 'string' && /^\w+$/.test(failure) ? { failure: failure as DocumentFilter['failure'] } : {}),
     ...(format ? { format } : {}),
+    ...(metadata ? { metadata } : {}),
     ...(sort && sort !== 'newest' ? { sort } : {}),
   }
 }
@@ -42,7 +45,9 @@ export function windowQuery(spaceId: string, search: ListSearch, index: number) 
     queryFn: ({ signal, client }) => {
       const anchor = findAnchor(client, spaceId, search, index)
       const query = new URLSearchParams(
-        Object.entries(search).filter((entry): entry is [string, string] => entry[1] !== undefined),
+        Object.entries(search).flatMap(([name, value]) =>
+          value === undefined ? [] : [[name, typeof value === 'string' ? value : JSON.stringify(value)]],
+        ),
       )
       query.set('limit', String(windowSize))
       query.set('offset', String((index - anchor.index) * windowSize))

@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import type { DocumentProgressPageBody } from '@contract/document-progress.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import type { ListSearch } from './document-queries.ts'
+import { MetadataFilterField } from './metadata-filter.tsx'
 
 const typingMs = 250
 const statuses = ['processing', 'ready', 'failed'] as const
@@ -55,6 +56,7 @@ export function FileFilters({ search, page, onChange }: FileFiltersProps) {
         }))}
         onChange={(chosen) => onChange({ format: chosen })}
       />
+      <MetadataFilterField value={search.metadata} onChange={(metadata) => onChange({ metadata })} />
     </Group>
   )
 }

@@ -1,4 +1,4 @@
-import { Group, NumberInput, Stack, Switch, Text, Textarea, TextInput } from '@mantine/core'
+import { Group, NumberInput, Stack, Switch, TagsInput, Text, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { SelectableModelView } from '@contract/console-spaces.ts'
 import { useFormat } from '../../i18n/use-format.ts'
@@ -173,6 +173,32 @@ function PassageFields({ draft, onChange, errorOf }: FieldsProps) {
       w={240}
     />
   ))
+}
+
+/** Which fields of the metadata each request must restrict. Only administrators may change it. */
+export function FilterFields({
+  draft,
+  onChange,
+  errorOf,
+  isAdministrator,
+}: FieldsProps & { isAdministrator: boolean }) {
+  const { t } = useTranslation('spaces')
+  return (
+    <Section title={t('settings.filter')}>
+      <TagsInput
+        label={t('settings.requiredFilter')}
+        description={isAdministrator ? t('settings.requiredFilterHint') : t('settings.keepQuestionsRole')}
+        placeholder={draft.requiredFilter.length === 0 ? t('settings.requiredFilterExample') : ''}
+        value={draft.requiredFilter}
+        onChange={(requiredFilter) => onChange({ requiredFilter })}
+        error={errorOf('settings.requiredFilter')}
+        disabled={!isAdministrator}
+        maxTags={5}
+        splitChars={[',']}
+        maw={496}
+      />
+    </Section>
+  )
 }
 
 /** Only administrators may change what is kept of the questions of visitors. */

@@ -12,7 +12,7 @@ import { DeleteSpace } from './delete-space.tsx'
 import { LeaveDialog } from './leave-dialog.tsx'
 import { spaceListsKey, spaceModelsQuery, spaceQuery, useSpace } from './queries.ts'
 import { settingsRoute } from './routes.tsx'
-import { AnswerFields, GeneralFields, PrivacyFields } from './settings-fields.tsx'
+import { AnswerFields, FilterFields, GeneralFields, PrivacyFields } from './settings-fields.tsx'
 import { changesOf, draftOf, type SpaceDraft } from './space-draft.ts'
 
 /** Name, instructions, model and retrieval settings of a Space. */
@@ -62,6 +62,7 @@ export function SettingsPage() {
         <Stack gap="xl" maw={820}>
           <GeneralFields draft={draft} onChange={change} models={models.models} errorOf={errorOf} />
           <AnswerFields draft={draft} onChange={change} fallbackModel={space.fallbackModel} errorOf={errorOf} />
+          <FilterFields draft={draft} onChange={change} errorOf={errorOf} isAdministrator={isAdministrator} />
           <PrivacyFields draft={draft} onChange={change} errorOf={errorOf} isAdministrator={isAdministrator} />
           <SaveBar
             isDirty={changes !== undefined}

@@ -25,6 +25,7 @@ it('saves a change of every setting of a Space, and nothing else', () => {
     attribution: 'auto' as const,
     ocr: 'auto' as const,
     ocrLanguages: ['eng'],
+    requiredFilter: ['customer'],
   }
   expect(Object.keys(settings).toSorted()).toEqual(Object.keys(spaceSchema.shape.settings.shape).toSorted())
   const space = { name: 'Handbook', instructions: '', model: 'portico/offline', settings } as Parameters<
@@ -35,8 +36,9 @@ it('saves a change of every setting of a Space, and nothing else', () => {
   expect(changesOf({ ...draft, ocrLanguages: 'deu, eng' }, space)).toEqual({
     settings: { ocrLanguages: ['deu', 'eng'] },
   })
+  expect(changesOf({ ...draft, requiredFilter: [] }, space)).toEqual({ settings: { requiredFilter: [] } })
   for (const name of Object.keys(settings) as (keyof typeof settings)[]) {
-    if (name === 'ocrLanguages') continue
+    if (name === 'ocrLanguages' || name === 'requiredFilter') continue
     const value = other(draft[name])
     expect(changesOf({ ...draft, [name]: value }, space)).toEqual({ settings: { [name]: value } })
   }

@@ -20,6 +20,8 @@ export interface SpaceDraft {
   ocr: 'auto' | 'off'
   /** Codes with blanks or commas between them. */
   ocrLanguages: string
+  /** Names of metadata fields. */
+  requiredFilter: string[]
 }
 
 /** As the server checks it. */
@@ -43,7 +45,7 @@ export function draftOf({ name, instructions, model, settings }: SpaceView): Spa
 /** The fields that differ from the Space, as PATCH takes them; undefined where nothing differs. */
 export function changesOf(draft: SpaceDraft, space: SpaceView): Record<string, unknown> | undefined {
   const saved = draftOf(space)
-  const changed = (field: keyof SpaceDraft) => draft[field] !== saved[field]
+  const changed = (field: keyof SpaceDraft) => JSON.stringify(draft[field]) !== JSON.stringify(saved[field])
   /** Cannot be empty. */
   const given = (field: 'maximumPassages' | 'maximumPassageTokens' | 'wholeSpaceTokens' | 'conversationDays') =>
     changed(field) && draft[field] !== '' ? { [field]: draft[field] } : {}
@@ -60,6 +62,7 @@ export function changesOf(draft: SpaceDraft, space: SpaceView): Record<string, u
     ...(changed('attribution') ? { attribution: draft.attribution } : {}),
     ...(changed('ocr') ? { ocr: draft.ocr } : {}),
     ...(changed('ocrLanguages') ? { ocrLanguages: draft.ocrLanguages.split(/[\s,]+/).filter(Boolean) } : {}),
+    ...(changed('requiredFilter') ? { requiredFilter: draft.requiredFilter } : {}),
     ...(changed('keepConversations') ? { keepConversations: draft.keepConversations } : {}),
     ...given('conversationDays'),
     ...(changed('keepUnansweredQuestions') ? { keepUnansweredQuestions: draft.keepUnansweredQuestions } : {}),

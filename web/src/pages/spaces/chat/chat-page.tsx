@@ -4,6 +4,12 @@ import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { EmptyState } from '../../../ui/empty-state.tsx'
 import { Page } from '../../../ui/page.tsx'
+import {
+  isComplete,
+  RequiredFilterFields,
+  type RequiredValues,
+  toRequiredFilter,
+} from '../../../ui/required-filter.tsx'
 import { useSpace } from '../queries.ts'
 import { chatRoute } from '../routes.tsx'
 import { ModelName } from '../space-fields.tsx'
@@ -20,6 +26,8 @@ export function ChatPage() {
   const space = useSpace(spaceId)
   const { turns, isRunning, ask, stop, clear } = useConversation(spaceId)
   const [options, setOptions] = useState<ChatOptions>({ inlineSources: true, agentic: false })
+  const { requiredFilter } = space.settings
+  const [values, setValues] = useState<RequiredValues>({})
   const newConversation = (
     <Button
       variant="default"
@@ -39,11 +47,18 @@ export function ChatPage() {
       <div className={styles['chat']}>
         <Notices />
         <Conversation turns={turns} onRepeat={(turn) => ask(turn.question, turn.options)} />
+        <RequiredFilterFields
+          fields={requiredFilter}
+          values={values}
+          onChange={setValues}
+          hint={t('chat.filterHint')}
+        />
         <Composer
+          isReady={isComplete(requiredFilter, values)}
           isRunning={isRunning}
           options={options}
           onOptions={setOptions}
-          onAsk={(question) => ask(question, options)}
+          onAsk={(question) => ask(question, { ...options, filter: toRequiredFilter(requiredFilter, values) })}
           onStop={stop}
         />
       </div>

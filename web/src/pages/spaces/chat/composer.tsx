@@ -10,16 +10,18 @@ const maximumQuestion = 200_000
 
 /** The question and its options. Enter sends it, Shift+Enter starts a new line. */
 export function Composer(props: {
+  /** What the Space requires next to the question is there. */
+  isReady: boolean
   isRunning: boolean
   options: ChatOptions
   onOptions: (options: ChatOptions) => void
   onAsk: (question: string) => void
   onStop: () => void
 }) {
-  const { isRunning, options, onOptions, onAsk, onStop } = props
+  const { isReady, isRunning, options, onOptions, onAsk, onStop } = props
   const { t } = useTranslation('spaces')
   const [question, setQuestion] = useState('')
-  const canSend = question.trim() !== '' && !isRunning
+  const canSend = question.trim() !== '' && isReady && !isRunning
   const send = () => {
     if (!canSend) return
     onAsk(question.trim())

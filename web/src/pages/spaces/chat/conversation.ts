@@ -1,16 +1,20 @@
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import type { ChatAnswer, PreviewCitations, PreviewCost, PreviewSource, Reference } from '@contract/chat.ts'
+import type { MetadataFilter } from '@contract/metadata-filter.ts'
 import { ApiError } from '../../../api/client.ts'
 import { collectText } from '../../../api/collect-text.ts'
 import { errorText } from '../../../api/error-text.ts'
 import { postEvents } from '../../../api/post-events.ts'
+import { toFilterHeader } from '../../../ui/required-filter.tsx'
 
 export interface ChatOptions {
   /** Markers in the text that name passages. */
   inlineSources: boolean
   /** The model may call tools: search, read documents, query tables, calculate. */
   agentic: boolean
+  /** Undefined where the Space requires none. */
+  filter?: MetadataFilter | undefined
 }
 
 /** One question and its answer. */
@@ -127,6 +131,7 @@ async function readAnswer({ spaceId, earlier, turn, signal, update }: Answering)
         'service-enable-agentic-workflow': String(turn.options.agentic),
         'service-enable-passage-references': 'true',
         'service-enable-finish-reason': 'true',
+        ...(turn.options.filter && { 'service-document-filter': toFilterHeader(turn.options.filter) }),
       },
     },
   )
