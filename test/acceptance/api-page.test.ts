@@ -106,6 +106,7 @@ describe('the OpenAPI description', () => {
       'createChatCompletionV2',
       'createMessage',
       'createOrganisationChatCompletion',
+      'createOrganisationChatCompletionV2',
       'createResponse',
       'followSpaceDocuments',
       'previewSpaceChat',

@@ -140,6 +140,8 @@ const ofClients = [
   '{} is not allowed here; allowed: {}.',
   '{} must be above `from` by at most {}.',
   '{}: longer than the limit of {} bytes.',
+  '{}: metadata',
+  '{}: metadata.{}',
   '{}: send it once.',
   '{}: unexpected file part; the file goes in `file`.',
 ]
