@@ -331,3 +331,13 @@ it('a model that only the Responses API serves answers every client API', async 
       expect(upstream.requests.at(-1)!.path).toContain('/responses')
     }
 })
+
+it('the list of models names the tools that have a price', async () => {
+  const { data } = expectStatus(await organisation.client('GET', '/v2/gateway/models'), 200) as {
+    data: { id: string; capabilities: string[] }[]
+  }
+  const of = (id: string) => data.find((model) => model.id === id)!.capabilities
+  expect(of('priced')).toEqual(expect.arrayContaining(['web_search', 'web_fetch', 'mcp']))
+  expect(of('searching')).toContain('web_search')
+  for (const id of ['unpriced', 'eu/priced-in-eu']) expect(of(id)).not.toContain('web_search')
+})

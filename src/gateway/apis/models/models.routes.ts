@@ -2,11 +2,12 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { errorResponses } from '../../../contract/errors.ts'
 import { modelListV2Schema, modelV2Schema } from '../../../contract/gateway-v2-models.ts'
+import { hostedToolKinds } from '../../../contract/hosted-tools.ts'
 import type { Routes } from '../../../platform/http/index.ts'
 import { assertGatewayAccess } from '../../../tenants/organisations/index.ts'
 import type { Clock } from '../../../platform/kernel/index.ts'
 import { modelNotFound } from '../../gateway/index.ts'
-import { type Catalogue, listCapabilities, type ResolvedModel } from '../../models/index.ts'
+import { type Catalogue, listCapabilities, priceInForce, type ResolvedModel } from '../../models/index.ts'
 import { renderModel } from './render-model.ts'
 
 const tags = ['Gateway, version 2']
@@ -18,8 +19,16 @@ export function modelRoutes({ catalogue, clock }: { catalogue: Catalogue; clock:
     schema,
   })
   const render = ({ organisation: { markupBasisPoints } }: FastifyRequest, resolved: ResolvedModel) => {
-    return renderModel(resolved, listCapabilities(catalogue, resolved), { markupBasisPoints, nowMs: clock.now() })
+    const capabilities = [...listCapabilities(catalogue, resolved), ...hosted(resolved)]
+    return renderModel(resolved, capabilities, { markupBasisPoints, nowMs: clock.now() })
   }
+  /** Tools that the provider runs, if they have a price. */
+  const hosted = (resolved: ResolvedModel) =>
+    hostedToolKinds.filter((kind) =>
+      catalogue
+        .capable(resolved, [`use:${kind}`])
+        .some((deployment) => priceInForce(deployment, clock.now())?.toolUses?.[kind] !== undefined),
+    )
   const find = (request: FastifyRequest, id: string) => {
     const resolved = catalogue.resolve(request.organisation, id, clock.now())
     if (resolved) return render(request, resolved)

@@ -2,12 +2,11 @@ import type { ModelV2Body } from '../../../contract/gateway-v2-models.ts'
 import { basisPointsPerWhole, type UnitPrices, withDefaults } from '../../billing/index.ts'
 import { ceilDivide, formatPicoUsd } from '../../../platform/kernel/index.ts'
 import { euPrefix, priceInForce, type ResolvedModel } from '../../models/index.ts'
-import type { Capability } from '../../providers/index.ts'
 
 /** An entry of the list. `capabilities`: what at least one of the deployments can do. */
 export function renderModel(
   { model, eu, deployments }: ResolvedModel,
-  capabilities: readonly Capability[],
+  capabilities: readonly string[],
   { markupBasisPoints, nowMs }: { markupBasisPoints: number; nowMs: number },
 ): ModelV2Body {
   const prices = deployments.flatMap((deployment) => {
