@@ -47,10 +47,10 @@ const documents = async () =>
   (await request('GET', `/v2/documents?spaceId=${environment.PORTICO_SPACE_ID}&limit=100`)).items as {
     id: string
     name: string
-    metadata: Record<string, unknown>
+    metadata: Record<string, unknown> | null
     contentSha256: string
   }[]
-const bySource = async () => new Map((await documents()).map((found) => [found.metadata.sourceFile, found]))
+const bySource = async () => new Map((await documents()).map((found) => [found.metadata?.['sourceFile'], found]))
 
 describe('push', () => {
   test('uploads a folder once, keeps equal names apart, and then only what differs', async () => {
