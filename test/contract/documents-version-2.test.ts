@@ -23,7 +23,8 @@ afterAll(() => portico?.stop())
 
 const upload = (version: 1 | 2, content: string, fileName: string) =>
   organisation.client('POST', `/v${version}/documents?spaceId=${space.id}`, uploadForm(content, fileName))
-function withoutHash({ contentSha256, ...document }: Record<string, unknown>) {
+/** A document of version 2 without its additional fields. */
+function withoutAdded({ contentSha256, queue: _queue, ...document }: Record<string, unknown>) {
   expect(contentSha256).toMatch(/^[0-9a-f]{64}$/)
   return document
 }
@@ -61,12 +62,15 @@ describe('version 2 of the document API', () => {
     const first = Object.entries(paths).filter(([path]) => path.startsWith('/v1/documents'))
     expect(first).toHaveLength(3)
     for (const [path, operations] of first)
-      for (const [method, operation] of Object.entries(operations))
+      for (const [method, operation] of Object.entries(operations)) {
+        // Version 2 has filters: test/acceptance/document-list-filters.test.ts.
+        if (operation.operationId === 'listDocuments') continue
         expect(asVersion1(paths[path.replace('/v1/', '/v2/')]?.[method]), `${method} ${path}`).toEqual({
           ...(asVersion1(operation) as object),
           operationId: `${operation.operationId}V2`,
           tags: ['Documents, version 2'],
         })
+      }
   })
 
   it('lists the types of version 1 first and then its own', async () => {
@@ -121,11 +125,12 @@ describe('version 2 of the document API', () => {
     const { id } = expectStatus(await upload(2, page, 'shared.html'), 201)
     const listed = async (version: 1 | 2) =>
       expectStatus(await organisation.client('GET', `/v${version}/documents?spaceId=${space.id}&limit=100`), 200)
-    const second = await listed(2)
-    expect(await listed(1)).toEqual({ ...second, items: second.items.map(withoutHash) })
+    const { next, ...second } = await listed(2)
+    expect(next).toEqual(expect.any(String))
+    expect(await listed(1)).toEqual({ ...second, items: second.items.map(withoutAdded) })
     expect((await listed(1)).items[0]).toMatchObject({ id, name: 'shared.html', mimeType: 'text/html' })
     const document = expectStatus(await organisation.client('GET', `/v1/documents/${id}`), 200)
-    expect(document).toEqual(withoutHash(expectStatus(await organisation.client('GET', `/v2/documents/${id}`), 200)))
+    expect(document).toEqual(withoutAdded(expectStatus(await organisation.client('GET', `/v2/documents/${id}`), 200)))
     expect(Object.keys(document)).toEqual(
       Object.keys(
         expectStatus(
