@@ -1,6 +1,12 @@
 import { z } from 'zod'
-import { documentFailureCodes, documentFormats, documentWarningSchema, maximumMetadataBytes } from './documents.ts'
 import { type MetadataFilter, metadataFilterSchema, readFilterText } from './metadata-filter.ts'
+import {
+  documentFailureCodes,
+  documentFormats,
+  documentWarningSchema,
+  maximumMetadataBytes,
+  queuePlaceSchema,
+} from './documents.ts'
 import { paging, queryInteger } from './query-integer.ts'
 
 /** The console's view of documents: lists, progress, failures, work on many documents, and chunks. */
@@ -32,6 +38,7 @@ export const documentProgressSchema = z
     sizeBytes: z.int(),
     mimeType: z.string(),
     format,
+    queue: queuePlaceSchema.optional(),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })

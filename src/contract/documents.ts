@@ -121,12 +121,25 @@ export const documentPageSchema = z
   .object({ total: z.int(), limit: z.int(), offset: z.int(), items: z.array(documentSchema) })
   .meta({ id: 'DocumentPage' })
 
+/** Of a document that waits for a worker. */
+export const queuePlaceSchema = z
+  .object({
+    place: z.int().describe('1: next. Organisations take turns, so that uploads of others change it little.'),
+    estimatedSeconds: z
+      .int()
+      .nullable()
+      .describe('Until its processing begins, by the latest documents; null without any.'),
+  })
+  .describe('Only of a document that waits for a worker.')
+  .meta({ id: 'QueuePlace' })
+
 /** Version 2 adds fields; version 1 keeps its own. */
 export const documentV2Schema = documentSchema
   .extend({
     contentSha256: z
       .string()
       .describe('SHA-256 of the uploaded file, hexadecimal. During a replacement: of the new content.'),
+    queue: queuePlaceSchema.optional(),
   })
   .meta({ id: 'DocumentV2' })
 
@@ -224,5 +237,6 @@ export type DocumentFormat = (typeof documentFormats)[number]
 export type OnDuplicate = z.infer<typeof onDuplicate>
 export type DocumentWarning = z.infer<typeof documentWarningSchema>
 export type DocumentBody = z.infer<typeof documentSchema>
+export type QueuePlaceBody = z.infer<typeof queuePlaceSchema>
 export type DocumentV2Body = z.infer<typeof documentV2Schema>
 export type DocumentSummaryBody = z.infer<typeof documentSummarySchema>

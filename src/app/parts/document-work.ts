@@ -37,7 +37,7 @@ export function workOnDocuments(
   },
 ): void {
   const processes = extractorProcesses(workers)
-  const options = { maximumAttempts: 12, backoffMs: 1_000, onExhausted: pipeline.giveUp }
+  const options = { maximumAttempts: 12, backoffMs: 1_000, onExhausted: pipeline.giveUp, isMeasured: true }
   // One process is reserved for small documents; small documents may use all free processes.
   jobs.work(processDocumentJob, { ...options, concurrency: processes - 1 }, (job) => pipeline.process(job))
   jobs.work(processSmallDocumentJob, { ...options, concurrency: processes }, pipeline.processSmall)

@@ -2,6 +2,7 @@ import type { DocumentSort } from '../../contract/document-progress.ts'
 import { type Database, type SqlValue, toJsonPath } from '../../platform/database/index.ts'
 import type { DocumentListPage, DocumentListQuery, ListFilter, ListPosition, SpaceContents } from './document-list.ts'
 import type { DocumentFailureCode, DocumentFormat, DocumentProgressRow, DocumentStatus } from './document.ts'
+import { loadPlacesInQueue } from './queue-places.ts'
 import { publicId } from './replacement.store.ts'
 
 /**
@@ -16,7 +17,7 @@ export const selectProgress = `select ${publicId('d')} as id, d.organisation_id 
     case when n.id is null then d.parts_total else n.parts_total end as "partsTotal",
     d.error_code as "errorCode", d.error_message as "errorMessage", d.warnings, d.size_bytes as "sizeBytes",
     split_part(d.mime_type, ';', 1) as "mimeType", d.format, d.chunk_count as "chunkCount", d.page_count as "pageCount", d.path,
-    d.created_at as "createdAt", d.updated_at as "updatedAt"
+    d.created_at as "createdAt", d.updated_at as "updatedAt", coalesce(n.id, d.id) as "rowId"
   from documents d left join documents n on ${publicId('n')} = ${publicId('d')} and not n.is_current
   where d.organisation_id = $1 and d.space_id = $2 and d.is_current`
 
@@ -106,7 +107,10 @@ export function createListStore(database: Database) {
         : { total: contents.countOf(query.filter), places: await loadIds(database, organisationId, spaceId, query) }
       const ids = found.places.map(({ id }) => id)
       const rows = ids.length > 0 ? await loadProgressOf(organisationId, spaceId, ids) : []
-      const byId = new Map<string, DocumentProgressRow>(rows.map((row) => [row.id, row]))
+      const places = await loadPlacesInQueue(database, organisationId, rows)
+      const byId = new Map<string, DocumentProgressRow>(
+        rows.map((row) => [row.id, { ...row, queue: places.get(row.id) }]),
+      )
       return {
         total: found.total,
         contents,

@@ -1,5 +1,6 @@
 import type { DocumentFailureCode, DocumentFormat, DocumentWarning } from '../../contract/documents.ts'
 import type { DocumentId, OrganisationId, SpaceId } from '../../platform/kernel/index.ts'
+import type { QueuePlace } from '../../platform/jobs/index.ts'
 import type { Metadata } from './document-metadata.ts'
 
 export type { DocumentFailureCode, DocumentFormat }
@@ -22,6 +23,8 @@ export interface Document {
   updatedAt: Date
   /** Hexadecimal. With a replacement in progress: of the new content. */
   contentSha256: string
+  /** Of the row that is processed: the new content, if there is one. */
+  rowId: string
 }
 
 /** An upload whose blob is stored and whose row is about to be. */
@@ -51,7 +54,7 @@ export interface DocumentProgress {
 /** What queries return of a document. */
 export interface DocumentRow extends Omit<
   Document,
-  'metadataJson' | 'error' | 'warnings' | 'sizeBytes' | 'contentSha256'
+  'metadataJson' | 'error' | 'warnings' | 'sizeBytes' | 'contentSha256' | 'rowId'
 > {
   errorCode: DocumentFailureCode | null
   errorMessage: string | null
@@ -67,6 +70,10 @@ export interface DocumentProgressRow extends DocumentRow, DocumentProgress {
   pageCount: number | null
   /** The folder of the file, from its metadata. */
   path: string | null
+  /** Of the row that is processed. */
+  rowId: string
+  /** Of a document that waits; only lists have it. */
+  queue?: QueuePlace | undefined
 }
 
 /** How many documents of a Space have each status. */

@@ -22,6 +22,7 @@ import { readValue } from '../../contract/validation.ts'
 import { newWebSourceSchema, webSourceSchema } from '../../contract/web-sources.ts'
 import { errorResponses } from '../../contract/errors.ts'
 import { type App, describeRoutes, headerList, type Routes } from '../../platform/http/index.ts'
+import type { QueuePlace } from '../../platform/jobs/index.ts'
 import { AppError, type Clock, type SpaceId } from '../../platform/kernel/index.ts'
 import {
   acceptBodyTexts,
@@ -36,6 +37,7 @@ import { encodePosition } from './document-list.ts'
 import { memberTexts } from './document-metadata.ts'
 import type { Documents } from './documents.ts'
 import { readListQuery } from './list-query.ts'
+import { renderPlace } from './queue-places.ts'
 import { renderWebSource } from './web-sources/web-source.ts'
 import type { WebSources } from './web-sources/web-sources.ts'
 
@@ -125,7 +127,7 @@ function addList(app: App, documents: Documents, path: string, described: Descri
       const { spaceId, limit, offset } = request.query
       const page = await documents.list(request.organisation, spaceId as SpaceId, { limit, offset })
       const counts = JSON.stringify({ total: page.total, limit, offset }).slice(0, -1)
-      return sendJsonText(reply, `${counts},"items":[${page.items.map(write).join(',')}]}`)
+      return sendJsonText(reply, `${counts},"items":[${page.items.map((item) => write(item)).join(',')}]}`)
     },
   )
 }
@@ -146,8 +148,10 @@ function addFilteredList(app: App, documents: Documents, path: string, described
       const page = await documents.listMatching(request.organisation, request.query.spaceId as SpaceId, list)
       if (ignored.length > 0) reply.header('x-ignored-params', headerList(ignored))
       const next = page.last ? encodePosition(sort, page.last) : null
+      const queue = await documents.loadQueue(request.organisation, page.items)
       const counts = JSON.stringify({ total: page.total, limit, offset, next }).slice(0, -1)
-      return sendJsonText(reply, `${counts},"items":[${page.items.map(write).join(',')}]}`)
+      const items = page.items.map((item) => write(item, queue.get(item.id)))
+      return sendJsonText(reply, `${counts},"items":[${items.join(',')}]}`)
     },
   )
 }
@@ -227,7 +231,11 @@ function addSingleDocumentRoutes(app: App, documents: Documents, routes: Version
       params,
       response: { 200: routes.documentSchema, ...errorResponses(401, 404) },
     }),
-    async (request, reply) => sendJsonText(reply, write(await documents.get(request.organisation, request.params.id))),
+    async (request, reply) => {
+      const document = await documents.get(request.organisation, request.params.id)
+      const queue = version === 1 ? undefined : await documents.loadQueue(request.organisation, [document])
+      return sendJsonText(reply, write(document, queue?.get(document.id)))
+    },
   )
   app.patch(
     `${path}/:id`,
@@ -254,12 +262,22 @@ function addSingleDocumentRoutes(app: App, documents: Documents, routes: Version
 
 /** A document as JSON text, because its metadata is JSON text that must not be parsed and written again. */
 function writerOf(version: DocumentsVersion) {
-  return (document: Document): string => {
+  return (document: Document, place?: QueuePlace): string => {
     const { error, sizeBytes, mimeType, createdAt, updatedAt } = document
     const warnings = document.warnings.length > 0 ? document.warnings : undefined
     const contentSha256 = version === 1 ? undefined : document.contentSha256
+    const queue = place && renderPlace(place)
     const summary = JSON.stringify(renderSummary(document)).slice(0, -1)
-    const facts = { error: error ?? undefined, warnings, sizeBytes, mimeType, createdAt, updatedAt, contentSha256 }
+    const facts = {
+      error: error ?? undefined,
+      warnings,
+      sizeBytes,
+      mimeType,
+      createdAt,
+      updatedAt,
+      contentSha256,
+      queue,
+    }
     return `${summary},"metadata":${document.metadataJson ?? 'null'},${JSON.stringify(facts).slice(1)}`
   }
 }

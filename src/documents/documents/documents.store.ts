@@ -14,6 +14,7 @@ import { createImportStore } from './import.store.ts'
 import { saveMetadata } from './metadata-batch.store.ts'
 import { createOperationsStore } from './operations.store.ts'
 import { enqueueProcessing } from './processing-job.ts'
+import { loadPlacesInQueue } from './queue-places.ts'
 import { createProcessingStore, enqueueRename } from './processing.store.ts'
 import { createProgressStore } from './progress.store.ts'
 import { createRowRemoval, type RemovedRow, type RemoveRows } from './remove-rows.ts'
@@ -173,6 +174,9 @@ function createReads(database: Database) {
         )
       return rows.map(toDocument)
     },
+    /** The places of documents that wait for a worker, by their ids. */
+    loadQueue: (organisationId: OrganisationId, documents: readonly Pick<Document, 'id' | 'rowId' | 'status'>[]) =>
+      loadPlacesInQueue(database, organisationId, documents),
 
     /** Newest first, id as tie-break. */
     async list(organisationId: OrganisationId, spaceId: SpaceId, page: { limit: number; offset: number }) {
@@ -329,11 +333,11 @@ const selectDocuments = `select ${publicId('d')} as id, d.organisation_id as "or
     case when n.id is null then d.status else 'processing' end as status, d.metadata::text as "metadataJson",
     d.error_code as "errorCode", d.error_message as "errorMessage", d.warnings, d.size_bytes as "sizeBytes",
     split_part(d.mime_type, ';', 1) as "mimeType", d.created_at as "createdAt", d.updated_at as "updatedAt",
-    encode(coalesce(n.content_sha256, d.content_sha256), 'hex') as "contentSha256"
+    coalesce(n.id, d.id) as "rowId", encode(coalesce(n.content_sha256, d.content_sha256), 'hex') as "contentSha256"
   from documents d left join documents n on ${publicId('n')} = ${publicId('d')} and not n.is_current
   where d.is_current`
 
-type ClientRow = DocumentRow & Pick<Document, 'metadataJson' | 'contentSha256'>
+type ClientRow = DocumentRow & Pick<Document, 'metadataJson' | 'contentSha256' | 'rowId'>
 
 function toDocument({ errorCode, errorMessage, warnings, sizeBytes, ...row }: ClientRow): Document {
   return {

@@ -76,6 +76,8 @@ export function createDocuments(dependencies: DocumentsDependencies) {
       const byId = new Map<string, Document>(found.map((document) => [document.id, document]))
       return { total, items: ids.flatMap((id) => byId.get(id) ?? []), last: places.at(-1) }
     },
+    /** The places of documents that wait for a worker, by their ids. */
+    loadQueue: (organisation: Organisation, found: readonly Document[]) => store.loadQueue(organisation.id, found),
 
     async get(organisation: Organisation, id: string): Promise<Document> {
       return (isUuid(id) ? await store.load(organisation.id, id) : undefined) ?? notFound()

@@ -1,5 +1,6 @@
 import type { DocumentOperationBody, DocumentProgressBody } from '../../contract/document-progress.ts'
 import type { DocumentProgressRow } from './document.ts'
+import { renderPlace } from './queue-places.ts'
 import type { DocumentOperation } from './document-operations.ts'
 
 export function renderProgress(row: DocumentProgressRow): DocumentProgressBody {
@@ -20,6 +21,7 @@ export function renderProgress(row: DocumentProgressRow): DocumentProgressBody {
     sizeBytes: Number(row.sizeBytes),
     mimeType,
     format,
+    ...(row.queue && { queue: renderPlace(row.queue) }),
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
   }

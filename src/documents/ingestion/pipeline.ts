@@ -197,6 +197,7 @@ async function indexChunks(
     fromChunk: staged,
     onProgress: (pagesDone, pagesTotal, pagesRecognised) => {
       isRecognised = pagesRecognised > 0
+      if (isRecognised) reading.recognises()
       // Progress counts pages until all are read, then chunks; pages that are read again are not counted again.
       if (isContinued) return
       isReadingPages = pagesTotal !== null && pagesDone < pagesTotal

@@ -7,17 +7,22 @@ export type Lane = 'small' | 'any' | 'slow'
 
 const checkEveryMs = 1_000
 
-/** A file has given no chunk for a slice, while documents of other organisations wait for its worker. */
+/** A file has given no chunk for a slice, or its pages are recognised, while documents of other organisations wait for its worker. */
 export class SlowReadingError extends Error {}
 
 export type WatchedReading = ReturnType<typeof watchReading>
 
-/** Ends the extraction of a large document that keeps its worker without giving chunks; `createSlice` bounds one that gives many. */
+/**
+ * Ends the extraction of a large document that keeps its worker without giving chunks, or by the recognition of pages, which takes seconds for each;
+ * `createSlice` bounds one that gives many.
+ */
 export function watchReading(clock: Clock, lane: Lane, job: Pick<Job, 'signal' | 'othersWait'>) {
   const slow = new AbortController()
   /** Since when the file is read without a chunk; Infinity: it is not read now. */
   let sinceMs = Infinity
-  const isSlow = () => clock.monotonicMs() - sinceMs >= sliceMs
+  /** Since when pages are recognised; chunks in between make it no faster. */
+  let recognisedSinceMs = Infinity
+  const isSlow = () => clock.monotonicMs() - Math.min(sinceMs, recognisedSinceMs) >= sliceMs
   const check = async () => {
     if (lane === 'any' && isSlow() && (await job.othersWait()) && isSlow()) slow.abort(new SlowReadingError())
   }
@@ -25,6 +30,7 @@ export function watchReading(clock: Clock, lane: Lane, job: Pick<Job, 'signal' |
     /** Aborts with SlowReadingError, or as the job's signal. */
     signal: AbortSignal.any([job.signal, slow.signal]),
     started: () => void (sinceMs = clock.monotonicMs()),
+    recognises: () => void (recognisedSinceMs = Math.min(recognisedSinceMs, clock.monotonicMs())),
     async *watch<Batch>(batches: AsyncIterable<Batch>): AsyncGenerator<Batch> {
       for await (const batch of batches) {
         sinceMs = Infinity

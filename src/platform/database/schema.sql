@@ -1214,6 +1214,14 @@ create table job_failures (
   constraint job_failures_pkey PRIMARY KEY (id)
 );
 
+create table job_pace (
+  kind text not null,
+  run_ms double precision not null,
+  places integer not null,
+  measured_at timestamp with time zone default clock_timestamp() not null,
+  constraint job_pace_pkey PRIMARY KEY (kind)
+);
+
 create table portico_migrations (
   name text not null,
   checksum text not null,

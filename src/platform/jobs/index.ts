@@ -1,4 +1,5 @@
 export { createJobQueue } from './job-queue.ts'
 export { loadQueueDepths } from './job.store.ts'
+export { loadQueuePlaces, type QueuePlace } from './queue-places.store.ts'
 export { loadQueueState } from './queue-state.store.ts'
 export type { Job, JobMove, JobQueue, NewJob, WorkOptions } from './port.ts'

@@ -11,6 +11,7 @@ import {
   JobStore,
   type Turn,
 } from './job.store.ts'
+import { noteRun } from './queue-places.store.ts'
 import type { JobHandler, JobQueue, NewJob, WorkOptions } from './port.ts'
 
 // A server has many instances: one that has not renewed its leases for this long is presumed dead. A job whose end could not be written
@@ -216,6 +217,7 @@ class DatabaseJobQueue implements JobQueue {
     const abort = new AbortController()
     if (this.closing) abort.abort(new JobStop('shutdown'))
     worker.running++
+    const startedMs = this.options.clock.monotonicMs()
     const done = runJob({ store: this.store, ...this.options }, worker, row, abort.signal)
       .catch((error: unknown) =>
         this.options.log.error(
@@ -224,11 +226,20 @@ class DatabaseJobQueue implements JobQueue {
         ),
       )
       .finally(() => {
+        if (worker.options.isMeasured) this.noteRun(worker, startedMs)
         this.running.delete(row.id)
         worker.running--
         this.fill(worker.kind)
       })
     this.running.set(row.id, { id: row.id, key: row.key, abort, done })
+  }
+
+  /** A mean that misses a run is still a mean. */
+  private noteRun({ kind, options }: Worker, startedMs: number): void {
+    const { database, clock, log } = this.options
+    noteRun(database, kind, clock.monotonicMs() - startedMs, options.concurrency).catch((error: unknown) =>
+      log.debug({ kind, reason: describeError(error) }, 'the run of a job was not counted'),
+    )
   }
 
   private async closeNow(): Promise<void> {

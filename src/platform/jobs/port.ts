@@ -58,4 +58,6 @@ export interface WorkOptions {
   /** First delay; doubles each time with jitter. */
   backoffMs: number
   onExhausted(job: Job, error: unknown): Promise<void>
+  /** The time of its runs counts for the estimates of `loadQueuePlaces`. */
+  isMeasured?: boolean
 }

@@ -24,14 +24,23 @@ export function StatusCell({ document, onRetry }: { document: DocumentProgressBo
 function ProcessingStatus({ document }: { document: DocumentProgressBody }) {
   const { t } = useTranslation('files')
   const format = useFormat()
-  const { stage, partsDone, partsTotal } = document
+  const { stage, partsDone, partsTotal, queue } = document
+  const queueText = ({ place, estimatedSeconds }: NonNullable<typeof queue>) =>
+    estimatedSeconds === null
+      ? t('stage.queuedPlace', { place: format.number(place) })
+      : t('stage.queuedMinutes', {
+          place: format.number(place),
+          n: format.number(Math.max(1, Math.ceil(estimatedSeconds / 60))),
+        })
   const done = partsDone === null ? '' : format.number(partsDone)
   const text =
     stage === 'extracting' && partsDone !== null && partsTotal !== null
       ? t('stage.extractingPages', { done, total: format.number(partsTotal) })
       : stage === 'indexing' && partsDone !== null
         ? t('stage.indexingParts', { done })
-        : t(`stage.${stage}`)
+        : stage === 'queued' && queue
+          ? queueText(queue)
+          : t(`stage.${stage}`)
   const share = partsTotal ? ((partsDone ?? 0) / partsTotal) * 100 : undefined
   const isRunning = stage !== 'queued'
   return (

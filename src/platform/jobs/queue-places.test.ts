@@ -1,0 +1,72 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { loadQueuePlaces, noteRun } from './queue-places.store.ts'
+import { of, openQueueStage, options, type QueueStage, recorder } from './testing/queue-stage.ts'
+
+let stage: QueueStage
+beforeAll(async () => {
+  stage = await openQueueStage()
+})
+afterEach(() => stage.endTest())
+afterAll(() => stage.drop())
+
+const waiting = [
+  of('read', 'a1', 'a', 's1'),
+  of('read', 'a2', 'a', 's1'),
+  of('read', 'a3', 'a', 's2'),
+  of('read', 'a4', 'a', 's1'),
+  of('read', 'b1', 'b'),
+  of('read', 'c1', 'c'),
+  of('read', 'c2', 'c'),
+  of('other', 'a5', 'a'),
+]
+
+test('are those in which the queue takes the jobs', async () => {
+  const queue = stage.openQueue()
+  await stage.enqueue(queue, ...waiting)
+  const keys = waiting.map(({ key }) => key)
+  const places = await loadQueuePlaces(stage.corpus, 'a', keys)
+  const byPlace = keys
+    .filter((key) => key !== 'a5')
+    .sort((one, other) => places.get(one)!.place - places.get(other)!.place)
+  expect(places.get('a5')).toEqual({ place: 1, estimatedMs: null })
+  const work = recorder()
+  queue.work('read', options, work.handler)
+  await work.calls(7)
+  expect(byPlace).toEqual(work.keys())
+})
+
+test('hardly change when another organisation adds a thousand jobs', async () => {
+  const queue = stage.openQueue()
+  await stage.enqueue(queue, ...waiting)
+  const place = async () => (await loadQueuePlaces(stage.corpus, 'b', ['b1'])).get('b1')!.place
+  const before = await place()
+  await stage.enqueue(queue, ...Array.from({ length: 1_000 }, (_, index) => of('read', `d${index}`, 'd')))
+  expect((await place()) - before).toBeLessThanOrEqual(1)
+})
+
+test('have an estimate by the mean of the runs', async () => {
+  const queue = stage.openQueue()
+  await stage.enqueue(queue, ...waiting)
+  await noteRun(stage.corpus, 'read', 1_000, 2)
+  await noteRun(stage.corpus, 'read', 2_000, 2)
+  const places = await loadQueuePlaces(stage.corpus, 'a', ['a1', 'a4', 'gone'])
+  expect(places.size).toBe(2)
+  expect(places.get('a1')!.estimatedMs).toBe(1_200)
+  expect(places.get('a4')).toEqual({ place: 7, estimatedMs: 4 * 1_200 })
+})
+
+test('count the runs of measured kinds only', async () => {
+  const queue = stage.openQueue()
+  for (const [kind, isMeasured] of [
+    ['counted', true],
+    ['ignored', false],
+  ] as const) {
+    const work = recorder()
+    queue.work(kind, { ...options, isMeasured }, work.handler)
+    await stage.enqueue(queue, of(kind, kind))
+    await work.calls(1)
+  }
+  const kinds = () =>
+    stage.corpus.query<{ kind: string }>(`select kind from job_pace where kind in ('counted', 'ignored')`)
+  await expect.poll(kinds).toEqual([{ kind: 'counted' }])
+})
