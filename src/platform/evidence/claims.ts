@@ -1,7 +1,7 @@
 import { defaultLanguage, type Language, tokenize } from '../language/index.ts'
 import { compoundsOf, isContentWord, wordKeys } from './evidence-words.ts'
+import { type Operation, readOperations } from './derivation-words.ts'
 import { type Clause, readClauses } from './negation.ts'
-import { isDerivation } from './number-words.ts'
 import { type Figure, readFigures } from './read-figures.ts'
 import { type Name, readNames } from './read-names.ts'
 import { normaliseNumerals } from './read-number.ts'
@@ -12,8 +12,8 @@ import { detectTextLanguage, latinOf, type TextLanguage } from './text-language.
 export interface Claims {
   language: TextLanguage
   figures: Figure[]
-  /** The sentence shows that it adds or compares numbers. */
-  hasDerivation: boolean
+  /** How the sentence shows that it computes numbers. */
+  operations: ReadonlySet<Operation>
   /** Names, each as the keys of its words. */
   names: { words: Name; keys: string[][] }[]
   quotes: string[]
@@ -30,10 +30,6 @@ const linkPattern = /\]\([^)\s]{1,2000}\)|https?:\/\/\S+/gu
 const placePattern =
   /(?<!\p{L})(?:steps?|schritte?|étape|paso|passo|stap|page|pages|seiten?|página|pagina|rows?|zeilen?|section|abschnitt|chapter|kapitel|passage|source|quelle)\s{1,2}\d{1,4}/giu
 
-/** Signs of sums, and words of languages that are not divided at spaces. */
-const derivationSign =
-  /\d ?[+=] ?[\d$€£]|= ?\S{0,3}\d|总|總|共|合计|合計|差|多了|少了|مجموع|إجمالي|الفرق|합계|총|कुल|รวม/u
-
 /** Reads a sentence. `answerLanguage`: the language of the text around it, for sentences that are too short to show theirs. */
 export function readClaims(sentence: string, answerLanguage: Language | null = null): Claims {
   const text = normaliseNumerals(sentence)
@@ -48,7 +44,7 @@ export function readClaims(sentence: string, answerLanguage: Language | null = n
   return {
     language,
     figures: readFigures(text, latin, { asClaims: true }),
-    hasDerivation: derivationSign.test(text) || words.some(isDerivation),
+    operations: readOperations(text, words),
     names: readNames(text, latin).map((name) => ({ words: name, keys: name.map((word) => wordKeys(word, latin)) })),
     quotes: readQuotes(text),
     words: [
@@ -67,7 +63,7 @@ export function mergeClaims(parts: readonly Claims[]): Claims {
   return {
     language: parts.find(({ language }) => language.script !== null)?.language ?? last.language,
     figures: parts.flatMap(({ figures }) => figures),
-    hasDerivation: parts.some(({ hasDerivation }) => hasDerivation),
+    operations: new Set(parts.flatMap(({ operations }) => [...operations])),
     names: parts.flatMap(({ names }) => names),
     quotes: parts.flatMap(({ quotes }) => quotes),
     words: [...words.values()],

@@ -1,34 +1,64 @@
+import type { Operation } from './derivation-words.ts'
 import type { Figure } from './read-figures.ts'
-import { exact } from './read-number.ts'
 
-/** Most numbers that are added; it bounds the time. */
+/** Most numbers of one group; it bounds the time. */
 const maximumOperands = 24
+/** Most rows or sentences of one passage that numbers are taken from. */
+const maximumParts = 8
+/** So few numbers are what is computed, not some of many: two cells of a table, or the only two of a text. */
+const exactOperands = 2
+/** Largest chance that a wrong number would be accepted because some numbers happen to give it. */
+const maximumChance = 0.06
+
+/** What a number of a sentence may be computed from. */
+export interface Operands {
+  /** The numbers of the sentence that a passage has. */
+  own: readonly number[]
+  /** All its numbers: also the quantity that a question names. */
+  claimed: readonly number[]
+  /** The numbers of each part of the passages that deals with the same, in their order. */
+  parts: readonly (readonly number[])[]
+  /** The numbers where a row and a column meet that the sentence names. */
+  cells: readonly number[]
+  /** The rows of each passage. */
+  rowCounts: readonly number[]
+}
 
 /**
- * Whether a number is the sum of all numbers of a group, or the sum or difference of two of them. The groups: the numbers of the sentence that were
- * found, those of each part of the passages for the same subject, and all of them. The sentence must show that it computes, as in
- * "together 30".
+ * Whether a number results from others by one of the operations that the sentence names. Groups of numbers: those of the sentence itself, of each
+ * part of a passage, of each column of these parts, and all of them. The more results a group has near a number, the less its result
+ * proves: then it does not count. Time is bounded by the operands.
  */
-export function derivedFrom(
-  own: readonly number[],
-  parts: readonly (readonly number[])[],
-): (figure: Figure) => boolean {
-  const results = new Set<number>()
-  const ofParts = parts.map((numbers) => numbers.filter((value) => value > 1))
-  for (const operands of [own, ...ofParts, [...new Set([...own, ...ofParts.flat()])]]) {
-    if (operands.length < 2 || operands.length > maximumOperands) continue
-    results.add(exact(operands.reduce((sum, operand) => sum + operand, 0)))
-    for (const [at, left] of operands.entries()) {
-      for (const right of operands.slice(at + 1)) {
-        results.add(exact(left + right))
-        results.add(exact(Math.abs(left - right)))
-      }
-    }
-  }
-  return (figure) => {
-    const value = plainValueOf(figure)
-    return value !== null && results.has(value)
-  }
+export function derivedFrom(operands: Operands, operations: ReadonlySet<Operation>): (figure: Figure) => boolean {
+  const { own, parts, cells, rowCounts, claimed } = operands
+  const used = parts.slice(0, maximumParts).map((part) => part.slice(0, maximumOperands))
+  const all = [...new Set([...own, ...used.flat()])]
+  const exact = [cells, all].find(({ length }) => length === exactOperands)
+  const groups = exact
+    ? [exact]
+    : [cells, ...used, ...columnsOf(used), all].filter(({ length }) => length <= maximumOperands)
+  const isResult = (value: number, precision: number) =>
+    (operations.has('count') && rowCounts.includes(value)) ||
+    isPairOf(own, value, operations) ||
+    groups.some((group) => isLikely(group, { value, precision, operations, claimed, isExact: exact !== undefined }))
+  return (figure) =>
+    writtenValues(figure).some(
+      ([value, precision]) =>
+        isResult(value, precision) ||
+        // "3 tickets cost 36": the 3 is a quantity.
+        (operations.has('product') && claimed.some((other) => isMultiple(other, value, all))),
+    )
+}
+
+/** What a figure may mean, each with the unit of its last digit. */
+function writtenValues(figure: Figure): [value: number, precision: number][] {
+  if (figure.type !== 'number') return []
+  return figure.readings.flatMap((reading) => {
+    const [value] = reading
+    if (value === undefined || reading.length > 1 || value === 0) return []
+    const precision = 10 ** -(String(value).split('.')[1]?.length ?? 0)
+    return [1, ...figure.scales].map((scale): [number, number] => [value * scale, precision * scale])
+  })
 }
 
 /** The value of a number with one reading and no scale. */
@@ -36,4 +66,104 @@ export function plainValueOf(figure: Figure): number | null {
   if (figure.type !== 'number' || figure.scales.length > 0 || figure.readings.length !== 1) return null
   const [reading] = figure.readings
   return reading!.length === 1 ? reading![0]! : null
+}
+
+/** The numbers at the same place of rows that have equally many. */
+function columnsOf(parts: readonly (readonly number[])[]): number[][] {
+  const [first] = parts
+  if (first === undefined || parts.length < 2 || parts.some(({ length }) => length !== first.length)) return []
+  return first.map((_, column) => parts.map((part) => part[column]!))
+}
+
+const tiny = 1e-9
+const isSame = (left: number, right: number) => Math.abs(left - right) <= Math.abs(right) * tiny
+
+/** The sentence names both numbers itself. */
+function isPairOf(own: readonly number[], value: number, operations: ReadonlySet<Operation>): boolean {
+  if (!operations.has('sum') && !operations.has('difference')) return false
+  if (own.length > maximumOperands) return false
+  const whole = own.reduce((sum, operand) => sum + operand, 0)
+  if (own.length > 1 && isSame(whole, value)) return true
+  return own.some((left, at) =>
+    own.slice(at + 1).some((right) => isSame(left + right, value) || isSame(Math.abs(left - right), value)),
+  )
+}
+
+/** 36 is 3 times a number of the passages. */
+function isMultiple(value: number, quantity: number, all: readonly number[]): boolean {
+  if (!Number.isInteger(quantity) || quantity < 2 || quantity > 1_000 || value <= quantity) return false
+  return all.length <= maximumOperands && all.some((operand) => operand > 1 && isSame(operand * quantity, value))
+}
+
+interface Wanted {
+  value: number
+  precision: number
+  operations: ReadonlySet<Operation>
+  claimed: readonly number[]
+  /** The sentence names these numbers, and no others. */
+  isExact: boolean
+}
+
+/** Whether an operation on the group gives the number, and that is no accident. */
+function isLikely(group: readonly number[], { value, precision, operations, claimed, isExact }: Wanted): boolean {
+  let near = 0
+  let isFound = false
+  const take = (result: number, isRounded: boolean) => {
+    if (Math.abs(result - value) > value / 2) return
+    near++
+    isFound ||= isRounded ? Math.abs(result - value) <= precision * (0.5 + tiny) : isSame(result, value)
+  }
+  if (operations.has('sum') || operations.has('difference')) takeSums(group, take)
+  if (operations.has('average')) takeAverages(group, take)
+  if (operations.has('percent')) takePercents(group, take)
+  if (operations.has('quotient')) takeQuotients(group, take)
+  if (operations.has('product')) takeProducts(group, claimed, take)
+  return isFound && (isExact || (near * precision) / value <= maximumChance)
+}
+
+type Take = (result: number, isRounded: boolean) => void
+
+/** Of numbers that follow each other, and of any two. */
+function takeSums(group: readonly number[], take: Take): void {
+  for (const [at, left] of group.entries()) {
+    let sum = left
+    for (const [distance, right] of group.slice(at + 1).entries()) {
+      sum += right
+      take(sum, false)
+      if (distance > 0) take(left + right, false)
+      take(Math.abs(left - right), false)
+    }
+  }
+}
+
+function takeAverages(group: readonly number[], take: Take): void {
+  for (const [at, left] of group.entries()) {
+    let sum = left
+    for (const [distance, right] of group.slice(at + 1).entries()) {
+      sum += right
+      take(sum / (distance + 2), true)
+      if (distance > 0) take((left + right) / 2, true)
+    }
+  }
+}
+
+function takePercents(group: readonly number[], take: Take): void {
+  for (const left of group) {
+    for (const right of group) {
+      if (left === right || right === 0) continue
+      take((left / right) * 100, true)
+      take((Math.abs(left - right) / right) * 100, true)
+    }
+  }
+}
+
+function takeQuotients(group: readonly number[], take: Take): void {
+  for (const left of group) for (const right of group) if (left !== right && right !== 0) take(left / right, true)
+}
+
+function takeProducts(group: readonly number[], claimed: readonly number[], take: Take): void {
+  for (const quantity of claimed.slice(0, maximumOperands)) {
+    if (!Number.isInteger(quantity) || quantity < 2 || quantity > 1_000) continue
+    for (const operand of group) if (operand > 1) take(operand * quantity, false)
+  }
 }

@@ -5,7 +5,7 @@ import { exact, normaliseNumerals } from './read-number.ts'
 import { type Figure, readFigures } from './read-figures.ts'
 import { readAbbreviations } from './read-names.ts'
 import { joinWords } from './read-quotes.ts'
-import { type Segment, splitSegments } from './split-segments.ts'
+import { cellSeparator, type Segment, splitSegments } from './split-segments.ts'
 import { detectTextLanguage, latinOf, type TextLanguage } from './text-language.ts'
 
 /** A passage as its reader sees it. */
@@ -25,6 +25,10 @@ export interface Evidence {
   isRow: readonly boolean[]
   /** The numbers in the first cell of each row, by which it is named: a year. */
   keyNumbers: readonly ReadonlySet<number>[]
+  /** The numbers of each part in their order, scales applied; at most `maximumPartNumbers`. */
+  partNumbers: readonly (readonly PartNumber[])[]
+  /** The columns of tables whose header has a word, by its keys, and a number such as a year. */
+  columns: ReadonlyMap<string | number, ReadonlySet<number>>
   /** By word, stem and beginning, as in `wordKeys`. */
   words: Occurrences<string>
   abbreviations: ReadonlySet<string>
@@ -35,6 +39,12 @@ export interface Evidence {
   currencies: ReadonlySet<string>
   /** Its clauses, read when they are first needed. `language`: of the claim, where the passage does not show its own. */
   clauses: (language: TextLanguage) => readonly Clause[]
+}
+
+export interface PartNumber {
+  value: number
+  /** Of a row; 0 for sentences. */
+  column: number
 }
 
 export type Occurrences<Key> = ReadonlyMap<Key, readonly number[]>
@@ -73,15 +83,19 @@ export function readEvidence({ title, headings = [], tableHeader = null, text }:
     counts: new Map<number, number>(),
   }
   const currencies = new Set<string>()
+  const partNumbers = segments.map((): PartNumber[] => [])
   for (const [index, part] of [head, ...parts].entries()) {
     const segment = index - 1
     for (const word of new Set(tokens[index]))
       for (const key of wordKeys(word, latin)) addOccurrence(words, key, segment)
     for (const compound of compoundsOf(tokens[index]!, latin)) addOccurrence(words, compound, segment)
-    for (const figure of readFigures(part, latin, { asClaims: false })) {
+    for (const { figure, column } of figuresOf(part, latin, segments[segment]?.isRow ?? false)) {
       if (figure.type === 'currency') currencies.add(figure.code)
       else if (figure.type === 'month') addOccurrence(months, figure.month, segment)
-      else addNumber(numbers, months, figure, segment)
+      else {
+        addNumber(numbers, months, figure, segment)
+        if (segment !== headSegment) addPartNumber(partNumbers[segment]!, figure, column)
+      }
     }
   }
   return {
@@ -89,6 +103,8 @@ export function readEvidence({ title, headings = [], tableHeader = null, text }:
     segments: parts.length,
     isRow: segments.map(({ isRow }) => isRow),
     keyNumbers: segments.map((segment) => keyNumbersOf(segment, latin)),
+    partNumbers,
+    columns: readColumns([...(tableHeader === null ? [] : [normaliseNumerals(tableHeader)]), ...headers], latin),
     words,
     abbreviations: readAbbreviations([head, ...parts].join('\n')),
     sequence: ` ${joinWords([head, ...parts].join('\n'))} `,
@@ -97,6 +113,43 @@ export function readEvidence({ title, headings = [], tableHeader = null, text }:
     currencies,
     clauses: clausesOf([head, body].join('\n'), language),
   }
+}
+
+const maximumPartNumbers = 24
+
+/** The first reading: "1,234" is 1234. */
+function addPartNumber(part: PartNumber[], { readings, scales }: Extract<Figure, { type: 'number' }>, column: number) {
+  const value = readings[0]?.[0]
+  if (value !== undefined && part.length < maximumPartNumbers)
+    part.push({ value: exact(value * (scales[0] ?? 1)), column })
+}
+
+/** No figure of a row crosses the border of a cell. */
+function figuresOf(part: string, latin: Language, isRow: boolean): { figure: Figure; column: number }[] {
+  const cells = isRow ? part.split(cellSeparator) : [part]
+  return cells.flatMap((cell, column) =>
+    readFigures(cell, latin, { asClaims: false }).map((figure) => ({ figure, column })),
+  )
+}
+
+function readColumns(headers: readonly string[], latin: Language): Evidence['columns'] {
+  const columns = new Map<string | number, Set<number>>()
+  const add = (key: string | number, column: number) => {
+    const known = columns.get(key)
+    if (known) known.add(column)
+    else columns.set(key, new Set([column]))
+  }
+  for (const header of headers.flatMap((lines) => lines.split('\n'))) {
+    for (const [column, cell] of header.split(cellSeparator).entries()) {
+      // The first cell of a row is its name.
+      if (column === 0) continue
+      for (const word of tokenize(cell, { singleCharacters: true }))
+        for (const key of wordKeys(word, latin)) add(key, column)
+      for (const figure of readFigures(cell, latin, { asClaims: false }))
+        if (figure.type === 'number') for (const value of figure.readings.flat()) add(value, column)
+    }
+  }
+  return columns
 }
 
 function clausesOf(text: string, language: TextLanguage): Evidence['clauses'] {

@@ -172,19 +172,6 @@ export function isApproximation(word: string): boolean {
   return approximations.has(word) || /[约約]$/u.test(word)
 }
 
-const derivations = new Set(
-  (
-    'total totals sum difference together altogether combined more less fewer insgesamt zusammen gesamt summe differenz mehr weniger ' +
-    'total somme ensemble différence plus moins suma diferencia más menos totale somma differenza più meno soma diferença mais ' +
-    'totaal samen verschil meer minder totalt tillsammans summa razem łącznie suma różnica итого всего вместе разница tổng cộng'
-  ).split(' '),
-)
-
-/** Whether a word (lower case) shows that a number was computed from others: "together 30". */
-export function isDerivation(word: string): boolean {
-  return derivations.has(word)
-}
-
 const currencyForms: Record<string, string> = {
   EUR: '€ eur euro euros',
   USD: '$ usd dollar dollars dólar dólares dollari доллар долларов',

@@ -13,13 +13,13 @@ const minimumSegmentUnits = 80
 /** Longest line of a list that is one fact. */
 const maximumRowUnits = 160
 
-const cellSeparator = ' | '
+export const cellSeparator = ' | '
 const listLine = /^\s*(?:[-*+•–]|\d{1,3}[.)])\s+\S/u
 /** "Adults: 12 euros". */
 const pairLine = /^\s*([^:\n]{1,60}):\s+\S[^\n]{0,60}$/u
 const tabLine = /^[^\t\n]{1,60}\t+\S/u
 
-/** Rows, lines of lists, and sentences. `hasHeader`: the table's header is not in the text. `headers`: header rows that are. */
+/** Rows, lines of lists, and sentences. `hasHeader`: the table's header is not in the text. `headers`: header rows and section rows that are. */
 export function splitSegments(text: string, hasHeader: boolean): { segments: Segment[]; headers: string[] } {
   const segments: Segment[] = []
   const headers: string[] = []
@@ -34,7 +34,7 @@ export function splitSegments(text: string, hasHeader: boolean): { segments: Seg
     if (isTableRow(line) || (hasHeader && prose.length === 0)) {
       endProse()
       if (!hasHeader && !isTableRow(lines[index - 1] ?? '')) headerRows = countHeaderRows(lines, index)
-      if (headerRows > 0) headers.push(line)
+      if (headerRows > 0 || (!hasHeader && isSection(line))) headers.push(line)
       else segments.push({ text: line, isRow: true, key: line.split(cellSeparator, 1)[0]! })
       headerRows--
     } else if (isFactLine(line)) {
@@ -56,6 +56,13 @@ function isHeader(line: string): boolean {
     .every((cell) => /\p{L}/u.test(cell) || !/\d/.test(cell) || /^\D{0,9}(?:1[89]|20)\d\d\D{0,9}$/.test(cell))
 }
 
+/** A row with one cell only, such as "Expenses": it names the rows after it. */
+function isSection(line: string): boolean {
+  const [first = '', second = '', ...others] = line.split(cellSeparator)
+  const hasText = (cell: string) => /[\p{L}\p{N}]/u.test(cell)
+  return hasText(first) !== hasText(second) && !others.some(hasText)
+}
+
 /** Most lines of a header. */
 const maximumHeaderRows = 3
 
@@ -65,6 +72,7 @@ function countHeaderRows(lines: readonly string[], first: number): number {
     const line = lines[first + count] ?? ''
     if (!isTableRow(line)) return count > 1 ? 1 : 0
     if (!isHeader(line)) return count
+    if (count > 0 && isSection(line) && !isSection(lines[first + count - 1]!)) return count
   }
   return 1
 }

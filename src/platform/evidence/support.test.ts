@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { expectLinear } from '../../../test/harness/timing.ts'
 import { readClaims } from './claims.ts'
 import { type EvidenceText, readEvidence } from './evidence.ts'
 import { compareClaims, concludeSupport, supports } from './support.ts'
@@ -90,6 +91,49 @@ describe('a number', () => {
       missing: 'number',
     })
   })
+
+  const sales = {
+    title: 'Sales',
+    text: [
+      'Store | Visitors 2019 | Visitors 2018 | Staff',
+      'Turku | 4,120 | 3,500 | 12',
+      'Oulu | 2,060 | 1,900 | 8',
+      'Vaasa | 1,030 | 1,210 | 5',
+    ].join('\n'),
+  }
+
+  test.each([
+    ['sum', 'Together Turku and Oulu had 6180 visitors in 2019.', '6190'],
+    ['difference', 'Turku had 620 more visitors in 2019 than in 2018.', '640'],
+    ['written with a sign of thousands', 'Together Turku and Oulu had 6,180 visitors in 2019.', '6,280'],
+    ['percentage', 'The visitors of Turku increased by 17.7% from 2018 to 2019.', '18.7'],
+    ['share', 'The visitors of Oulu in 2019 were 50% of the visitors of Turku.', '40'],
+    ['average', 'On average Turku and Vaasa had 2575 visitors in 2019.', '2755'],
+    ['product', '7 times the staff of Turku is 84.', '94'],
+    ['count of rows', 'The table lists 3 stores.', '4'],
+    ['difference in German', 'In Turku waren es 2019 insgesamt 620 Visitors mehr als 2018.', '720'],
+  ])('of a table may be its %s, if the result is right', (_, sentence, wrong) => {
+    expect(verdictOf(sentence, sales).verdict).toBe('supported')
+    const right = /(?<![\d,])(?!20(?:18|19)\b)\d[\d,.]*\d%?|(?<=lists )3/.exec(sentence)![0].replace('%', '')
+    expect(verdictOf(sentence.replace(right, wrong), sales)).toMatchObject({ missing: 'number' })
+  })
+
+  test('is not believed where nearly any number could be computed', () => {
+    const many = {
+      title: 'Draw',
+      text: `Numbers drawn: ${Array.from({ length: 20 }, (_, n) => n * n + 3).join(', ')}.`,
+    }
+    expect(verdictOf('The difference of the numbers drawn is 61.', many)).toMatchObject({ missing: 'number' })
+  })
+
+  test('is computed from a bounded part of a passage', () =>
+    expectLinear((size) => {
+      const rows = Array.from({ length: size }, (_, n) => `Store ${n} | ${n * 7} | ${n * 11} | ${n * 13}`)
+      return verdictOf('Together the stores have a total average difference of 999999.5%.', {
+        title: 'Stores',
+        text: ['Store | A | B | C', ...rows].join('\n'),
+      })
+    }, 200))
 
   test('that the sentence has twice must be in the passage twice', () => {
     const digits = { title: 'Dice', text: 'The sides of the die show 1, 2, 3, 4, 5 and 6 dots.' }

@@ -1,5 +1,6 @@
 import { type Claims, readClaims } from './claims.ts'
-import { derivedFrom, plainValueOf } from './derived-numbers.ts'
+import { derivedFrom, type Operands, plainValueOf } from './derived-numbers.ts'
+import { isOperationWord } from './derivation-words.ts'
 import { type Evidence, type EvidenceNumbers, type EvidenceText, headSegment, readEvidence } from './evidence.ts'
 import { findNearSegments } from './near-segments.ts'
 import { deny, sharesDenials } from './negation.ts'
@@ -21,8 +22,8 @@ export interface Comparison {
   wordsTogether: { ofPart: number; ofHead: number }
   /** A part of the passage with a figure of the sentence has one of its words. */
   isNamed: boolean
-  /** Numbers of each part that deals with the same: their sum may be in the sentence. */
-  operands: readonly (readonly number[])[]
+  /** What a number of the sentence may be computed from. */
+  operands: Pick<Operands, 'parts' | 'cells' | 'rowCounts'>
   /** Whether the passage states the opposite. */
   isDenied: () => boolean
   /** Whether the passage denies what the sentence denies; true for a sentence that denies nothing. */
@@ -64,8 +65,13 @@ export function concludeSupport(claims: Claims, comparisons: readonly Comparison
   const anyHas = (kind: 'figures' | 'names' | 'quotes' | 'words', index: number) =>
     comparisons.some((comparison) => comparison[kind][index])
   const isForeign = comparisons.some(({ languages }) => languages === 'different')
-  const found = claims.words.filter((_, index) => anyHas('words', index)).length
-  const overlap = claims.words.length === 0 ? 0 : found / claims.words.length
+  const isComputed = claims.operations.size > 0 && claims.figures.some((_, index) => !anyHas('figures', index))
+  // The words that state a computation are not those of the passage.
+  const words = claims.words.flatMap((keys, index) =>
+    isComputed && isOperationWord(keys[0]!) && !anyHas('words', index) ? [] : [index],
+  )
+  const found = words.filter((index) => anyHas('words', index)).length
+  const overlap = words.length === 0 ? 0 : found / words.length
   const unsupported = (missing: Support['missing']): Support => ({ verdict: 'unsupported', overlap, missing })
 
   const figures = claims.figures.map((_, index) => anyHas('figures', index))
@@ -86,12 +92,12 @@ export function concludeSupport(claims: Claims, comparisons: readonly Comparison
 
   const facts = figures.length + claims.names.length + claims.quotes.length
   // "Yes." and headings of one word.
-  if (facts === 0 && claims.words.length < 2 && found === 0) return { verdict: 'unchecked', overlap, missing: null }
-  if (claims.words.length === 0) return { verdict: 'supported', overlap, missing: null }
+  if (facts === 0 && words.length < 2 && found === 0) return { verdict: 'unchecked', overlap, missing: null }
+  if (words.length === 0) return { verdict: 'supported', overlap, missing: null }
   const usual = pairedScripts.includes(claims.language.script ?? '') ? minimumOverlapOfPairs : minimumOverlap
   const isRowOfTable = numbers > 0 && comparisons.some(({ isNamed }) => isNamed)
   const needed = (isUnknown && facts > 0) || isRowOfTable ? minimumOverlapWithFacts : usual
-  const isEnough = claims.words.length <= fewWords ? found > 0 : overlap >= needed
+  const isEnough = words.length <= fewWords ? found > 0 : overlap >= needed
   return isEnough ? { verdict: 'supported', overlap, missing: null } : unsupported('words')
 }
 
@@ -115,7 +121,8 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
     related: countRelated(claims, passage, found),
     wordsTogether: { ofPart: near.mostWords, ofHead: countWordsOfHead(claims, passage) },
     isNamed: found.some((segments) => segments.some((segment) => passage.isRow[segment] && near.isNamed(segment))),
-    operands: claims.hasDerivation ? operandsOf(passage, near.best()) : [],
+    operands:
+      claims.operations.size > 0 ? operandsOf(claims, passage, partsFor(passage, near.best(), languages)) : noOperands,
     isDenied: () =>
       languages !== 'different' && deny(claims.clauses(passage.language), passage.clauses(claims.language)),
     sharesDenials: () => sharesDenials(claims.clauses(passage.language), passage.clauses(claims.language)),
@@ -134,27 +141,53 @@ function findMissing(
 ): Figure | undefined {
   const isMissing = (_: Figure, index: number) => !figures[index]
   if (!claims.figures.some(isMissing)) return undefined
-  if (!claims.hasDerivation) return claims.figures.find(isMissing)
-  const own = claims.figures.flatMap((figure, index) => (figures[index] ? [plainValueOf(figure) ?? []].flat() : []))
-  const isDerived = derivedFrom(
-    own,
-    comparisons.flatMap(({ operands }) => operands),
-  )
+  if (claims.operations.size === 0) return claims.figures.find(isMissing)
+  const valuesOf = (all: readonly Figure[]) => all.flatMap((figure) => plainValueOf(figure) ?? [])
+  const operands: Operands = {
+    own: valuesOf(claims.figures.filter((_, index) => figures[index])),
+    claimed: valuesOf(claims.figures),
+    parts: comparisons.flatMap((comparison) => comparison.operands.parts),
+    cells: comparisons.flatMap((comparison) => comparison.operands.cells),
+    rowCounts: comparisons.flatMap((comparison) => comparison.operands.rowCounts),
+  }
+  const isDerived = derivedFrom(operands, claims.operations)
   return claims.figures.find((figure, index) => isMissing(figure, index) && !isDerived(figure))
 }
 
-/** The numbers of each of these parts of a passage. */
-function operandsOf({ numbers }: Evidence, parts: ReadonlySet<number>): number[][] {
-  const found = new Map<number, number[]>()
-  for (const [value, segments] of numbers.values) {
-    for (const segment of segments) {
-      if (!parts.has(segment)) continue
-      const known = found.get(segment)
-      if (known) known.push(value)
-      else found.set(segment, [value])
-    }
+/** Sentences of another language have numbers of anything. */
+function partsFor(
+  { isRow }: Evidence,
+  best: ReadonlySet<number>,
+  languages: Comparison['languages'],
+): ReadonlySet<number> {
+  return languages === 'different' ? new Set([...best].filter((part) => isRow[part])) : best
+}
+
+const noOperands: Comparison['operands'] = { parts: [], cells: [], rowCounts: [] }
+
+/** The numbers of each of these parts of a passage, and of the columns that the sentence names. */
+function operandsOf(
+  claims: Claims,
+  { partNumbers, columns, isRow }: Evidence,
+  parts: ReadonlySet<number>,
+): Comparison['operands'] {
+  const counts = new Map<number, number>()
+  const keysOfClaims = [
+    ...claims.words,
+    ...claims.figures.map((figure) => plainValueOf(figure) ?? []).map((value) => [value].flat()),
+  ]
+  for (const keys of keysOfClaims) {
+    const named = new Set(keys.flatMap((key) => [...(columns.get(key) ?? [])]))
+    for (const column of named) counts.set(column, (counts.get(column) ?? 0) + 1)
   }
-  return [...found.values()]
+  const most = Math.max(1, ...counts.values())
+  const isNamed = (column: number) => counts.get(column) === most
+  const rows = [...parts].filter((part) => isRow[part]).map((part) => partNumbers[part]!)
+  return {
+    parts: [...parts].map((part) => partNumbers[part]!.map(({ value }) => value)).filter(({ length }) => length > 0),
+    cells: rows.flatMap((row) => row.filter(({ column }) => isNamed(column)).map(({ value }) => value)),
+    rowCounts: [isRow.filter(Boolean).length],
+  }
 }
 
 /** Smaller numbers are in nearly every text. */
