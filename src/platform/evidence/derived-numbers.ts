@@ -9,6 +9,8 @@ const maximumParts = 8
 const exactOperands = 2
 /** Largest chance that a wrong number would be accepted because some numbers happen to give it. */
 const maximumChance = 0.06
+/** Sentences have numbers of many kinds next to each other. */
+const maximumChanceOfProse = 0.01
 
 /** What a number of a sentence may be computed from. */
 export interface Operands {
@@ -20,6 +22,10 @@ export interface Operands {
   parts: readonly (readonly number[])[]
   /** The numbers where a row and a column meet that the sentence names. */
   cells: readonly number[]
+  /** Some of `parts` are rows of a table. */
+  hasRows: boolean
+  /** The numbers of the sentence that no passage has. */
+  missing: readonly number[]
   /** The rows of each passage. */
   rowCounts: readonly number[]
 }
@@ -30,7 +36,7 @@ export interface Operands {
  * proves: then it does not count. Time is bounded by the operands.
  */
 export function derivedFrom(operands: Operands, operations: ReadonlySet<Operation>): (figure: Figure) => boolean {
-  const { own, parts, cells, rowCounts, claimed } = operands
+  const { own, parts, cells, rowCounts, claimed, missing } = operands
   const used = parts.slice(0, maximumParts).map((part) => part.slice(0, maximumOperands))
   const all = [...new Set([...own, ...used.flat()])]
   const exact = [cells, all].find(({ length }) => length === exactOperands)
@@ -40,13 +46,21 @@ export function derivedFrom(operands: Operands, operations: ReadonlySet<Operatio
   const isResult = (value: number, precision: number) =>
     (operations.has('count') && rowCounts.includes(value)) ||
     isPairOf(own, value, operations) ||
-    groups.some((group) => isLikely(group, { value, precision, operations, claimed, isExact: exact !== undefined }))
+    groups.some((group) =>
+      isLikely(group, {
+        value,
+        precision,
+        operations,
+        claimed,
+        limit: exact ? Infinity : operands.hasRows ? maximumChance : maximumChanceOfProse,
+      }),
+    )
   return (figure) =>
     writtenValues(figure).some(
       ([value, precision]) =>
         isResult(value, precision) ||
         // "3 tickets cost 36": the 3 is a quantity.
-        (operations.has('product') && claimed.some((other) => isMultiple(other, value, all))),
+        (operations.has('product') && missing.some((other) => isMultiple(other, value, all))),
     )
 }
 
@@ -75,11 +89,14 @@ function columnsOf(parts: readonly (readonly number[])[]): number[][] {
   return first.map((_, column) => parts.map((part) => part[column]!))
 }
 
+const isYear = (value: number) => Number.isInteger(value) && value >= 1_500 && value <= 2_100
+
 const tiny = 1e-9
 const isSame = (left: number, right: number) => Math.abs(left - right) <= Math.abs(right) * tiny
 
 /** The sentence names both numbers itself. */
 function isPairOf(own: readonly number[], value: number, operations: ReadonlySet<Operation>): boolean {
+  if (isYear(value)) return false
   if (!operations.has('sum') && !operations.has('difference')) return false
   if (own.length > maximumOperands) return false
   const whole = own.reduce((sum, operand) => sum + operand, 0)
@@ -100,25 +117,27 @@ interface Wanted {
   precision: number
   operations: ReadonlySet<Operation>
   claimed: readonly number[]
-  /** The sentence names these numbers, and no others. */
-  isExact: boolean
+  /** Largest chance of an accident; infinite where the sentence names these numbers, and no others. */
+  limit: number
 }
 
 /** Whether an operation on the group gives the number, and that is no accident. */
-function isLikely(group: readonly number[], { value, precision, operations, claimed, isExact }: Wanted): boolean {
+function isLikely(group: readonly number[], { value, precision, operations, claimed, limit }: Wanted): boolean {
   let near = 0
   let isFound = false
+  // Nobody computes a year from another one.
+  const numbers = isYear(value) ? group.filter((operand) => !isYear(operand)) : group
   const take = (result: number, isRounded: boolean) => {
     if (Math.abs(result - value) > value / 2) return
     near++
     isFound ||= isRounded ? Math.abs(result - value) <= precision * (0.5 + tiny) : isSame(result, value)
   }
-  if (operations.has('sum') || operations.has('difference')) takeSums(group, take)
+  if (operations.has('sum') || operations.has('difference')) takeSums(numbers, take)
   if (operations.has('average')) takeAverages(group, take)
   if (operations.has('percent')) takePercents(group, take)
   if (operations.has('quotient')) takeQuotients(group, take)
   if (operations.has('product')) takeProducts(group, claimed, take)
-  return isFound && (isExact || (near * precision) / value <= maximumChance)
+  return isFound && (near * precision) / value <= limit
 }
 
 type Take = (result: number, isRounded: boolean) => void

@@ -334,3 +334,49 @@ describe('a passage in another language', () => {
     expect(verdictOf('The guided tour takes 50 minutes for everyone.', tour)).toMatchObject({ missing: 'number' })
   })
 })
+
+describe('a word with an opposite', () => {
+  const rules = {
+    title: 'Rules',
+    text: 'Dogs are prohibited in the garden. Guests may bring children with a permit. Breakfast is included in the price.',
+  }
+
+  test.each([
+    ['forbids', 'Dogs are allowed in the garden.', rules],
+    ['demands', 'Guests may bring children without a permit.', rules],
+    ['includes', 'Breakfast is excluded in the price.', rules],
+    [
+      'forbids in German',
+      'Hunde sind im Garten erlaubt.',
+      { title: 'R', text: 'Hunde sind im Garten der Burg verboten.' },
+    ],
+    [
+      'forbids in Spanish',
+      'Los perros están permitidos en el jardín.',
+      { title: 'R', text: 'Los perros están prohibidos en el jardín.' },
+    ],
+    [
+      'demands in French',
+      'La visite est possible sans billet.',
+      { title: 'R', text: 'La visite de la tour est possible avec billet.' },
+    ],
+  ])('is not supported by a passage that %s', (_, sentence, passage) => {
+    expect(verdictOf(sentence, passage)).toMatchObject({ verdict: 'unsupported', missing: 'negation' })
+  })
+
+  test.each([
+    [
+      'has the word itself there, too',
+      'Dogs are allowed in the garden.',
+      'Dogs are prohibited in the house. Dogs are allowed in the garden.',
+    ],
+    ['denies the opposite', 'Dogs are allowed in the garden.', 'Dogs are not prohibited in the garden of the castle.'],
+    [
+      'has the opposite in another place',
+      'The first bridge opened with a large party.',
+      'The first bridge opened with a large party, and the last ferry left without passengers.',
+    ],
+  ])('is supported by a passage that %s', (_, sentence, text) => {
+    expect(verdictOf(sentence, { title: 'Rules', text }).verdict).toBe('supported')
+  })
+})

@@ -3,7 +3,7 @@ import { derivedFrom, type Operands, plainValueOf } from './derived-numbers.ts'
 import { isOperationWord } from './derivation-words.ts'
 import { type Evidence, type EvidenceNumbers, type EvidenceText, headSegment, readEvidence } from './evidence.ts'
 import { findNearSegments } from './near-segments.ts'
-import { deny, sharesDenials } from './negation.ts'
+import { type Clause, deny, sharesDenials, statesOpposite } from './negation.ts'
 import type { Figure } from './read-figures.ts'
 import { exact, precisionOf } from './read-number.ts'
 import { compareLanguages } from './text-language.ts'
@@ -23,7 +23,7 @@ export interface Comparison {
   /** A part of the passage with a figure of the sentence has one of its words. */
   isNamed: boolean
   /** What a number of the sentence may be computed from. */
-  operands: Pick<Operands, 'parts' | 'cells' | 'rowCounts'>
+  operands: Pick<Operands, 'parts' | 'cells' | 'hasRows' | 'rowCounts'>
   /** Whether the passage states the opposite. */
   isDenied: () => boolean
   /** Whether the passage denies what the sentence denies; true for a sentence that denies nothing. */
@@ -124,10 +124,13 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
     operands:
       claims.operations.size > 0 ? operandsOf(claims, passage, partsFor(passage, near.best(), languages)) : noOperands,
     isDenied: () =>
-      languages !== 'different' && deny(claims.clauses(passage.language), passage.clauses(claims.language)),
+      languages !== 'different' && isContradicted(claims.clauses(passage.language), passage.clauses(claims.language)),
     sharesDenials: () => sharesDenials(claims.clauses(passage.language), passage.clauses(claims.language)),
   }
 }
+
+const isContradicted = (claimed: readonly Clause[], text: readonly Clause[]) =>
+  deny(claimed, text) || statesOpposite(claimed, text)
 
 function countWordsOfHead(claims: Claims, { words }: Evidence): number {
   return claims.words.filter((keys) => keys.some((key) => words.get(key)?.[0] === headSegment)).length
@@ -148,6 +151,8 @@ function findMissing(
     claimed: valuesOf(claims.figures),
     parts: comparisons.flatMap((comparison) => comparison.operands.parts),
     cells: comparisons.flatMap((comparison) => comparison.operands.cells),
+    hasRows: comparisons.some((comparison) => comparison.operands.hasRows),
+    missing: valuesOf(claims.figures.filter((_, index) => !figures[index])),
     rowCounts: comparisons.flatMap((comparison) => comparison.operands.rowCounts),
   }
   const isDerived = derivedFrom(operands, claims.operations)
@@ -163,7 +168,7 @@ function partsFor(
   return languages === 'different' ? new Set([...best].filter((part) => isRow[part])) : best
 }
 
-const noOperands: Comparison['operands'] = { parts: [], cells: [], rowCounts: [] }
+const noOperands: Comparison['operands'] = { parts: [], cells: [], hasRows: false, rowCounts: [] }
 
 /** The numbers of each of these parts of a passage, and of the columns that the sentence names. */
 function operandsOf(
@@ -186,6 +191,7 @@ function operandsOf(
   return {
     parts: [...parts].map((part) => partNumbers[part]!.map(({ value }) => value)).filter(({ length }) => length > 0),
     cells: rows.flatMap((row) => row.filter(({ column }) => isNamed(column)).map(({ value }) => value)),
+    hasRows: rows.length > 0,
     rowCounts: [isRow.filter(Boolean).length],
   }
 }
