@@ -6,17 +6,24 @@ import { ErrorState } from '../../ui/error-state.tsx'
 import { AnchorLink } from '../../ui/link.tsx'
 
 /** The page of a link that was used, withdrawn or has expired. */
-function GoneLink({ of, ...props }: ErrorComponentProps & { of: 'reset' | 'invitation' }) {
+function GoneLink({ title, text, ...props }: ErrorComponentProps & { title: string; text: string }) {
   const { t } = useTranslation('accounts')
   if (!(props.error instanceof ApiError) || props.error.status !== 404) return <ErrorState {...props} />
   return (
     <Stack>
-      <Title order={1}>{t(`${of}.gone`)}</Title>
-      <Text>{t(`${of}.goneText`)}</Text>
+      <Title order={1}>{title}</Title>
+      <Text>{text}</Text>
       <AnchorLink to={'/sign-in'}>{t('toSignIn')}</AnchorLink>
     </Stack>
   )
 }
 
-export const InvitationError = (props: ErrorComponentProps) => <GoneLink of="invitation" {...props} />
-export const PasswordResetError = (props: ErrorComponentProps) => <GoneLink of="reset" {...props} />
+export function InvitationError(props: ErrorComponentProps) {
+  const { t } = useTranslation('accounts')
+  return <GoneLink title={t('invitation.gone')} text={t('invitation.goneText')} {...props} />
+}
+
+export function PasswordResetError(props: ErrorComponentProps) {
+  const { t } = useTranslation('accounts')
+  return <GoneLink title={t('reset.gone')} text={t('reset.goneText')} {...props} />
+}
