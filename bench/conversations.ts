@@ -12,7 +12,6 @@ import { createErasureKeys, deriveErasureKeys } from '../src/chat/erasures/index
 import { createConversationAccess } from '../src/chat/conversations/index.ts'
 import { loadConversations } from '../src/chat/conversations/conversation-list.store.ts'
 import { createConversations } from '../src/chat/conversations/conversations.ts'
-import { openDatabases } from '../src/platform/database/index.ts'
 import {
   createOrganisationId,
   createSpaceId,
@@ -24,6 +23,7 @@ import { serviceActor } from '../src/tenants/operators/index.ts'
 import { figureWriter } from './runner/figures.ts'
 import { runPaired } from './runner/paired.ts'
 import { insertOrganisation, insertSpace } from '../test/harness/control-rows.ts'
+import { openDatabases } from '../test/harness/statements.ts'
 
 const { values } = parseArgs({
   options: {

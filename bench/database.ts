@@ -7,10 +7,11 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Database, encodeVector, openDatabases } from '../src/platform/database/index.ts'
+import { encodeVector } from '../src/platform/database/index.ts'
 import { silentLog, systemClock } from '../src/platform/kernel/index.ts'
 import { openPlainFile, type PlainStore } from './ledger/plain-stores.ts'
 import { figureWriter, rotated } from './runner/figures.ts'
+import { type TestDatabase, openDatabases } from '../test/harness/statements.ts'
 
 const { values } = parseArgs({
   options: {
@@ -66,7 +67,7 @@ async function measure({ name, rows, parallel, call, ...figure }: Measure, round
   return timesMs.length * rows
 }
 
-function measures({ control, corpus }: { control: Database; corpus: Database }, file: PlainStore): Measure[] {
+function measures({ control, corpus }: { control: TestDatabase; corpus: TestDatabase }, file: PlainStore): Measure[] {
   const insert = 'insert into bench_entry (note) values ($1)'
   const select = 'select note from bench_entry where id = $1'
   const notes = Array.from({ length: rowsInBatch }, (_, index) => `note ${index}`)
@@ -124,13 +125,13 @@ function measures({ control, corpus }: { control: Database; corpus: Database }, 
 }
 
 /** A figure counts only when every row that it counts is in the table. */
-async function assertWritten(database: Database, table: string, claimed: number): Promise<void> {
+async function assertWritten(database: TestDatabase, table: string, claimed: number): Promise<void> {
   const [row] = await database.query<{ count: bigint }>(`select count(*) from ${table}`)
   if (row!.count !== BigInt(claimed)) throw new Error(`${table} has ${row!.count} rows, the figures claim ${claimed}`)
 }
 
 /** Without both a commit is not on the disk when it is acknowledged, and its figure is not one of durable commits. */
-async function describeDurability(database: Database): Promise<string> {
+async function describeDurability(database: TestDatabase): Promise<string> {
   const [row] = await database.query<{ fsync: string; synchronous: string }>(
     `select current_setting('fsync') as fsync, current_setting('synchronous_commit') as synchronous`,
   )

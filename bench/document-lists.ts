@@ -7,13 +7,13 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { openDatabases } from '../src/platform/database/index.ts'
 import { createDocumentStore } from '../src/documents/documents/index.ts'
 import { createJobQueue } from '../src/platform/jobs/index.ts'
 import { createOrganisationId, createSpaceId, silentLog, systemClock } from '../src/platform/kernel/index.ts'
 import { insertDocumentRows } from '../test/harness/document-rows.ts'
 import { figureWriter } from './runner/figures.ts'
 import { runPaired } from './runner/paired.ts'
+import { openDatabases } from '../test/harness/statements.ts'
 
 const { values } = parseArgs({
   options: {

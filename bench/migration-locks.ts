@@ -8,13 +8,13 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import { parseArgs } from 'node:util'
-import { openDatabases } from '../src/platform/database/index.ts'
 import { type Log, silentLog, systemClock } from '../src/platform/kernel/index.ts'
 import { runOnServer, testServerUrl, urlOfDatabase } from '../test/harness/database-template.ts'
 import { insertDocumentRows } from '../test/harness/document-rows.ts'
 import { copyScriptsOfFirstRelease } from '../test/harness/first-release.ts'
 import { startLockProbe } from '../test/harness/lock-probe.ts'
 import { fillEntries, usageOrganisation } from './usage-data.ts'
+import { openDatabases } from '../test/harness/statements.ts'
 
 const { values } = parseArgs({ options: { rows: { type: 'string', default: '10000000' }, data: { type: 'string' } } })
 const rows = Number(values.rows)

@@ -1,4 +1,5 @@
-import type { Database, SqlValue } from '../src/platform/database/index.ts'
+import type { SqlValue } from '../src/platform/database/index.ts'
+import { type TestDatabase } from '../test/harness/statements.ts'
 
 /** The parts of a plan that this file reads, as EXPLAIN (FORMAT JSON) prints them. */
 interface PlanNode {
@@ -10,12 +11,16 @@ interface PlanNode {
 }
 
 /** A database whose queries can be explained as well, to count the rows that their scans read. Rows that no plan shows are those of functions. */
-export function countRowsRead(database: Database) {
+export function countRowsRead(database: TestDatabase) {
   let rows: number | undefined
-  const explained: Database = {
+  const explained: TestDatabase = {
     ...database,
     for: () => explained,
-    async query<Row>(statement: string, parameters?: readonly SqlValue[], options?: Parameters<Database['query']>[2]) {
+    async query<Row>(
+      statement: string,
+      parameters?: readonly SqlValue[],
+      options?: Parameters<TestDatabase['query']>[2],
+    ) {
       if (rows !== undefined && /^\s*(?:select|with)\b/i.test(statement)) {
         const [plan] = await database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
           `explain (analyze, timing off, buffers off, format json) ${statement}`,

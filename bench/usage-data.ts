@@ -1,8 +1,8 @@
 import { closableBefore } from '../src/gateway/billing/usage-spans.ts'
 import { closeSpan, findSpanTable } from '../src/gateway/billing/usage-spans.store.ts'
 import { bucketOf, isFailed, noSpace } from '../src/gateway/billing/usage-tables.ts'
-import type { Database } from '../src/platform/database/index.ts'
 import { type OrganisationId, systemClock } from '../src/platform/kernel/index.ts'
+import { type TestDatabase } from '../test/harness/statements.ts'
 
 /**
  * Ledger entries of 400 days, for the benches of reports and of growth. Organisation 0 has half of them, the others share the rest. The
@@ -32,7 +32,7 @@ export function usageOrganisation(number: number): OrganisationId {
 export const sampleUser = 'user-2900'
 
 /** Fills a database without organisations, and closes the spans of the sums. Prints how long each part takes. */
-export async function fillUsage(database: Database, amount: UsageAmount): Promise<void> {
+export async function fillUsage(database: TestDatabase, amount: UsageAmount): Promise<void> {
   if (await fillEntries(database, amount)) {
     await timed('sums', () => sumUp(database))
     await timed('tags', () => insertTags(database))
@@ -42,7 +42,7 @@ export async function fillUsage(database: Database, amount: UsageAmount): Promis
 }
 
 /** Only the organisations and their entries. Returns false where organisations were there before. */
-export async function fillEntries(database: Database, amount: UsageAmount): Promise<boolean> {
+export async function fillEntries(database: TestDatabase, amount: UsageAmount): Promise<boolean> {
   const [row] = await database.query<{ empty: boolean }>('select not exists (select from organisations) as empty')
   if (!row!.empty) return false
   await timed('organisations', () => insertOrganisations(database, amount))
@@ -50,7 +50,7 @@ export async function fillEntries(database: Database, amount: UsageAmount): Prom
   return true
 }
 
-async function insertOrganisations(database: Database, { organisations }: UsageAmount): Promise<void> {
+async function insertOrganisations(database: TestDatabase, { organisations }: UsageAmount): Promise<void> {
   await database.execute(
     `insert into organisations (id, name, plan, subscription_status, subscription_starts_at, gateway_enabled, gateway_opt_in,
        monthly_budget_pico_usd, markup_basis_points, time_zone, period_anchor_day, disabled_models, created_at, updated_at)
@@ -69,7 +69,7 @@ async function insertOrganisations(database: Database, { organisations }: UsageA
 }
 
 /** As the version before the sums has written them, in the order of time. */
-async function insertEntries(database: Database, { entries, organisations }: UsageAmount): Promise<void> {
+async function insertEntries(database: TestDatabase, { entries, organisations }: UsageAmount): Promise<void> {
   await database.execute('alter table ledger_entries disable trigger ledger_entries_usage_queue')
   await database.execute("update usage_backfill set finished_at = null, after_request_id = ''")
   for (let first = 0; first < entries; first += chunk) {
@@ -114,7 +114,7 @@ const entered = `(
   from ledger_entries e join organisations o on o.id = e.organisation_id) e`
 
 /** What the job of the service counts, in one statement for each table; the triggers add the spans. The audit finds differences. */
-async function sumUp(database: Database): Promise<void> {
+async function sumUp(database: TestDatabase): Promise<void> {
   const statements = [
     `insert into usage_days select organisation_id, day, model, surface, space, ${figures} from ${entered} group by 1, 2, 3, 4, 5`,
     `insert into usage_model_days select organisation_id, day, model, surface, ${figures} from ${entered} group by 1, 2, 3, 4`,
@@ -139,7 +139,7 @@ async function sumUp(database: Database): Promise<void> {
 }
 
 /** The big organisation's gateway calls carry a user: a thousand of them on each day. */
-async function insertTags(database: Database): Promise<void> {
+async function insertTags(database: TestDatabase): Promise<void> {
   const big = usageOrganisation(0)
   const run = (statement: string, parameters: (string | bigint)[]) =>
     database.execute(statement, parameters, { timeoutMs })
@@ -177,14 +177,14 @@ async function insertTags(database: Database): Promise<void> {
 }
 
 /** As the job does that keeps them. */
-async function closeSpans(database: Database): Promise<void> {
+async function closeSpans(database: TestDatabase): Promise<void> {
   let done = false
   while (!done) {
     ;({ done } = await closeSpan(database, await findSpanTable(database), closableBefore(systemClock.now())))
   }
 }
 
-async function vacuum(database: Database): Promise<void> {
+async function vacuum(database: TestDatabase): Promise<void> {
   const tables = await database.query<{ name: string }>(
     `select relname as name from pg_class where relkind = 'r' and relname ~ '^(usage|ledger)'
        and relnamespace = (select relnamespace from pg_class where oid = 'usage_days'::regclass)`,

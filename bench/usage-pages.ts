@@ -6,15 +6,15 @@ import { createOrganisationsStore } from '../src/console/organisations.store.ts'
 import { consoleOrganisationsQuerySchema } from '../src/contract/console-organisations.ts'
 import { usageReportQuerySchema, usageRequestsQuerySchema } from '../src/contract/usage-reports.ts'
 import { maximumUsageRows, type UsageDimension } from '../src/contract/usage.ts'
-import type { Database } from '../src/platform/database/index.ts'
 import type { OrganisationId } from '../src/platform/kernel/index.ts'
 import type { Organisation } from '../src/tenants/organisations/index.ts'
 import { sampleUser, usageOrganisation } from './usage-data.ts'
+import { type TestDatabase } from '../test/harness/statements.ts'
 
 export type UsagePage = readonly [name: string, load: () => Promise<unknown>]
 
 /** The pages that read usage, with the data of usage-data.ts: most of the organisation that has half of the entries. */
-export function usagePages(database: Database, ledger: LedgerService): UsagePage[] {
+export function usagePages(database: TestDatabase, ledger: LedgerService): UsagePage[] {
   const big = usageOrganisation(0)
   const subject = (id: OrganisationId, timeZone: string): Organisation => organisationWith('1000', { id, timeZone })
   const bigOne = subject(big, 'Europe/Berlin')

@@ -10,7 +10,6 @@ import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { createLedger } from '../src/gateway/billing/index.ts'
-import { openDatabases } from '../src/platform/database/index.ts'
 import { silentLog, systemClock } from '../src/platform/kernel/index.ts'
 import { runOnServer, testServerUrl, urlOfDatabase } from '../test/harness/database-template.ts'
 import { countRowsRead } from './rows-read.ts'
@@ -18,6 +17,7 @@ import { figureWriter } from './runner/figures.ts'
 import { runPaired } from './runner/paired.ts'
 import { fillUsage, usageOrganisation } from './usage-data.ts'
 import { type UsagePage, usagePages } from './usage-pages.ts'
+import { openDatabases } from '../test/harness/statements.ts'
 
 const { values } = parseArgs({
   options: {

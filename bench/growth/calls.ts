@@ -1,7 +1,6 @@
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Agent, request } from 'undici'
-import type { Databases } from '../../src/platform/database/index.ts'
 import { percentile } from '../../src/platform/kernel/index.ts'
 import { startBenchPortico } from '../gateway/portico.ts'
 import { readCpu } from '../gateway-cpu/read-cpu.ts'
@@ -10,6 +9,7 @@ import { processorMs } from '../runner/processor-time.ts'
 import { median } from '../runner/ratios.ts'
 import { usageOrganisation } from '../usage-data.ts'
 import type { GrowthPlace } from './place.ts'
+import { type OpenedDatabases } from '../../test/harness/statements.ts'
 
 const connections = 16
 const readEveryMs = 250
@@ -41,7 +41,7 @@ interface Target {
   /** API key of the organisation that has half of the entries. */
   key: string
   /** Only on a server: the embedded one belongs to the service. */
-  databases: Databases | undefined
+  databases: OpenedDatabases | undefined
   /** The last reading of each connection of the server; connections come and go. */
   connectionsMs: Map<number, number>
 }

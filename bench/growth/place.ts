@@ -1,10 +1,10 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { type Databases, openDatabases } from '../../src/platform/database/index.ts'
 import { silentLog, systemClock } from '../../src/platform/kernel/index.ts'
 import { runOnServer, testServerUrl, urlOfDatabase } from '../../test/harness/database-template.ts'
 import { insertDocumentRows } from '../../test/harness/document-rows.ts'
 import { fillUsage, usageOrganisation } from '../usage-data.ts'
+import { type OpenedDatabases, openDatabases } from '../../test/harness/statements.ts'
 
 const organisations = 10_000
 const entriesPerDocument = 100
@@ -17,7 +17,7 @@ export interface GrowthPlace {
   documents: number
   dataFolder: string
   databaseUrl: string | undefined
-  open(): Promise<Databases>
+  open(): Promise<OpenedDatabases>
   remove(): Promise<void>
 }
 

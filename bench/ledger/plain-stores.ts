@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import type { Database } from '../../src/platform/database/index.ts'
+import { type TestDatabase } from '../../test/harness/statements.ts'
 
 /** As large as a settlement in the journal. */
 const record = Buffer.alloc(700, 'x')
@@ -51,7 +51,7 @@ export function openPlainFile(folder: string): PlainStore {
 }
 
 /** A row of the same size in a table with one index, committed by itself. */
-export async function openPlainTable(database: Database): Promise<PlainStore> {
+export async function openPlainTable(database: TestDatabase): Promise<PlainStore> {
   await database.execute('create table bench_calls (id bigint generated always as identity primary key, note bytea)')
   return {
     write: () => database.execute('insert into bench_calls (note) values ($1)', [record]),

@@ -1,7 +1,6 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { openDatabases } from '../../src/platform/database/index.ts'
 import { type Chunk, chunkBlocks, type ExtractedBlock } from '../../src/documents/ingestion/index.ts'
 import {
   createDocumentId,
@@ -22,6 +21,7 @@ import {
   type SearchEngine,
   type SearchIndex,
 } from '../../src/documents/retrieval/index.ts'
+import { openDatabases } from '../../test/harness/statements.ts'
 
 /** An index in a fresh embedded database (or on the server of --database-url), filled as ingestion fills it. */
 export interface BenchIndex extends AsyncDisposable {

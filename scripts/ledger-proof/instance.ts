@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import { createLedger, type Hold, type HoldRequest, type LedgerService } from '../../src/gateway/billing/index.ts'
 import { journalFiles } from '../../src/gateway/billing/journal/journal-files.ts'
 import type { JournalFiles } from '../../src/gateway/billing/index.ts'
-import type { Database } from '../../src/platform/database/index.ts'
+import type { TestDatabase } from '../../test/harness/statements.ts'
 import { type Clock, silentLog, systemClock } from '../../src/platform/kernel/index.ts'
 import type { Chance } from './random.ts'
 
@@ -24,7 +24,7 @@ export interface Instance {
 }
 
 export interface InstanceOptions {
-  database: Database
+  database: TestDatabase
   /** Wall time of this process; it may jump. */
   now(): number
   chance: Chance
@@ -63,7 +63,7 @@ export async function startInstance({
   }
 
   /** Loses the connections of some batches, which take effect at a later time, also when the process is dead by then. */
-  function send(...given: Parameters<Database['query']>): Promise<unknown[]> {
+  function send(...given: Parameters<TestDatabase['query']>): Promise<unknown[]> {
     const isBatch = /ledger_write_batch|ledger_apply_calls/.test(given[0])
     if (!late || !isBatch || !chance.happens(lateShare)) return database.query(...given)
     const commit = () => database.query(given[0], given[1])
@@ -71,7 +71,7 @@ export async function startInstance({
     return Promise.reject(Object.assign(new Error('connection lost'), { code: '08006' }))
   }
 
-  const mortal: Database = {
+  const mortal: TestDatabase = {
     ...database,
     for: () => mortal,
     query: (...given) => guard(() => send(...given)) as never,

@@ -2,7 +2,7 @@ import { type Hold, type Outcome, type Receipt } from '../../src/gateway/billing
 import { answered, callOf, organisationWith } from '../../src/gateway/billing/testing/ledger-fixture.ts'
 import { holdCost, pricingOf } from '../../src/gateway/billing/hold-size.ts'
 import { ProjectionStoppedError } from '../../src/gateway/billing/journal/projector.ts'
-import type { Database } from '../../src/platform/database/index.ts'
+import type { TestDatabase } from '../../test/harness/statements.ts'
 import { isAppError, parsePicoUsd, type RequestId } from '../../src/platform/kernel/index.ts'
 import type { Organisation } from '../../src/tenants/organisations/index.ts'
 import { type Instance, startInstance } from './instance.ts'
@@ -72,14 +72,14 @@ const dayMs = 86_400_000
  * a time uses database and folder. Without, several share the database, and some killed instances stay away for a while.
  */
 export async function simulate(
-  database: Database,
+  database: TestDatabase,
   chance: Chance,
   steps: number,
   journalFolder?: string,
 ): Promise<Simulation> {
   // Instances share one database like a server: the start of one does not prove that the others are dead.
   const isAlone = journalFolder !== undefined
-  const shared: Database = { ...database, engine: isAlone ? 'embedded' : 'postgres' }
+  const shared: TestDatabase = { ...database, engine: isAlone ? 'embedded' : 'postgres' }
   const counts: Counts = {
     calls: 0,
     kills: 0,

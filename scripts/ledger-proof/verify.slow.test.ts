@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { answered, callOf, organisationWith } from '../../src/gateway/billing/testing/ledger-fixture.ts'
-import type { Database } from '../../src/platform/database/index.ts'
+import type { TestDatabase } from '../../test/harness/statements.ts'
 import { parsePicoUsd } from '../../src/platform/kernel/index.ts'
 import { openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
 import { type Instance, startInstance } from './instance.ts'
@@ -11,7 +11,7 @@ import { verify } from './verify.ts'
 const dayMs = 86_400_000
 const startMs = Date.UTC(2026, 4, 15, 12)
 let databases: TestDatabases
-let shared: Database
+let shared: TestDatabase
 let atMs: number
 const instances: Instance[] = []
 

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/platform/database/index.ts'
+import type { TestDatabase } from '../../test/harness/statements.ts'
 import type { SimulatedCall } from './simulation.ts'
 
 export interface Verdict {
@@ -34,7 +34,7 @@ interface StoredEntry {
 }
 
 /** Compares the records of the calls with the tables, read with separate SQL. */
-export async function verify(database: Database, calls: readonly SimulatedCall[]): Promise<Verdict> {
+export async function verify(database: TestDatabase, calls: readonly SimulatedCall[]): Promise<Verdict> {
   const organisationIds = [...new Set(calls.map((call) => call.organisation.id))]
   const rows = await database.query<StoredEntry>(
     `select request_id, organisation_id, period, started_at, billed_pico_usd, written_off_pico_usd, completion_tokens, ending
@@ -105,7 +105,7 @@ function isUnbounded(call: SimulatedCall, entry: StoredEntry | undefined): boole
 
 /** Compares the bill of a period with the highest budget that the ledger was given for it, also by a call that it refused. */
 async function findOverruns(
-  database: Database,
+  database: TestDatabase,
   organisationIds: string[],
   rows: readonly StoredEntry[],
   calls: readonly SimulatedCall[],

@@ -29,6 +29,7 @@ import { createScrape } from './parts/scrape.ts'
 import { accountsSecret } from './parts/secret-key.ts'
 import { openTelemetry } from './parts/telemetry.ts'
 import type { Given } from './given.ts'
+import { sharedOwner } from '../platform/kernel/index.ts'
 
 /**
  * The first parts of every process, which are all that a process with the role `gateway` has. The list continues in compose.ts, whose modules such a
@@ -66,7 +67,7 @@ export const gatewayParts = listParts<Given>()
   )
   .add('operatorTokens', ({ control, changeFeed, config, clock }) =>
     createOperatorTokens({
-      store: createOperatorTokenStore(control, recordChange),
+      store: createOperatorTokenStore(control.for(sharedOwner), recordChange),
       changeFeed,
       clock,
       configuredToken: config.secrets.operatorToken,
@@ -99,7 +100,7 @@ export const gatewayParts = listParts<Given>()
   // Which models there are, and the calls of their providers.
   .add('priceSnapshot', () => loadPriceSnapshot())
   .add('catalogueStore', ({ control, secretBox, clock, log }) =>
-    createCatalogueStore({ database: control, secretBox, recordChange, clock, log }),
+    createCatalogueStore({ database: control.for(sharedOwner), secretBox, recordChange, clock, log }),
   )
   .add('catalogue', ({ catalogueStore, priceSnapshot, changeFeed, metrics, tokens, config, clock, log }) => {
     const certificateAuthority = readCertificates(config)
@@ -172,7 +173,7 @@ export const gatewayParts = listParts<Given>()
   .add('reranking', ({ calls }) => createReranking(calls))
   .add('checkReadiness', ({ control, corpus, ledger, facts, isStopping, clock, log }) =>
     createReadiness({
-      databases: corpus ? [control, corpus] : [control],
+      databases: (corpus ? [control, corpus] : [control]).map((database) => database.for(sharedOwner)),
       ledger,
       role: facts.role,
       isStopping,

@@ -116,7 +116,7 @@ export const workerParts = gatewayParts
   .add('webSourceStore', ({ corpus, jobs }) => createWebSourceStore({ database: corpus, jobs }))
   .add('spaceRemovals', ({ control, documentStore, webSourceStore, blobs, facts, clock, log }) =>
     createSpaceRemovals({
-      store: createSpaceRemovalStore(control),
+      store: createSpaceRemovalStore(control.for(sharedOwner)),
       async onSpaceRemoved(removed, signal) {
         const { organisationId, spaceId } = removed
         await webSourceStore.removeOfSpace(organisationId, spaceId)
@@ -291,7 +291,7 @@ export const workerParts = gatewayParts
     createImportedCheck({ database: corpus, documents: documentStore, blobs, extractors, log }),
   )
   .add('indexKeeper', ({ corpus, jobs, index, embedder, clock, log, onStopping }) => {
-    const keeper = createIndexKeeper({ database: corpus, jobs, index, embedder, clock, log })
+    const keeper = createIndexKeeper({ database: corpus.for(sharedOwner), jobs, index, embedder, clock, log })
     onStopping(() => keeper.close())
     return keeper
   })

@@ -43,6 +43,7 @@ import type { PartsOf } from './part-list.ts'
 import { documentWorkers } from './parts/document-work.ts'
 import { openReencryption } from './parts/reencryption.ts'
 import { workerParts } from './compose-worker.ts'
+import { sharedOwner } from '../platform/kernel/index.ts'
 
 /**
  * Every part of the service, in the order in which a start makes them: one list in three files. compose-gateway.ts has the parts of every
@@ -153,7 +154,7 @@ export const servingParts = workerParts
   .add('siteSpending', ({ control, clock, log }) =>
     createSiteSpending({
       store: (owner) => createSpendingStore(control.for(owner)),
-      sharedStore: createSpendingStore(control),
+      sharedStore: createSpendingStore(control.for(sharedOwner)),
       clock,
       log,
     }),
@@ -167,7 +168,7 @@ export const servingParts = workerParts
       sessions,
       limits: createVisitLimits({ clock }),
       proofs: createProofOfWork({
-        store: createProofStore(control),
+        store: createProofStore(control.for(sharedOwner)),
         secretKeys: [secretKey, ...(secondSecretKey === undefined ? [] : [secondSecretKey])],
         clock,
       }),
@@ -208,8 +209,8 @@ export const servingParts = workerParts
     const { control, corpus, organisations, ledger, blobs, index, embedder, reranker, extractors, samples } = parts
     const { events, config, clock, log } = parts
     return createSystemReport({
-      store: createSystemStore({ control, corpus }),
-      loadQueue: (timeoutMs) => loadQueueState(corpus, timeoutMs),
+      store: createSystemStore({ control: control.for(sharedOwner), corpus: corpus.for(sharedOwner) }),
+      loadQueue: (timeoutMs) => loadQueueState(corpus.for(sharedOwner), timeoutMs),
       loadEmbeddingVersions: () => index.embeddingVersions.load(),
       facts: {
         version,
@@ -229,7 +230,7 @@ export const servingParts = workerParts
       log,
     })
   })
-  .add('organisationLists', ({ control }) => createOrganisationsStore(control))
+  .add('organisationLists', ({ control }) => createOrganisationsStore(control.for(sharedOwner)))
   .add('backup', ({ control, corpus, ledger, blobs, secretKey, config, log }) =>
     createLiveBackup({
       control,
@@ -241,6 +242,6 @@ export const servingParts = workerParts
       log,
     }),
   )
-  .add('backupRecord', ({ control, clock }) => createBackupRecord(control, () => clock.now()))
+  .add('backupRecord', ({ control, clock }) => createBackupRecord(control.for(sharedOwner), () => clock.now()))
 
 export type Parts = PartsOf<typeof servingParts>

@@ -1,5 +1,5 @@
 import type { ConsoleOrganisationsQuery } from '../contract/console-organisations.ts'
-import type { Database } from '../platform/database/index.ts'
+import type { OwnedDatabase } from '../platform/database/index.ts'
 import { isUuid } from '../platform/kernel/index.ts'
 import type { OrganisationCounts, OrganisationLists, OrganisationRow } from './organisation-lists.ts'
 
@@ -27,7 +27,7 @@ const orders: Record<ConsoleOrganisationsQuery['sort'], string> = {
 
 const pageTimeoutMs = 10_000
 
-export function createOrganisationsStore(database: Database): OrganisationLists {
+export function createOrganisationsStore(database: OwnedDatabase): OrganisationLists {
   return {
     async loadPage({ search, plan, gateway, sort, direction, limit, offset, nowMs }) {
       const matches = `($2::text IS NULL OR position(lower($2::text) IN lower(o.name)) > 0 OR o.id = $3::uuid)

@@ -1,4 +1,4 @@
-import type { Database } from '../platform/database/index.ts'
+import type { OwnedDatabase } from '../platform/database/index.ts'
 import type { Role } from '../platform/kernel/index.ts'
 
 /** Counts for the operator's page of the system. */
@@ -37,7 +37,7 @@ const maximumInstances = 100
 const maximumTables = 8
 const maximumFailedDocuments = 20
 
-export function createSystemStore({ control, corpus }: { control: Database; corpus: Database }) {
+export function createSystemStore({ control, corpus }: { control: OwnedDatabase; corpus: OwnedDatabase }) {
   return {
     loadInstances: (timeoutMs: number): Promise<InstanceRow[]> =>
       control.query<InstanceRow>(

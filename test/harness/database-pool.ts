@@ -1,25 +1,31 @@
 import {
-  type Database,
   DatabaseError,
   type Databases,
   openDatabases,
+  type OwnedDatabase,
   type Queryable,
 } from '../../src/platform/database/index.ts'
 import { silentLog, systemClock } from '../../src/platform/kernel/index.ts'
 import { type DatabasePlace, emptyFolder, freshDatabasePlace, runFolderVariable } from './database-place.ts'
+import { bothWithStatements, type TestDatabase } from './statements.ts'
 
 /**
  * Databases that stay open between the test files of one worker: opening a pair takes more than a second of processor time, of this process
  * or of the server, restoring one to its first state some tens of milliseconds. A pair whose schema a test has changed is closed.
  */
 
-export interface LentDatabases extends Databases {
+export interface LentDatabases extends TestPair, Pick<Databases, 'close'> {
   /** For a service over them. Its folder is removed by its `remove`, the databases are not. */
   place: DatabasePlace
 }
 
+interface TestPair {
+  control: TestDatabase
+  corpus: TestDatabase
+}
+
 interface Pair {
-  databases: Databases
+  databases: Databases & TestPair
   initial: { control: InitialState; corpus: InitialState }
   place: DatabasePlace
 }
@@ -56,7 +62,7 @@ export async function lendDatabases(): Promise<LentDatabases> {
 
 async function openPair(): Promise<Pair> {
   const place = await freshDatabasePlace()
-  const databases = await openDatabases({ ...place, clock: systemClock, log: silentLog })
+  const databases = bothWithStatements(await openDatabases({ ...place, clock: systemClock, log: silentLog }))
   const [control, corpus] = await Promise.all(names.map((name) => readInitialState(databases[name])))
   return { databases, place, initial: { control: control!, corpus: corpus! } }
 }
@@ -78,7 +84,7 @@ async function takeBack(pair: Pair): Promise<void> {
 }
 
 /** The same database for one borrower: `revoke` waits for its statements, rejects further ones and ends its notifications. */
-function lend(database: Database): { database: Database; revoke(): Promise<void> } {
+function lend(database: TestDatabase): { database: TestDatabase; revoke(): Promise<void> } {
   let isOpen = true
   const running = new Set<Promise<unknown>>()
   const stops: (() => Promise<void>)[] = []
@@ -97,12 +103,16 @@ function lend(database: Database): { database: Database; revoke(): Promise<void>
     await Promise.allSettled(running)
     await Promise.all(stops.map((stop) => stop()))
   }
-  const lent = (own: Database): Database => ({
+  const owned = (own: OwnedDatabase): OwnedDatabase => ({
     ...own,
-    for: (owner) => lent(own.for(owner)),
     query: (...given) => run(() => own.query(...given)),
     execute: (...given) => run(() => own.execute(...given)),
     transaction: (...given) => run(() => own.transaction(...given)),
+  })
+  const lent: TestDatabase = {
+    ...database,
+    ...owned(database),
+    for: (owner) => owned(database.for(owner)),
     async listen(...given) {
       const stop = await run(() => database.listen(...given))
       stops.push(stop)
@@ -110,8 +120,8 @@ function lend(database: Database): { database: Database; revoke(): Promise<void>
     },
     onReconnect: (callback) => database.onReconnect(() => isOpen && callback()),
     close: revoke,
-  })
-  return { database: lent(database), revoke }
+  }
+  return { database: lent, revoke }
 }
 
 const ownTables = `select format('%I.%I', n.nspname, c.relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -146,7 +156,7 @@ async function readSchema(database: Queryable): Promise<string> {
 const filledTables = (tables: readonly string[]) =>
   tables.map((table) => `select '${table}' as name where exists (select 1 from ${table})`).join(' union all ')
 
-async function readInitialState(database: Database): Promise<InitialState> {
+async function readInitialState(database: OwnedDatabase): Promise<InitialState> {
   const tables = await tablesOf(database)
   const rows = new Map<string, string>()
   for (const { name } of await database.query<{ name: string }>(filledTables(tables))) {
@@ -157,13 +167,13 @@ async function readInitialState(database: Database): Promise<InitialState> {
 }
 
 /** Such as those of vectors, which each start of a service makes. */
-async function dropAddedTables(database: Database, { tables }: InitialState): Promise<void> {
+async function dropAddedTables(database: OwnedDatabase, { tables }: InitialState): Promise<void> {
   const added = (await tablesOf(database)).filter((name) => !tables.includes(name))
   if (added.length > 0) await database.execute(`drop table ${added.join(', ')}`)
 }
 
 /** Empties what has rows and restarts all sequences. Returns false if the schema has changed. */
-async function restore(database: Database, { schema, tables, rows }: InitialState): Promise<boolean> {
+async function restore(database: OwnedDatabase, { schema, tables, rows }: InitialState): Promise<boolean> {
   if ((await readSchema(database)) !== schema) return false
   const filled = (await database.query<{ name: string }>(filledTables(tables))).map(({ name }) => name)
   await database.transaction(async (transaction) => {

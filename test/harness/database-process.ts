@@ -2,7 +2,7 @@
  * A process that tests kill: `database-process.ts commit|work|hold DATA_FOLDER [DATABASE_URL [DIRECT_URL]]`. It writes to
  * standard output, a line each, what it has done; every line must still be true after it was killed.
  */
-import { openDatabases } from '../../src/platform/database/index.ts'
+import { openDatabases } from './statements.ts'
 import { createJobQueue } from '../../src/platform/jobs/index.ts'
 import { silentLog, systemClock } from '../../src/platform/kernel/index.ts'
 

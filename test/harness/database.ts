@@ -2,12 +2,13 @@ import { type Databases, openDatabases } from '../../src/platform/database/index
 import { silentLog, systemClock, type Clock, type Log } from '../../src/platform/kernel/index.ts'
 import { freshDatabasePlace } from './database-place.ts'
 import { lendDatabases } from './database-pool.ts'
+import { bothWithStatements, type TestDatabase } from './statements.ts'
 
 export * from './database-place.ts'
 export { testServerUrl } from './database-template.ts'
 
 /** A fresh, migrated pair of databases for one test; `drop` closes and removes it. */
-export type TestDatabases = Databases & { drop(): Promise<void> }
+export type TestDatabases = Databases & { control: TestDatabase; corpus: TestDatabase; drop(): Promise<void> }
 
 export interface TestDatabaseOptions {
   clock?: Clock
@@ -21,11 +22,8 @@ export async function openTestDatabases(options: TestDatabaseOptions = {}): Prom
     return { ...databases, drop: databases.close }
   }
   const place = await freshDatabasePlace()
-  const databases = await openDatabases({
-    ...place,
-    clock: options.clock ?? systemClock,
-    log: options.log ?? silentLog,
-  })
+  const { clock = systemClock, log = silentLog } = options
+  const databases = bothWithStatements(await openDatabases({ ...place, clock, log }))
   return {
     ...databases,
     async drop() {
@@ -37,7 +35,7 @@ export async function openTestDatabases(options: TestDatabaseOptions = {}): Prom
 
 /** Names of all tables of both databases in which a row contains the text. */
 export async function findTablesWith(
-  databases: Pick<Databases, 'control' | 'corpus'>,
+  databases: Pick<TestDatabases, 'control' | 'corpus'>,
   text: string,
 ): Promise<string[]> {
   const found: string[] = []

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/platform/database/index.ts'
+import type { TestDatabase } from './statements.ts'
 
 /** Rows of one statement. */
 const batch = 10_000
@@ -8,7 +8,7 @@ const batch = 10_000
  * each 100th failed with one of three codes, each 50th in processing. Names are `Report <hash> number <n>.<format>`.
  */
 export async function insertDocumentRows(
-  corpus: Database,
+  corpus: TestDatabase,
   { organisationId, spaceId, count }: { organisationId: string; spaceId: string; count: number },
 ): Promise<void> {
   const newest = new Date()

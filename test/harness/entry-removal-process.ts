@@ -1,6 +1,6 @@
 /** Removes two rounds of entries and prints a line between them: `entry-removal-process.ts FOLDER URL BEFORE`. It is killed in the second one. */
 import { writeSync } from 'node:fs'
-import { openDatabases } from '../../src/platform/database/index.ts'
+import { openDatabases } from './statements.ts'
 import { silentLog, systemClock } from '../../src/platform/kernel/index.ts'
 import { firstOrganisation, removeEntries } from '../../src/gateway/billing/retention.store.ts'
 

@@ -10,6 +10,7 @@ import { createService } from '../../src/app/roles/all.ts'
 import { openStorage } from '../../src/app/storage.ts'
 import { type DatabasePlace, freshDatabasePlace, serviceVariables } from './database-place.ts'
 import { lendDatabases } from './database-pool.ts'
+import { bothWithStatements, type TestDatabase } from './statements.ts'
 import { quickHashing } from './quick-hashing.ts'
 import { makeTemporaryFolder } from './temporary-folder.ts'
 
@@ -21,8 +22,8 @@ export interface TestPortico {
   url: string
   metricsUrl: string
   operatorToken: string
-  /** Every part of the service. */
-  service: Parts
+  /** Every part of the service; its databases also run statements themselves. */
+  service: Parts & Record<'control' | 'corpus', TestDatabase>
   /** The lines that a start prints. */
   describe(): string
   place: DatabasePlace
@@ -98,7 +99,7 @@ export async function startPortico(options: StartOptions = {}): Promise<TestPort
     url,
     metricsUrl: metricsUrl!,
     operatorToken,
-    service: service.parts,
+    service: bothWithStatements(service.parts),
     describe: () => service.describe(),
     place,
     operator,

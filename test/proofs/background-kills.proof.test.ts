@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import type { Erasure } from '../../src/contract/erasures.ts'
-import { openDatabases } from '../../src/platform/database/index.ts'
 import { silentLog, systemClock } from '../../src/platform/kernel/index.ts'
 import { freshDatabasePlace } from '../harness/database.ts'
 import { insertDocumentRows } from '../harness/document-rows.ts'
+import { openDatabases } from '../harness/statements.ts'
 import { createApiClient, expectStatus, startSeparatePortico } from '../harness/portico.ts'
 
 /** Work on many rows in the background, whose process is killed. On a server its lease expires 30 s after the last renewal. */

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openDatabases } from '../../src/platform/database/index.ts'
+import { openDatabases } from '../harness/statements.ts'
 import { silentLog, systemClock } from '../../src/platform/kernel/index.ts'
 import { type DatabasePlace, freshDatabasePlace } from '../harness/database.ts'
 import { readLedgerTables } from '../harness/ledger-crash/ledger-tables.ts'

@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { type Databases, openDatabases } from '../../src/platform/database/index.ts'
+import { type OpenedDatabases, openDatabases } from '../harness/statements.ts'
 import { silentLog, systemClock } from '../../src/platform/kernel/index.ts'
 import { type DatabasePlace, freshDatabasePlace, makeTestFolder, withoutPooler } from '../harness/database.ts'
 import { runOnServer } from '../harness/database-template.ts'
@@ -71,7 +71,7 @@ function rowsOf(dump: string): Record<string, number> {
   return rows
 }
 
-async function countRows(databases: Databases, name: 'control' | 'corpus', tables: string[]) {
+async function countRows(databases: OpenedDatabases, name: 'control' | 'corpus', tables: string[]) {
   const counts: Record<string, number> = {}
   for (const table of tables) {
     const [row] = await databases[name].query<{ rows: number }>(`select count(*)::int as rows from ${table}`)

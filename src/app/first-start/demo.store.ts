@@ -1,10 +1,10 @@
-import type { Database } from '../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../platform/database/index.ts'
 import { serviceActor } from '../../tenants/operators/index.ts'
 import type { Organisation, OrganisationStore } from '../../tenants/organisations/index.ts'
 import type { Space, SpaceStore } from '../../chat/spaces/index.ts'
 
 export interface DemoStoreDependencies {
-  database: Database
+  database: OwnedDatabase
   organisationStore: Pick<OrganisationStore, 'insertWithin'>
   spaceStore: Pick<SpaceStore, 'insertWithin'>
 }

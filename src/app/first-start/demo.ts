@@ -13,6 +13,7 @@ import { makeOrganisation, type Organisation } from '../../tenants/organisations
 import type { Parts } from '../compose.ts'
 import { makeSpace, type Space } from '../../chat/spaces/index.ts'
 import { createDemoStore } from './demo.store.ts'
+import { sharedOwner } from '../../platform/kernel/index.ts'
 
 export interface Demo {
   apiKey: string
@@ -60,7 +61,7 @@ const welcomeWaitMs = 15_000
  */
 export async function ensureDemo(parts: DemoParts, show: (demo: Demo) => Promise<void>): Promise<void> {
   const { control: database, organisationStore, spaceStore, organisations, changeFeed, log } = parts
-  const store = createDemoStore({ database, organisationStore, spaceStore })
+  const store = createDemoStore({ database: database.for(sharedOwner), organisationStore, spaceStore })
   await store.insertOnce(...makeDemo(parts))
   const unfinished = await store.loadUnfinished()
   if (!unfinished) return

@@ -5,7 +5,7 @@ import { removeJournal } from '../../gateway/billing/index.ts'
 import { type Config, loadConfig } from '../config/index.ts'
 import {
   checkTarget,
-  type Database,
+  type OwnedDatabase,
   type Databases,
   endMove,
   moveDatabase,
@@ -14,7 +14,7 @@ import {
   openDatabases,
 } from '../../platform/database/index.ts'
 import { type BlobStore, createFolderBlobStore } from '../../documents/documents/index.ts'
-import { createUuid, silentLog, systemClock } from '../../platform/kernel/index.ts'
+import { createUuid, sharedOwner, silentLog, systemClock } from '../../platform/kernel/index.ts'
 import { movedMark } from '../moved-mark.ts'
 import { openBlobStore } from '../parts/document-stores.ts'
 
@@ -98,17 +98,22 @@ async function move(
   }
   writeMark(dataFolder, mark)
   const journal = path.join(dataFolder, 'ledger-journal')
-  await removeJournal({ clock: systemClock, log: silentLog, database: source.control, folder: journal })
+  await removeJournal({
+    clock: systemClock,
+    log: silentLog,
+    database: source.control.for(sharedOwner),
+    folder: journal,
+  })
   const moved: Partial<Record<(typeof names)[number], MovedRows>> = {}
   for (const name of names) {
     moved[name] = await moveDatabase({
-      source: source[name],
-      target: target[name],
+      source: source[name].for(sharedOwner),
+      target: target[name].for(sharedOwner),
       moveId: mark.moveId,
       onProgress: (text) => report(`${name}: ${text}`),
     })
   }
-  const files = await checkFiles(config, source.corpus, report)
+  const files = await checkFiles(config, source.corpus.for(sharedOwner), report)
   const result = { control: moved.control!, corpus: moved.corpus!, files }
   writeMark(dataFolder, { ...mark, finishedAt: new Date().toISOString(), report: result })
   await endMove(target)
@@ -119,7 +124,10 @@ async function move(
 async function checkTargets(source: Databases, target: Databases, { moveId, finishedAt }: MoveMark): Promise<boolean> {
   try {
     const copied = []
-    for (const name of names) copied.push(await checkTarget({ source: source[name], target: target[name], moveId }))
+    for (const name of names)
+      copied.push(
+        await checkTarget({ source: source[name].for(sharedOwner), target: target[name].for(sharedOwner), moveId }),
+      )
     return copied.every(Boolean)
   } catch (error) {
     // The server is in use since its end.
@@ -144,7 +152,7 @@ const namedMissing = 20
  * Uploaded files stay in the data folder, unless the configuration names an object store: it gets those that it does not have. Looks for the file
  * of every document.
  */
-async function checkFiles(config: Config, corpus: Database, report: Report): Promise<MoveReport['files']> {
+async function checkFiles(config: Config, corpus: OwnedDatabase, report: Report): Promise<MoveReport['files']> {
   const folder = await createFolderBlobStore(path.join(config.settings.dataFolder, 'blobs'))
   const store = config.settings.documents.blobs.kind === 'folder' ? folder : await openBlobStore(config)
   const files: MoveReport['files'] = { store: store.label, found: 0, uploaded: 0, missing: [] }
@@ -163,7 +171,7 @@ async function checkFiles(config: Config, corpus: Database, report: Report): Pro
   return files
 }
 
-async function* blobKeys(corpus: Database): AsyncIterable<string> {
+async function* blobKeys(corpus: OwnedDatabase): AsyncIterable<string> {
   let after = ''
   for (;;) {
     const rows = await corpus.query<{ key: string }>(

@@ -2,6 +2,7 @@ import { createErasureKeys, deriveErasureKeys, type ErasureKeys, hasErasures } f
 import { type Database, DatabaseStartError } from '../../platform/database/index.ts'
 import type { Log, SecretBox } from '../../platform/kernel/index.ts'
 import { openInstallationKey } from '../../tenants/operators/index.ts'
+import { sharedOwner } from '../../platform/kernel/index.ts'
 
 interface ErasureKeysDependencies {
   control: Database
@@ -19,7 +20,7 @@ export async function openErasureKeys({
   secretBox,
   log,
 }: ErasureKeysDependencies): Promise<ErasureKeys> {
-  const keys = await openInstallationKey({ control, secretBox, log }, 'erasures', {
+  const keys = await openInstallationKey({ control: control.for(sharedOwner), secretBox, log }, 'erasures', {
     make: () => deriveErasureKeys(secretKey),
     async beforeFirst() {
       if (secondSecretKey !== undefined && (await hasErasures(control))) throw unstoredKeys()

@@ -1,5 +1,5 @@
 import type { LedgerService } from '../../gateway/billing/index.ts'
-import type { Database } from '../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../platform/database/index.ts'
 import { type Clock, describeError, type Log, type Role, runsJobs, withDeadline } from '../../platform/kernel/index.ts'
 
 /** Longest wait for a database. On a server /readyz is 503 then. An embedded one is named slow early enough for probes that wait for 2 s. */
@@ -12,14 +12,14 @@ const longestGapMs = 5_000
 const listAgeMs = 1_000
 
 interface ReadinessDependencies {
-  databases: readonly Pick<Database, 'name' | 'engine' | 'query'>[]
+  databases: readonly Pick<OwnedDatabase, 'name' | 'engine' | 'query'>[]
   ledger: Pick<LedgerService, 'reasonToRefuse' | 'loadLiveInstances'>
   role: Role
   isStopping: () => boolean
   clock: Pick<Clock, 'monotonicMs'>
   log: Log
   /** For tests. */
-  waitMs?: Record<Database['engine'], number>
+  waitMs?: Record<OwnedDatabase['engine'], number>
 }
 
 /** What /readyz answers. */

@@ -11,6 +11,7 @@ import {
   type SealedColumn,
 } from '../../tenants/operators/index.ts'
 import { webhookSecretsColumn } from '../../tenants/organisations/index.ts'
+import { sharedOwner } from '../../platform/kernel/index.ts'
 
 interface ReencryptionDependencies {
   control: Database
@@ -21,7 +22,7 @@ interface ReencryptionDependencies {
 
 /** Everything that is stored encrypted with the secret key. */
 export function openReencryption({ control, secretBox, accounts, clock }: ReencryptionDependencies) {
-  const inColumn = (column: SealedColumn) => () => reencryptColumn(control, secretBox, column)
+  const inColumn = (column: SealedColumn) => () => reencryptColumn(control.for(sharedOwner), secretBox, column)
   return createReencryption({
     kinds: {
       providers: inColumn(providerSecretsColumn),
@@ -30,7 +31,7 @@ export function openReencryption({ control, secretBox, accounts, clock }: Reencr
       secondFactors: () => accounts.reencrypt(),
       installationKeys: inColumn(installationKeysColumn),
     },
-    record: (actor, nowMs, counts) => recordReencryption(control, actor, nowMs, counts),
+    record: (actor, nowMs, counts) => recordReencryption(control.for(sharedOwner), actor, nowMs, counts),
     clock,
   })
 }

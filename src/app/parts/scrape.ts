@@ -6,6 +6,7 @@ import { type Clock, describeError, type Log, roles } from '../../platform/kerne
 import type { LiveCatalogue } from '../../gateway/models/index.ts'
 import type { Router } from '../../gateway/routing/index.ts'
 import { picoUsdPerUsd } from './ledger-metrics.ts'
+import { sharedOwner } from '../../platform/kernel/index.ts'
 
 /** More frequent scrapes read the same values. */
 const minimumAgeMs = 5_000
@@ -42,8 +43,12 @@ export function createScrape({
 
   async function read(): Promise<void> {
     const [budgets, depths, instances] = await Promise.all([
-      loadBudgetsLeft(control, { nowMs: clock.now(), limit: maximumOrganisations, timeoutMs: scrapeTimeoutMs }),
-      corpus ? loadQueueDepths(corpus, scrapeTimeoutMs) : [],
+      loadBudgetsLeft(control.for(sharedOwner), {
+        nowMs: clock.now(),
+        limit: maximumOrganisations,
+        timeoutMs: scrapeTimeoutMs,
+      }),
+      corpus ? loadQueueDepths(corpus.for(sharedOwner), scrapeTimeoutMs) : [],
       ledger.loadLiveInstances(),
     ])
     metrics.budgetLeftUsd.reset()

@@ -1,4 +1,4 @@
-import type { Database, SqlValue } from '../../platform/database/index.ts'
+import type { OwnedDatabase, SqlValue } from '../../platform/database/index.ts'
 
 export interface ConversationFilter {
   /** The last answer is of this time; `from` included, `to` not. */
@@ -58,7 +58,7 @@ const searchedMost = 5_000
 
 /** Newest first. */
 export async function loadConversations(
-  database: Database,
+  database: OwnedDatabase,
   spaceId: string,
   filter: ConversationFilter,
   { after, limit }: { after: ListPlace | null; limit: number },
@@ -86,7 +86,7 @@ export async function loadConversations(
 }
 
 /** The store of a Space; undefined where nothing was stored since it was turned on. */
-export async function findStore(database: Database, spaceId: string) {
+export async function findStore(database: OwnedDatabase, spaceId: string) {
   const [store] = await database.query<{ id: string; conversations: bigint; turns: bigint; bytes: bigint }>(
     `SELECT id, conversations, turns, bytes FROM conversation_stores WHERE space_id = $1`,
     [spaceId],
@@ -120,7 +120,7 @@ function conditionsOf(storeId: string, { from, to, user, having }: ConversationF
 }
 
 async function searchTexts(
-  database: Database,
+  database: OwnedDatabase,
   storeId: string,
   filter: ConversationFilter & { search: string },
   { after, limit }: { after: ListPlace | null; limit: number },
@@ -143,7 +143,7 @@ async function searchTexts(
 
 /** The next conversations, at least one, and whether a text of theirs has the words. */
 function searchTextsOf(
-  database: Database,
+  database: OwnedDatabase,
   storeId: string,
   filter: ConversationFilter & { search: string },
   after: ListPlace | null,

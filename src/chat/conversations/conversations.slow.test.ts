@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { makeTestFolder } from '../../../test/harness/database.ts'
 import { createLedger } from '../../gateway/billing/index.ts'
 import { later, settledCall } from '../../gateway/billing/testing/journal-stage.ts'
-import type { Database } from '../../platform/database/index.ts'
+import type { TestDatabase } from '../../../test/harness/statements.ts'
 import { createUuid, formatPicoUsd, type Log, silentLog, systemClock } from '../../platform/kernel/index.ts'
 import { conversationLimits } from './limits.ts'
 import {
@@ -164,7 +164,7 @@ describe('answers of a Space', () => {
     const { control } = stage.databases
     const lines: unknown[] = []
     const log = { ...silentLog, warn: (fields: unknown, text: unknown) => void lines.push([fields, text]) } as Log
-    const failing: Database = {
+    const failing: TestDatabase = {
       ...control,
       for: () => failing,
       transaction: (work, options) =>
@@ -185,7 +185,7 @@ describe('answers of a Space', () => {
   test('are stored once when a write is repeated', async () => {
     const { control } = stage.databases
     let writes = 0
-    const doubting: Database = {
+    const doubting: TestDatabase = {
       ...control,
       for: () => doubting,
       async transaction(work, options) {

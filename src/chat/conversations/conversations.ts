@@ -7,6 +7,7 @@ import { removeOld } from './retention.store.ts'
 import type { AskedQuestion, GivenAnswer } from './turn.ts'
 import { createTurnWriter } from './turn-writer.ts'
 import { writeTurns } from './write-turns.store.ts'
+import { sharedOwner } from '../../platform/kernel/index.ts'
 
 export interface ConversationService {
   /** Keeps a question of a Space with `keepConversations`. Call the result once, with what became of it. Neither throws or waits. */
@@ -37,7 +38,8 @@ export function createConversations({
   log,
 }: ConversationDependencies): ConversationService {
   const writer = createTurnWriter({
-    write: (spaceId, turns) => writeTurns(database, spaceId, turns, { nowMs: clock.now(), subjectDigest }),
+    write: (spaceId, turns) =>
+      writeTurns(database.for(sharedOwner), spaceId, turns, { nowMs: clock.now(), subjectDigest }),
     log,
   })
   /** Resolves when every answer that has ended is with the writer, in the order of their ends. */
@@ -52,7 +54,7 @@ export function createConversations({
   const sweeps = repeatWork({
     clock,
     everyMs: sweepEveryMs,
-    work: (signal) => removeOld(database, clock.now(), signal),
+    work: (signal) => removeOld(database.for(sharedOwner), clock.now(), signal),
     onFailed: (error) => log.warn({ reason: describeError(error) }, 'old conversations could not be removed'),
   })
 

@@ -1,4 +1,4 @@
-import type { Database, Queryable, SqlValue } from '../../platform/database/index.ts'
+import type { OwnedDatabase, Queryable, SqlValue } from '../../platform/database/index.ts'
 import { type Actor, recordAdminChange } from '../../tenants/operators/index.ts'
 import type { OrganisationId } from '../../platform/kernel/index.ts'
 import type { Erasure } from './erasure.ts'
@@ -15,7 +15,7 @@ export interface LoggedChange {
 const options = { timeoutMs: 60_000, background: true }
 
 /** Erases in short transactions until nothing is left, and writes one entry of the admin log, also when it fails halfway. */
-export async function erase(database: Database, change: LoggedChange, erasure: Erasure): Promise<Removed> {
+export async function erase(database: OwnedDatabase, change: LoggedChange, erasure: Erasure): Promise<Removed> {
   if (erasure.scope === 'space') return eraseAll(database, change)
   const total: Removed = { conversations: 0, turns: 0 }
   const add = ({ conversations, turns }: Removed) => {
@@ -35,7 +35,7 @@ export async function erase(database: Database, change: LoggedChange, erasure: E
 }
 
 const eraseBatch = (
-  database: Database,
+  database: OwnedDatabase,
   { spaceId, atMs }: LoggedChange,
   erasure: Exclude<Erasure, { scope: 'space' }>,
 ) =>
@@ -73,7 +73,7 @@ function conditionOf(
 }
 
 /** Detaches the whole store from its Space: it can no longer be read, and a job deletes its rows. */
-const eraseAll = (database: Database, change: LoggedChange): Promise<Removed> =>
+const eraseAll = (database: OwnedDatabase, change: LoggedChange): Promise<Removed> =>
   database.transaction(async (transaction) => {
     const [store] = await transaction.query<{ conversations: bigint; turns: bigint }>(
       `UPDATE conversation_stores SET space_id = NULL WHERE space_id = $1 RETURNING conversations, turns`,

@@ -1,11 +1,11 @@
 import type { AnswerRatingBody } from '../../contract/answer-ratings.ts'
-import type { Database } from '../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../platform/database/index.ts'
 
 const points = { up: 1, down: -1 } as const
 
 /** Replaces the rating of a stored answer; null removes it. False if the Space has not stored an answer of this request, for this user if one is given. */
 export function rateTurn(
-  database: Database,
+  database: OwnedDatabase,
   { spaceId, requestId, user, atMs }: { spaceId: string; requestId: string; user: string | null; atMs: number },
   given: AnswerRatingBody | null,
 ): Promise<boolean> {

@@ -1,11 +1,11 @@
-import type { Database } from '../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../platform/database/index.ts'
 import { removalBatch, removeTurns } from './turn-removal.store.ts'
 
 const options = { timeoutMs: 60_000, background: true }
 const storesPerPage = 100
 
 /** Deletes, in short transactions, what is detached from its Space and what is older than the Space keeps it. */
-export async function removeOld(database: Database, nowMs: number, signal: AbortSignal): Promise<void> {
+export async function removeOld(database: OwnedDatabase, nowMs: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && (await deleteDetached(database))) continue
   let after = '00000000-0000-0000-0000-000000000000'
   while (!signal.aborted) {
@@ -26,7 +26,7 @@ export async function removeOld(database: Database, nowMs: number, signal: Abort
   }
 }
 
-const removeBefore = (database: Database, storeId: string, before: Date) =>
+const removeBefore = (database: OwnedDatabase, storeId: string, before: Date) =>
   database.transaction(async (transaction) => {
     await transaction.query(`SELECT FROM conversation_stores WHERE id = $1 FOR UPDATE`, [storeId])
     const { turns } = await removeTurns(
@@ -40,7 +40,7 @@ const removeBefore = (database: Database, storeId: string, before: Date) =>
   }, options)
 
 /** Deletes a part of one detached store. False: there is none that another instance does not work on. */
-const deleteDetached = (database: Database): Promise<boolean> =>
+const deleteDetached = (database: OwnedDatabase): Promise<boolean> =>
   database.transaction(async (transaction) => {
     const [store] = await transaction.query<{ id: string }>(
       `SELECT id FROM conversation_stores WHERE space_id IS NULL ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`,

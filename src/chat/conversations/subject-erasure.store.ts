@@ -1,4 +1,4 @@
-import type { Database, Queryable, SqlValue } from '../../platform/database/index.ts'
+import type { Database, OwnedDatabase, Queryable, SqlValue } from '../../platform/database/index.ts'
 import type { ConversationService } from './conversations.ts'
 import { removalBatch, type Removed, removeTurns } from './turn-removal.store.ts'
 
@@ -69,7 +69,7 @@ interface Store {
 }
 
 /** Pages of turns of the subject, of one Space each. A page may be removed before the next one is read. */
-async function* findTurns(database: Database, subject: TurnSubject, signal: AbortSignal) {
+async function* findTurns(database: OwnedDatabase, subject: TurnSubject, signal: AbortSignal) {
   const stores = await database.query<Store>(
     `SELECT k.id, k.space_id AS "spaceId" FROM conversation_stores k JOIN spaces s ON s.id = k.space_id
       WHERE s.organisation_id = $1 ORDER BY k.id`,
@@ -89,7 +89,7 @@ async function* findTurns(database: Database, subject: TurnSubject, signal: Abor
 }
 
 /** The turns of a visitor have an index; for a document every turn is read. */
-function loadPage(database: Database, storeId: string, { kind, value, requestedAt }: TurnSubject, after?: Place) {
+function loadPage(database: OwnedDatabase, storeId: string, { kind, value, requestedAt }: TurnSubject, after?: Place) {
   const isUser = kind === 'user'
   const parameters: SqlValue[] = isUser
     ? [storeId, value, requestedAt]

@@ -1,4 +1,4 @@
-import type { Database, SqlValue } from '../../platform/database/index.ts'
+import type { OwnedDatabase, SqlValue } from '../../platform/database/index.ts'
 import type { RequestId } from '../../platform/kernel/index.ts'
 import { columns, findStore, firstTurn, type ListedConversation } from './conversation-list.store.ts'
 import type { CitedDocument, Message, Outcome, UsedSource } from './turn.ts'
@@ -42,7 +42,7 @@ const turnColumns = `conversation_id AS "conversationId", number, follows, user_
 
 /** One conversation with its turns after the number `after`, in their order; `next` is null at the end. */
 export async function loadConversation(
-  database: Database,
+  database: OwnedDatabase,
   { spaceId, conversationId, after }: { spaceId: string; conversationId: string; after: number },
 ): Promise<{ conversation: ListedConversation; turns: StoredTurn[]; next: number | null } | undefined> {
   const [conversation] = await database.query<ListedConversation>(
@@ -66,7 +66,7 @@ export async function loadConversation(
 
 /** The first rows, as long as they fit into `pageBytes`; at least one. */
 function loadTurns(
-  database: Database,
+  database: OwnedDatabase,
   { where, order, limit }: { where: string; order: string; limit: number },
   parameters: readonly SqlValue[],
 ): Promise<StoredTurn[]> {
@@ -90,7 +90,7 @@ export interface ExportFilter {
 
 /** Turns of a Space, oldest first, in pages. What is removed meanwhile is left out. */
 export async function* loadAllTurns(
-  database: Database,
+  database: OwnedDatabase,
   spaceId: string,
   { from, to, user, conversationId }: ExportFilter,
 ): AsyncGenerator<StoredTurn[]> {
@@ -128,7 +128,7 @@ export interface BilledCall {
 }
 
 /** The calls of the model that these answers made, from the ledger: of answers whose receipts are not stored. */
-export async function loadBilledCalls(database: Database, requestIds: readonly string[]): Promise<BilledCall[]> {
+export async function loadBilledCalls(database: OwnedDatabase, requestIds: readonly string[]): Promise<BilledCall[]> {
   if (requestIds.length === 0) return []
   return database.query<BilledCall>(
     `SELECT request_id AS "requestId", billed_pico_usd AS "billedPicoUsd" FROM ledger_entries

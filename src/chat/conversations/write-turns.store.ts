@@ -1,4 +1,4 @@
-import { type Database, DatabaseError, type Queryable } from '../../platform/database/index.ts'
+import { type OwnedDatabase, DatabaseError, type Queryable } from '../../platform/database/index.ts'
 import { createUuid, describeError } from '../../platform/kernel/index.ts'
 import { conversationLimits } from './limits.ts'
 import { type KnownTurn, type PlacedTurn, placeTurns } from './place-turns.ts'
@@ -28,7 +28,7 @@ interface WriteContext {
  * whose visitor or document was erased.
  */
 export async function writeTurns(
-  database: Database,
+  database: OwnedDatabase,
   spaceId: string,
   turns: readonly NewTurn[],
   { nowMs, subjectDigest }: WriteContext,
@@ -44,7 +44,7 @@ export async function writeTurns(
 }
 
 function addTurns(
-  database: Database,
+  database: OwnedDatabase,
   spaceId: string,
   turns: readonly NewTurn[],
   { nowMs, subjectDigest }: WriteContext,

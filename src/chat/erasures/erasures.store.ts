@@ -1,6 +1,6 @@
 import type { Erasure, ErasureCertificate, ErasedKind, ErasureKind, RemovedCounts } from '../../contract/erasures.ts'
 import type { Database, Queryable } from '../../platform/database/index.ts'
-import { createUuid, type OrganisationId } from '../../platform/kernel/index.ts'
+import { createUuid, type OrganisationId, sharedOwner } from '../../platform/kernel/index.ts'
 import { type Actor, recordAdminChange, type SealedColumn } from '../../tenants/operators/index.ts'
 import type { ErasurePlan } from './erasure-step.ts'
 
@@ -37,7 +37,9 @@ export type ErasureStore = ReturnType<typeof createErasureStore>
 
 /** Of any organisation, complete or not. */
 export async function hasErasures(database: Database): Promise<boolean> {
-  const [row] = await database.query<{ found: boolean }>(`SELECT EXISTS (SELECT FROM erasures) AS found`)
+  const [row] = await database
+    .for(sharedOwner)
+    .query<{ found: boolean }>(`SELECT EXISTS (SELECT FROM erasures) AS found`)
   return row!.found
 }
 
@@ -47,13 +49,14 @@ const background = { timeoutMs: 60_000, background: true }
 
 /** SQL of the table `erasures`. */
 export function createErasureStore(database: Database) {
+  const shared = database.for(sharedOwner)
   return {
     accept: (erasure: NewErasure): Promise<string> =>
       database.for(erasure.organisationId).transaction((transaction) => insert(transaction, erasure)),
 
     /** The next one that no instance works on. */
     async claim(): Promise<ClaimedErasure | undefined> {
-      const [claimed] = await database.query<ClaimedErasure>(
+      const [claimed] = await shared.query<ClaimedErasure>(
         `UPDATE erasures SET held_until = now() + make_interval(secs => $1)
           WHERE id = (SELECT id FROM erasures WHERE completed_at IS NULL AND held_until <= now()
                        ORDER BY held_until, id LIMIT 1 FOR UPDATE SKIP LOCKED)
@@ -65,13 +68,13 @@ export function createErasureStore(database: Database) {
       return claimed
     },
     async hold(id: string): Promise<void> {
-      await database.execute(
+      await shared.execute(
         `UPDATE erasures SET held_until = now() + make_interval(secs => $2) WHERE id = $1 AND completed_at IS NULL`,
         [id, holdSeconds],
       )
     },
     async release(id: string, afterSeconds: number, failure: string | null): Promise<void> {
-      await database.execute(
+      await shared.execute(
         `UPDATE erasures SET held_until = now() + make_interval(secs => $2), failure = $3
           WHERE id = $1 AND completed_at IS NULL`,
         [id, afterSeconds, failure],
@@ -79,19 +82,22 @@ export function createErasureStore(database: Database) {
     },
     /** After it, every writer of conversations sees the erasures that were accepted before: it waits for those that began earlier. */
     async waitForWriters(): Promise<void> {
-      await database.transaction(
+      await shared.transaction(
         (transaction) => transaction.execute(`LOCK TABLE conversation_stores IN EXCLUSIVE MODE`),
-        { timeoutMs: 10_000, background: true },
+        {
+          timeoutMs: 10_000,
+          background: true,
+        },
       )
     },
 
     add,
     async loadPlan(id: string): Promise<ErasurePlan> {
-      const [row] = await database.query<{ plan: ErasurePlan }>(`SELECT plan FROM erasures WHERE id = $1`, [id])
+      const [row] = await shared.query<{ plan: ErasurePlan }>(`SELECT plan FROM erasures WHERE id = $1`, [id])
       return row?.plan ?? {}
     },
     async savePlan(id: string, plan: ErasurePlan, removed: RemovedCounts): Promise<void> {
-      await database.execute(
+      await shared.execute(
         `UPDATE erasures SET plan = $2::jsonb, removed = removed || $3::jsonb WHERE id = $1 AND completed_at IS NULL`,
         [id, JSON.stringify(plan), JSON.stringify(removed)],
       )
@@ -99,7 +105,7 @@ export function createErasureStore(database: Database) {
 
     /** False: another instance has completed it, or it was requested again meanwhile. */
     complete: (claimed: ClaimedErasure, atMs: number, certify: Certify): Promise<boolean> =>
-      database.transaction((transaction) => complete(transaction, claimed, atMs, certify)),
+      shared.transaction((transaction) => complete(transaction, claimed, atMs, certify)),
 
     async load(organisationId: string, id: string): Promise<Erasure | undefined> {
       const rows = await database
@@ -117,7 +123,7 @@ export function createErasureStore(database: Database) {
       return { items: rows.slice(0, limit).map(render), hasMore: rows.length > limit }
     },
     async findLogEntries(ids: readonly string[]): Promise<Set<string>> {
-      const rows = await database.query<{ id: string }>(`SELECT id FROM admin_log WHERE id = ANY($1::uuid[])`, [ids])
+      const rows = await shared.query<{ id: string }>(`SELECT id FROM admin_log WHERE id = ANY($1::uuid[])`, [ids])
       return new Set(rows.map(({ id }) => id))
     },
   }

@@ -1,5 +1,5 @@
 import { goldenLimits, type GoldenMessages } from '../../contract/golden-questions.ts'
-import type { Database, Queryable } from '../../platform/database/index.ts'
+import type { OwnedDatabase, Queryable } from '../../platform/database/index.ts'
 import type { NamedDocument } from '../../documents/documents/index.ts'
 import { AppError, isUuid, type OrganisationId, type SpaceId } from '../../platform/kernel/index.ts'
 import { type Actor, type NewAdminLogEntry, recordAdminChange } from '../../tenants/operators/index.ts'
@@ -7,7 +7,7 @@ import { describeForLog, type GoldenQuestion, hashesOf, questionOf } from './gol
 
 export type GoldenQuestionStore = ReturnType<typeof createGoldenQuestionStore>
 
-export function createGoldenQuestionStore(database: Database) {
+export function createGoldenQuestionStore(database: OwnedDatabase) {
   return {
     /** The oldest first. */
     async loadPage({ spaceId, search = null, limit, offset }: PageFilter) {
@@ -59,7 +59,7 @@ export function createGoldenQuestionStore(database: Database) {
   }
 }
 
-const insert = (database: Database, question: GoldenQuestion, actor: Actor) =>
+const insert = (database: OwnedDatabase, question: GoldenQuestion, actor: Actor) =>
   database.transaction(async (transaction) => {
     await lockSpace(transaction, question.spaceId)
     await assertRoom(transaction, question.spaceId)
@@ -74,7 +74,7 @@ interface Place {
 }
 
 const update = (
-  database: Database,
+  database: OwnedDatabase,
   { spaceId, id }: Place,
   makeNext: (current: GoldenQuestion) => GoldenQuestion,
   actor: Actor,
@@ -91,7 +91,7 @@ const update = (
     return next
   })
 
-const remove = (database: Database, { spaceId, id }: Place, { actor, nowMs }: { actor: Actor; nowMs: number }) =>
+const remove = (database: OwnedDatabase, { spaceId, id }: Place, { actor, nowMs }: { actor: Actor; nowMs: number }) =>
   database.transaction(async (transaction) => {
     const current = await lock(transaction, spaceId, id)
     if (!current) return false

@@ -1,5 +1,5 @@
 import type { GoldenResultBody, GoldenResultsQuery } from '../../contract/golden-runs.ts'
-import type { Database } from '../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../platform/database/index.ts'
 import type { NamedDocument } from '../../documents/documents/index.ts'
 import type { GoldenContent } from './golden-question.ts'
 import type { MeasuredAnswer } from './measure-answer.ts'
@@ -37,7 +37,7 @@ export interface GoldenResult {
   requestId: string | null
 }
 
-export function createGoldenResultStore(database: Database) {
+export function createGoldenResultStore(database: OwnedDatabase) {
   return {
     /** The places of the questions without a result, in order. */
     async loadPending(runId: string): Promise<number[]> {
@@ -98,7 +98,7 @@ export function createGoldenResultStore(database: Database) {
   }
 }
 
-async function loadPage(database: Database, runId: string, { limit, offset, only = null }: PageQuery) {
+async function loadPage(database: OwnedDatabase, runId: string, { limit, offset, only = null }: PageQuery) {
   const matching = `golden_results c
       JOIN golden_runs r ON r.id = c.run_id
       LEFT JOIN golden_results b ON b.run_id = r.previous_run_id AND b.question_id = c.question_id AND r.ended_at IS NOT NULL

@@ -1,6 +1,6 @@
 import { addToOutbox } from '../../gateway/billing/index.ts'
 import type { GoldenRunMeasures, GoldenRunState, GoldenStopReason } from '../../contract/golden-runs.ts'
-import type { Database, Queryable } from '../../platform/database/index.ts'
+import type { OwnedDatabase, Queryable } from '../../platform/database/index.ts'
 import { AppError, createUuid, isUuid, type OrganisationId, type SpaceId } from '../../platform/kernel/index.ts'
 import { type Actor, recordAdminChange } from '../../tenants/operators/index.ts'
 import type { SpaceSnapshot } from './configuration.ts'
@@ -35,7 +35,7 @@ export interface RunCounts {
   comparison: { runId: string; worse: number; better: number; measures: GoldenRunMeasures } | null
 }
 
-export function createGoldenRunStore(database: Database) {
+export function createGoldenRunStore(database: OwnedDatabase) {
   return {
     /** Throws `space_not_found`, and `conflict` while a run of the Space has not ended. */
     insert: (run: NewGoldenRun, actor: Actor) => database.transaction((transaction) => insert(transaction, run, actor)),
@@ -239,7 +239,7 @@ function regressionEvent(run: EndedRun, { measures, nowMs }: RunEnding) {
  * The newest scheduled run that got worse, with the questions that have not passed since: those that the newest completed run of the
  * Space has not answered well either.
  */
-async function loadRegression(database: Database, spaceId: string): Promise<Regression | undefined> {
+async function loadRegression(database: OwnedDatabase, spaceId: string): Promise<Regression | undefined> {
   const [row] = await database.query<{ runId: string; endedAt: Date; worse: number }>(
     `SELECT * FROM (
        SELECT r.id AS "runId", r.ended_at AS "endedAt", (${countWorse} AND EXISTS (
@@ -258,7 +258,7 @@ async function loadRegression(database: Database, spaceId: string): Promise<Regr
 /** Older regressions are not looked for, so that a page of 500 questions loads at once. */
 const maximumComparedRuns = 5
 
-async function loadCounts(database: Database, runIds: readonly string[]): Promise<Map<string, RunCounts>> {
+async function loadCounts(database: OwnedDatabase, runIds: readonly string[]): Promise<Map<string, RunCounts>> {
   const rows = await database.query<{
     runId: string
     outcomes: Record<string, number>

@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../../platform/database/index.ts'
+import type { OwnedDatabase, Queryable } from '../../platform/database/index.ts'
 import { AppError, type OrganisationId, type SpaceId } from '../../platform/kernel/index.ts'
 import { type Actor, changedFields, recordAdminChange } from '../../tenants/operators/index.ts'
 import { defaultGoldenSettings, type GoldenSettingValues } from './settings-change.ts'
@@ -10,7 +10,7 @@ export interface StoredGoldenSettings {
 
 export type GoldenSettingsStore = ReturnType<typeof createGoldenSettingsStore>
 
-export function createGoldenSettingsStore(database: Database) {
+export function createGoldenSettingsStore(database: OwnedDatabase) {
   return {
     load: (spaceId: string) => loadRow(database, spaceId),
     /**

@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../../platform/database/index.ts'
+import type { OwnedDatabase, Queryable } from '../../platform/database/index.ts'
 import type { OrganisationId, SpaceId } from '../../platform/kernel/index.ts'
 import { type Actor, recordAdminChange } from '../../tenants/operators/index.ts'
 import { assertRoom, type GoldenQuestion } from './golden-question.ts'
@@ -10,7 +10,7 @@ export const questionsPerPart = 25
 export type GoldenTransferStore = ReturnType<typeof createGoldenTransferStore>
 
 /** Many golden questions at once, for export and import. */
-export function createGoldenTransferStore(database: Database) {
+export function createGoldenTransferStore(database: OwnedDatabase) {
   return {
     /** The ids of all questions, the oldest first. */
     async loadIds(spaceId: string): Promise<string[]> {
@@ -68,7 +68,7 @@ interface ImportRequest {
 }
 
 const insertMany = (
-  database: Database,
+  database: OwnedDatabase,
   space: SpaceKey,
   questions: readonly GoldenQuestion[],
   { given, actor, nowMs }: ImportRequest,

@@ -1,4 +1,5 @@
 import type { Database, Queryable } from '../../platform/database/index.ts'
+import { sharedOwner } from '../../platform/kernel/index.ts'
 
 /** Bounds of the stored rows. */
 export const insightLimits = {
@@ -83,7 +84,7 @@ export function createInsightStore(database: Database) {
   return {
     /** Adds the counts. Rows of Spaces that no longer exist are left out. */
     add: (batch: InsightBatch) =>
-      database.transaction(async (transaction) => {
+      database.for(sharedOwner).transaction(async (transaction) => {
         await addCitations(transaction, batch.citations)
         await addAnswers(transaction, batch.answers)
         await addQuestions(transaction, batch.questions)
@@ -269,8 +270,8 @@ async function prune(database: Database, nowMs: number): Promise<void> {
   const overDay = new Date(nowMs - 2 * dayMs).toISOString().slice(0, 10)
   const options = { timeoutMs: maintenanceTimeoutMs }
   for (const table of ['insight_citations', 'insight_answers'])
-    await database.execute(`DELETE FROM ${table} WHERE day < $1::date`, [oldestDay], options)
-  await database.execute(
+    await database.for(sharedOwner).execute(`DELETE FROM ${table} WHERE day < $1::date`, [oldestDay], options)
+  await database.for(sharedOwner).execute(
     `DELETE FROM insight_citations c USING (
        SELECT organisation_id, day, space_id, document_id FROM (
          SELECT organisation_id, day, space_id, document_id,
@@ -282,7 +283,7 @@ async function prune(database: Database, nowMs: number): Promise<void> {
     [overDay, insightLimits.documentsPerDay],
     options,
   )
-  await database.execute(
+  await database.for(sharedOwner).execute(
     `DELETE FROM insight_questions q USING spaces s
       WHERE s.id = q.space_id AND (q.last_asked_at < $1 OR NOT ${keepsQuestions})`,
     [new Date(nowMs - insightLimits.questionDays * dayMs)],

@@ -1,7 +1,7 @@
 import type { DocumentFormat } from '../../contract/documents.ts'
 import type { DocumentWarning } from '../../contract/documents.ts'
 import { spaceArchiveLimits } from '../../contract/space-archives.ts'
-import { type Database, decodeVector } from '../../platform/database/index.ts'
+import { type OwnedDatabase, decodeVector } from '../../platform/database/index.ts'
 import {
   type EmbeddingVersion,
   type IndexedChunk,
@@ -43,7 +43,7 @@ const documentsPerPage = 100
 const { chunkTextBytes, chunksOfPart, headings, pageStarts } = spaceArchiveLimits
 
 /** Reads a Space for its export, in short statements: on the embedded engine everything else waits for them. */
-export function createExportedSpaceStore(database: Database) {
+export function createExportedSpaceStore(database: OwnedDatabase) {
   return {
     /** The version that answers searches. */
     async loadActiveVersion(): Promise<Pick<EmbeddingVersion, 'id' | 'embedderId' | 'dimensions' | 'storage'> | null> {

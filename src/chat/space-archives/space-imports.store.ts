@@ -1,5 +1,5 @@
 import { type Database, isForeignKeyViolation } from '../../platform/database/index.ts'
-import { AppError, type OrganisationId, type SpaceId } from '../../platform/kernel/index.ts'
+import { AppError, type OrganisationId, type SpaceId, sharedOwner } from '../../platform/kernel/index.ts'
 import { type Actor, recordAdminChange } from '../../tenants/operators/index.ts'
 import { type GoldenQuestion, insertGoldenQuestions } from '../golden-questions/index.ts'
 import type { Space, SpaceStore } from '../spaces/index.ts'
@@ -21,25 +21,30 @@ export function createSpaceImportStore(database: Database, spaces: Pick<SpaceSto
     },
     /** False: the removal has begun, since this process did not renew in time. */
     async renew(id: SpaceId, leaseUntilMs: number): Promise<boolean> {
-      const renewed = await database.execute(
-        `UPDATE space_removals SET next_attempt_at = $2 WHERE space_id = $1 AND attempts = 0`,
-        [id, new Date(leaseUntilMs)],
-      )
+      const renewed = await database
+        .for(sharedOwner)
+        .execute(`UPDATE space_removals SET next_attempt_at = $2 WHERE space_id = $1 AND attempts = 0`, [
+          id,
+          new Date(leaseUntilMs),
+        ])
       return renewed === 1
     },
     /** Makes the removal due at once. */
     async abandon(id: SpaceId, nowMs: number): Promise<void> {
-      await database.execute(`UPDATE space_removals SET next_attempt_at = $2 WHERE space_id = $1 AND attempts = 0`, [
-        id,
-        new Date(nowMs),
-      ])
+      await database
+        .for(sharedOwner)
+        .execute(`UPDATE space_removals SET next_attempt_at = $2 WHERE space_id = $1 AND attempts = 0`, [
+          id,
+          new Date(nowMs),
+        ])
     },
     /** Imports of an earlier process: only the sole owner of the database may call it, before it accepts requests. */
     async abandonAll(nowMs: number): Promise<void> {
-      await database.execute(
-        `UPDATE space_removals SET next_attempt_at = $1 WHERE attempts = 0 AND next_attempt_at > $1`,
-        [new Date(nowMs)],
-      )
+      await database
+        .for(sharedOwner)
+        .execute(`UPDATE space_removals SET next_attempt_at = $1 WHERE attempts = 0 AND next_attempt_at > $1`, [
+          new Date(nowMs),
+        ])
     },
     /** Adds the Space with its golden questions. False: the removal has begun, and nothing was added. Throws `organisation_not_found`. */
     complete(

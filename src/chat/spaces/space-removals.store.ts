@@ -1,4 +1,4 @@
-import type { Database } from '../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../platform/database/index.ts'
 import type { OrganisationId, SpaceId } from '../../platform/kernel/index.ts'
 
 export interface SpaceRemoval {
@@ -11,7 +11,7 @@ export interface SpaceRemoval {
 
 export type SpaceRemovalStore = ReturnType<typeof createSpaceRemovalStore>
 
-export function createSpaceRemovalStore(database: Database) {
+export function createSpaceRemovalStore(database: OwnedDatabase) {
   return {
     /** Takes one removal that is due. Other instances do not receive it before `leaseUntilMs`. */
     async takeDue(nowMs: number, leaseUntilMs: number): Promise<SpaceRemoval | undefined> {

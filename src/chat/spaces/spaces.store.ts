@@ -35,10 +35,12 @@ export function createSpaceStore(database: Database, recordChange: RecordChange)
 
   return {
     async loadAll(): Promise<Space[]> {
-      return (await database.query<SpaceRow>(`SELECT * FROM spaces`)).map(toSpace)
+      return (await database.for(sharedOwner).query<SpaceRow>(`SELECT * FROM spaces`)).map(toSpace)
     },
     async loadMany(ids: readonly string[]): Promise<Space[]> {
-      return (await database.query<SpaceRow>(`SELECT * FROM spaces WHERE id = ANY($1::uuid[])`, [ids])).map(toSpace)
+      return (
+        await database.for(sharedOwner).query<SpaceRow>(`SELECT * FROM spaces WHERE id = ANY($1::uuid[])`, [ids])
+      ).map(toSpace)
     },
     loadPage: (filter: PageFilter) => loadPage(database, filter),
     /** Throws `organisation_not_found`. */

@@ -1,8 +1,8 @@
-import type { Database } from '../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../platform/database/index.ts'
 
 export type ProofStore = ReturnType<typeof createProofStore>
 
-export function createProofStore(database: Database) {
+export function createProofStore(database: OwnedDatabase) {
   return {
     /** Records a solved puzzle. False: it was recorded before. */
     async use(signature: string, expiresAt: Date, now: Date): Promise<boolean> {

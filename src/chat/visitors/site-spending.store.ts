@@ -1,4 +1,4 @@
-import type { Database } from '../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../platform/database/index.ts'
 import type { SpaceId } from '../../platform/kernel/index.ts'
 
 /** The day of a Space whose visitors are counted, as the organisation's time zone has it: `2026-11-24`. */
@@ -26,7 +26,7 @@ const isOpen = 's.enabled AND NOT s.paused AND p.published'
 const covered = `least($4::int8, greatest(0::int8, s.daily_cap_pico_usd - d.held_pico_usd - d.spent_pico_usd))`
 const state = `d.held_pico_usd AS "heldPicoUsd", d.spent_pico_usd AS "spentPicoUsd"`
 
-export function createSpendingStore(database: Database) {
+export function createSpendingStore(database: OwnedDatabase) {
   return {
     /** Counts a question. Undefined: the site is not open in this generation, whatever this instance has in memory. */
     async countMessage({ spaceId, day }: SiteDay, generation: number): Promise<DayState | undefined> {

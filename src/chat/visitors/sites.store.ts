@@ -3,6 +3,7 @@ import type { Database, Queryable, RecordChange } from '../../platform/database/
 import { AppError, type OrganisationId, type SpaceId } from '../../platform/kernel/index.ts'
 import { type Actor, changedFields, recordAdminChange } from '../../tenants/operators/index.ts'
 import { describeSiteForLog, type Site, type SiteSettings } from './site.ts'
+import { sharedOwner } from '../../platform/kernel/index.ts'
 
 /** The topic of sites in the change feed; its ids are those of Spaces. */
 export const sitesTopic = 'sites'
@@ -21,10 +22,12 @@ interface SiteChange {
 export function createSiteStore(database: Database, recordChange: RecordChange) {
   return {
     async loadAll(): Promise<Site[]> {
-      return (await database.query<SiteRow>(`SELECT * FROM sites`)).map(toSite)
+      return (await database.for(sharedOwner).query<SiteRow>(`SELECT * FROM sites`)).map(toSite)
     },
     async loadMany(spaceIds: readonly string[]): Promise<Site[]> {
-      const rows = await database.query<SiteRow>(`SELECT * FROM sites WHERE space_id = ANY($1::uuid[])`, [spaceIds])
+      const rows = await database
+        .for(sharedOwner)
+        .query<SiteRow>(`SELECT * FROM sites WHERE space_id = ANY($1::uuid[])`, [spaceIds])
       return rows.map(toSite)
     },
     /** Applies `change` to the current row, which stays locked until the commit. Throws `space_not_found`, and `conflict` for a name that is taken. */

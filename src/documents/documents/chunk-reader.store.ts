@@ -1,14 +1,17 @@
 import type { ChunkBody } from '../../contract/document-progress.ts'
 import type { Database } from '../../platform/database/index.ts'
+import { sharedOwner } from '../../platform/kernel/index.ts'
 
 /** Reads the chunks of documents for display. */
 export function createChunkReader(database: Database) {
   return {
     async findOrganisation(documentId: string): Promise<string | undefined> {
-      const [document] = await database.query<{ organisationId: string }>(
-        `select organisation_id as "organisationId" from documents where coalesce(public_id, id) = $1 and is_current`,
-        [documentId],
-      )
+      const [document] = await database
+        .for(sharedOwner)
+        .query<{ organisationId: string }>(
+          `select organisation_id as "organisationId" from documents where coalesce(public_id, id) = $1 and is_current`,
+          [documentId],
+        )
       return document?.organisationId
     },
     /** Names of documents of an organisation that still exist, by id. */

@@ -1,4 +1,5 @@
-import type { Database } from '../../platform/database/index.ts'
+import type { Database, OwnedDatabase } from '../../platform/database/index.ts'
+import { sharedOwner } from '../../platform/kernel/index.ts'
 import type { JobQueue } from '../../platform/jobs/index.ts'
 import { blobRemovalKey, deleteBlobJob } from './blob-removal.ts'
 import { enqueueProcessing, processingKey, type ProcessedRow } from './processing-job.ts'
@@ -8,9 +9,10 @@ const maximumStuck = 10_000
 
 /** SQL of the sweep and of the audit. */
 export function createHousekeepingStore({ database, jobs }: { database: Database; jobs: JobQueue }) {
+  const shared = database.for(sharedOwner)
   /** Documents in processing without a job. */
   async function findStuck(): Promise<ProcessedRow[]> {
-    const rows = await database.query<ProcessedRow>(
+    const rows = await shared.query<ProcessedRow>(
       `select id, organisation_id as "organisationId", space_id as "spaceId", format, size_bytes as "sizeBytes" from documents
        where status = 'processing' and stage <> 'importing' order by id limit ${maximumStuck}`,
     )
@@ -18,7 +20,7 @@ export function createHousekeepingStore({ database, jobs }: { database: Database
     for (const row of rows) {
       if (await jobs.exists(processingKey(row.id))) continue
       // The job may have finished between the two queries.
-      const [still] = await database.query(`select 1 from documents where id = $1 and status = 'processing'`, [row.id])
+      const [still] = await shared.query(`select 1 from documents where id = $1 and status = 'processing'`, [row.id])
       if (still) stuck.push(row)
     }
     return stuck
@@ -38,7 +40,7 @@ export function createHousekeepingStore({ database, jobs }: { database: Database
       return stuck.length
     },
 
-    ...findBlobs(database),
+    ...findBlobs(shared),
 
     /** Blobs of the organisation that a job is going to remove. */
     async countBlobRemovals(organisationId: string): Promise<number> {
@@ -55,7 +57,7 @@ export function createHousekeepingStore({ database, jobs }: { database: Database
 
     /** A page of all documents by id, for the audit. */
     loadBlobKeys(afterId: string | null, limit: number): Promise<{ id: string; blobKey: string }[]> {
-      return database.query<{ id: string; blobKey: string }>(
+      return shared.query<{ id: string; blobKey: string }>(
         `select id, blob_key as "blobKey" from documents where ($1::uuid is null or id > $1) order by id limit $2`,
         [afterId, limit],
       )
@@ -63,7 +65,7 @@ export function createHousekeepingStore({ database, jobs }: { database: Database
 
     /** Ready documents without chunks, or whose chunk count differs from the index. */
     findMiscounted(limit: number): Promise<{ id: string; counted: number; found: number }[]> {
-      return database.query<{ id: string; counted: number; found: number }>(
+      return shared.query<{ id: string; counted: number; found: number }>(
         `select id, counted, found from (
            select d.id, coalesce(d.chunk_count, 0) as counted,
              (select count(*)::int from chunks c where c.document_id = d.id) as found
@@ -81,13 +83,13 @@ export function createHousekeepingStore({ database, jobs }: { database: Database
         .execute('delete from upload_keys where organisation_id = $1 and document_id = $2', [organisationId, id]),
 
     pruneUploadKeys(): Promise<number> {
-      return database.execute(`delete from upload_keys where created_at < now() - interval '1 day'`)
+      return shared.execute(`delete from upload_keys where created_at < now() - interval '1 day'`)
     },
   }
 }
 
 /** Of the given blob keys. */
-function findBlobs(database: Database) {
+function findBlobs(database: OwnedDatabase) {
   const find = (keys: readonly string[], condition: string, parameters: readonly string[] = []): Promise<string[]> =>
     database
       .query<{ key: string }>(

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { DocumentSelection } from '../../contract/document-progress.ts'
 import type { Database, Queryable } from '../../platform/database/index.ts'
 import type { JobQueue } from '../../platform/jobs/index.ts'
-import { createUuid, type OrganisationId } from '../../platform/kernel/index.ts'
+import { createUuid, type OrganisationId, sharedOwner } from '../../platform/kernel/index.ts'
 import type { ChangeAuthor } from './change-author.ts'
 import { enqueueEntry } from './change-log.store.ts'
 import { filterConditions, parameterList } from './document-list.store.ts'
@@ -115,7 +115,9 @@ export function createOperationsStore(dependencies: OperationsDependencies) {
     },
 
     pruneOperations(): Promise<number> {
-      return database.execute(`delete from document_operations where finished_at < now() - interval '1 day'`)
+      return database
+        .for(sharedOwner)
+        .execute(`delete from document_operations where finished_at < now() - interval '1 day'`)
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { Database } from '../../platform/database/index.ts'
+import { sharedOwner } from '../../platform/kernel/index.ts'
 import type { ChunkReader } from './chunk-reader.store.ts'
 import type { DocumentStore } from './documents.store.ts'
 import { publicId } from './replacement.store.ts'
@@ -17,7 +18,7 @@ const isText = 'char_length(content) = character_to - character_from'
 /** Reads what the viewer shows of a document. */
 export function createViewerStore({ database, store, chunks }: ViewerStoreDependencies): Viewer {
   async function loadFile(documentId: string): Promise<StoredFile | undefined> {
-    const [row] = await database.query<Omit<StoredFile, 'sizeBytes'> & { sizeBytes: bigint }>(
+    const [row] = await database.for(sharedOwner).query<Omit<StoredFile, 'sizeBytes'> & { sizeBytes: bigint }>(
       `select d.id as "rowId", d.organisation_id as "organisationId", d.space_id as "spaceId", d.name,
          d.blob_key as "blobKey", d.mime_type as "mimeType", d.size_bytes as "sizeBytes",
          encode(d.content_sha256, 'hex') as version, d.metadata, coalesce(i.searchable, false) as "isSearchable"

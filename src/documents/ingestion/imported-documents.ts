@@ -1,5 +1,5 @@
 import type { DocumentWarning } from '../../contract/documents.ts'
-import type { Database } from '../../platform/database/index.ts'
+import type { Database, OwnedDatabase } from '../../platform/database/index.ts'
 import type { BlobStore, DocumentFormat, DocumentStore, ProcessingRow } from '../documents/index.ts'
 import type { Job, JobQueue } from '../../platform/jobs/index.ts'
 import { type DocumentId, type Log, toStorable } from '../../platform/kernel/index.ts'
@@ -109,7 +109,7 @@ export function createImportedCheck({ database, documents, blobs, extractors, lo
 
 /** The warnings of the file; undefined: it has other chunks than the index. */
 async function compareFile(
-  database: Database,
+  database: OwnedDatabase,
   extractors: Pick<ExtractorPool, 'extract'>,
   document: ProcessingRow,
   filePath: string,

@@ -1,4 +1,4 @@
-import type { Database } from '../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../platform/database/index.ts'
 import type { JobQueue } from '../../platform/jobs/index.ts'
 import type { Clock, Log } from '../../platform/kernel/index.ts'
 import { type Embedder, type MaintenanceReport, type SearchIndex, reindexStep } from '../retrieval/index.ts'
@@ -22,7 +22,7 @@ export function createIndexKeeper({
   clock,
   log,
 }: {
-  database: Database
+  database: OwnedDatabase
   jobs: JobQueue
   index: SearchIndex
   embedder: Embedder

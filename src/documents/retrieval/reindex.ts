@@ -2,6 +2,7 @@ import { composeEmbeddingText } from './corpus/chunks.ts'
 import { loadMissingChunks, resetPosition, storeVectors } from './corpus/reindex.store.ts'
 import type { Embedder } from './embedders/embedder.ts'
 import type { SearchIndex } from './search-index.ts'
+import { sharedOwner } from '../../platform/kernel/index.ts'
 
 /** Chunks embedded by one step: some seconds of a local model, one or two calls of a provider. */
 const chunksPerStep = 64
@@ -19,7 +20,8 @@ export interface ReindexRequest {
  * Spaces and switches all searches over at once. Idempotent and resumable: call it from a job until it returns `complete`.
  */
 export async function reindexStep({ index, embedder, signal }: ReindexRequest): Promise<ReindexProgress> {
-  const { database, embeddingVersions } = index
+  const { embeddingVersions } = index
+  const database = index.database.for(sharedOwner)
   const live = await embeddingVersions.load()
   const version = live.find(({ state, embedderId }) => state === 'building' && embedderId === embedder.id)
   if (!version) return { state: 'complete' }

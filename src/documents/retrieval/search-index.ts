@@ -8,6 +8,7 @@ import { beginRun, countStaged, deleteDocument, insertChunks, publishRun } from 
 import { loadOutdatedDocuments, renameStep, updateTermsStep } from './corpus/terms.store.ts'
 import type { ErasedDocuments, SearchEngine, StagingOptions } from './engine.ts'
 import { analyseInSlices } from './lexical/analyse-text.ts'
+import { sharedOwner } from '../../platform/kernel/index.ts'
 
 /**
  * Writes documents to the index. Batches are staged in separate transactions before the document is published: nothing of it
@@ -56,7 +57,7 @@ export function createSearchIndex({ database, engine }: { database: Database; en
   return {
     engine,
     database,
-    embeddingVersions: reporting(createEmbeddingVersions(database), engine),
+    embeddingVersions: reporting(createEmbeddingVersions(database.for(sharedOwner)), engine),
     beginRun,
     countStaged: (run) => countStaged(database, run),
     async stageChunks(batch) {
@@ -78,13 +79,13 @@ export function createSearchIndex({ database, engine }: { database: Database; en
     },
     deleteDocument,
     async rename(documentId, signal) {
-      let step = await renameStep(database, documentId, signal)
-      while (!step.isDone) step = await renameStep(database, documentId, signal)
+      let step = await renameStep(database.for(sharedOwner), documentId, signal)
+      while (!step.isDone) step = await renameStep(database.for(sharedOwner), documentId, signal)
       if (step.renamed) engine.documentChanged(step.renamed, documentId)
     },
     updateTerms: (signal) => updateTerms(database, engine, signal),
-    fillFilterFields: (signal) => fillFilterFields(database, signal),
-    audit: () => auditIndex(database),
+    fillFilterFields: (signal) => fillFilterFields(database.for(sharedOwner), signal),
+    audit: () => auditIndex(database.for(sharedOwner)),
     async countRows(documents) {
       const rows = await countDocumentRows(database.for(documents.organisationId), documents.documentIds)
       return { ...rows, vectors: rows.vectors + (await engine.countCopies(documents)) }
@@ -119,11 +120,11 @@ function nextRows({ targetMs, maximumRows }: StagingOptions, rows: number, write
 async function updateTerms(database: Database, engine: SearchEngine, signal: AbortSignal): Promise<number> {
   let done = 0
   for (;;) {
-    const documents = await loadOutdatedDocuments(database, signal)
+    const documents = await loadOutdatedDocuments(database.for(sharedOwner), signal)
     if (documents.length === 0) break
     for (const { documentId, spaceId } of documents) {
       let after: number | null = -1
-      while (after !== null) after = await updateTermsStep(database, documentId, after, signal)
+      while (after !== null) after = await updateTermsStep(database.for(sharedOwner), documentId, after, signal)
       engine.documentChanged(spaceId, documentId)
     }
     done += documents.length

@@ -1,13 +1,15 @@
 import { expect, it } from 'vitest'
-import type { Database, SqlValue } from '../../platform/database/index.ts'
+import { type TestDatabase, withStatements } from '../../../test/harness/statements.ts'
+import type { SqlValue } from '../../platform/database/index.ts'
 import { createMemoryEngine, createRetrieval } from './index.ts'
 import { createIndexFixture } from './testing/index-fixture.ts'
 
 it('a search in memory reads only as many chunks as are wanted, with one statement, and more only where texts repeat', async () => {
   const sent: (readonly SqlValue[])[] = []
-  let counted: Database | undefined
+  let counted: TestDatabase | undefined
   await using fixture = await createIndexFixture({
-    createEngine(database) {
+    createEngine(given) {
+      const database = withStatements(given)
       counted = {
         ...database,
         for: () => counted!,

@@ -1,4 +1,4 @@
-import type { Database } from '../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../platform/database/index.ts'
 import {
   type AuditFinding,
   auditRules,
@@ -20,7 +20,7 @@ export interface AuditReport {
  * Checks on one snapshot of the database that entries, counters, leases and holds agree. Runs during normal traffic. `staleAfterMs`: an
  * instance that is silent for so long has no holds any more, unless recovery fails; null: that cannot be known.
  */
-export function runAudit(database: Database, staleAfterMs: number | null): Promise<AuditReport> {
+export function runAudit(database: OwnedDatabase, staleAfterMs: number | null): Promise<AuditReport> {
   return database.transaction(async (transaction) => {
     await transaction.execute('set transaction isolation level repeatable read')
     const findings = await loadFindings(transaction)

@@ -8,7 +8,7 @@ import {
   type RequestId,
   withDeadline,
 } from '../../platform/kernel/index.ts'
-import type { Database } from '../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../platform/database/index.ts'
 import { FencedError } from './fenced-error.ts'
 import { type Batch, loadEntries, loadOpenHoldIds, writeBatch } from './ledger.store.ts'
 import type { Entry, HoldChange, HoldRow } from './ledger-rows.ts'
@@ -34,7 +34,7 @@ type Write = QueuedWrite &
   )
 
 export interface DatabaseWriterDeps {
-  database: Database
+  database: OwnedDatabase
   clock: Clock
   log: Log
   /** The instance to write for; changes when this one was fenced. */

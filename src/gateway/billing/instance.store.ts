@@ -1,5 +1,5 @@
 import type { InstanceId, Role } from '../../platform/kernel/index.ts'
-import type { Database, Queryable } from '../../platform/database/index.ts'
+import type { OwnedDatabase, Queryable } from '../../platform/database/index.ts'
 import { type Actor, recordAdminChange } from '../../tenants/operators/index.ts'
 
 /** The ledger's table of running processes. Times come from the database's clock, because clocks of instances differ. */
@@ -111,7 +111,7 @@ export async function lockInstance(
 }
 
 export function recordRepair(
-  database: Database,
+  database: OwnedDatabase,
   { actor, atMs }: { actor: Actor; atMs: number },
   closedHolds: number,
 ): Promise<void> {

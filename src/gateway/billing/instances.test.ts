@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { openTestDatabases, type TestDatabases } from '../../../test/harness/database.ts'
 import { createFakeClock } from '../../../test/harness/fake-clock.ts'
-import type { Database } from '../../platform/database/index.ts'
+import type { TestDatabase } from '../../../test/harness/statements.ts'
 import { parsePicoUsd, silentLog, systemClock } from '../../platform/kernel/index.ts'
 import { createLedger, type LedgerDeps, type LedgerService } from './ledger.ts'
 import { answered, callOf, organisationWith } from './testing/ledger-fixture.ts'
 
 /** Several instances on one database. On the embedded engine they share its one connection; the SQL is the same. */
 let databases: TestDatabases
-let shared: Database
+let shared: TestDatabase
 const ledgers: LedgerService[] = []
 
 beforeAll(async () => {
@@ -183,10 +183,10 @@ describe('several instances', () => {
 
   test('a call that loads its lease while its instance registers again continues with a lease of the new one', async () => {
     let whileLoading: (() => Promise<unknown>) | undefined
-    const slow: Database = {
+    const slow: TestDatabase = {
       ...shared,
       for: () => slow,
-      async query<Row>(...given: Parameters<Database['query']>) {
+      async query<Row>(...given: Parameters<TestDatabase['query']>) {
         const rows = await shared.query<Row>(...given)
         const run = given[0].includes('room_wanted_by is distinct from') ? whileLoading : undefined
         if (run) whileLoading = undefined
@@ -216,10 +216,10 @@ describe('several instances', () => {
 
   test('a receipt is the bill of the other instance also where the database does not answer at first', async () => {
     let isLost = false
-    const failing: Database = {
+    const failing: TestDatabase = {
       ...shared,
       for: () => failing,
-      async query<Row>(...given: Parameters<Database['query']>) {
+      async query<Row>(...given: Parameters<TestDatabase['query']>) {
         if (isLost && given[0].includes('from ledger_entries where request_id = any')) {
           isLost = false
           throw Object.assign(new Error('connection lost'), { code: '08006' })
@@ -262,10 +262,10 @@ describe('a database that fails', () => {
   function unreliable() {
     const state: { down: false | 'before' | 'after' } = { down: false }
     const lost = () => Object.assign(new Error('connection lost'), { code: '08006' })
-    const database: Database = {
+    const database: TestDatabase = {
       ...shared,
       for: () => database,
-      async query<Row>(...parameters: Parameters<Database['query']>) {
+      async query<Row>(...parameters: Parameters<TestDatabase['query']>) {
         if (state.down === 'before') throw lost()
         const rows = await shared.query<Row>(...parameters)
         if (state.down === 'after') throw lost()

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestDatabases, testServerUrl, type TestDatabases } from '../../../test/harness/database.ts'
-import type { Database, Queryable } from '../../platform/database/index.ts'
+import type { TestDatabase } from '../../../test/harness/statements.ts'
+import type { Queryable } from '../../platform/database/index.ts'
 import { silentLog, systemClock } from '../../platform/kernel/index.ts'
 import { createLedger, type LedgerService } from './ledger.ts'
 import type { Hold } from './port.ts'
@@ -10,7 +11,7 @@ import { answered, callOf, organisationWith, skippingClock } from './testing/led
 /** Statements that commit after the ledger has given them up, as on a server that freezes and continues. */
 
 let databases: TestDatabases
-let shared: Database
+let shared: TestDatabase
 /** Longer than a client waits for a write. */
 const overdueMs = writeDeadlineMs + 1_000
 
@@ -32,10 +33,10 @@ interface FrozenBatch {
 /** A database of which single batches freeze. */
 function createFreezing() {
   let freezing: { take(run: (on: Queryable) => Promise<unknown>): Promise<never> } | undefined
-  const database: Database = {
+  const database: TestDatabase = {
     ...shared,
     for: () => database,
-    query<Row>(...given: Parameters<Database['query']>): Promise<Row[]> {
+    query<Row>(...given: Parameters<TestDatabase['query']>): Promise<Row[]> {
       if (!freezing || !given[0].includes('ledger_write_batch')) return shared.query<Row>(...given)
       const { take } = freezing
       freezing = undefined

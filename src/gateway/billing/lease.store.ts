@@ -1,6 +1,6 @@
 import { FencedError } from './fenced-error.ts'
 import { type InstanceId, type OrganisationId, withDeadline } from '../../platform/kernel/index.ts'
-import type { Database, Queryable } from '../../platform/database/index.ts'
+import type { OwnedDatabase, Queryable } from '../../platform/database/index.ts'
 import { type Period, periodAfter } from './periods.ts'
 
 /** Channel of the notifications between instances; the payload is a LeaseNotice as JSON. */
@@ -24,7 +24,7 @@ const idleTimeoutMs = 3_000
  * whether it took effect. Server-side limits free its locks when this process vanishes.
  */
 export function boundedTransaction<T>(
-  database: Database,
+  database: OwnedDatabase,
   work: (transaction: Queryable) => Promise<T>,
   timeoutMs = leaseTimeoutMs,
 ): Promise<T> {
@@ -63,7 +63,7 @@ export interface LeaseState extends PeriodState {
 
 /** The period of a moment; inserts it if it is new. See periodAfter for changes of zone and anchor day. */
 export async function openPeriod(
-  database: Database,
+  database: OwnedDatabase,
   organisation: { id: OrganisationId; timeZone: string; periodAnchorDay: number; monthlyBudgetPicoUsd: bigint },
   atMs: number,
 ): Promise<Period> {
@@ -124,7 +124,7 @@ export interface LeaseRequest {
  * Leases more of the period's budget: at least what is needed, or all that is left. A single instance gets everything; several get
  * a share that leaves room for the others. Throws FencedError.
  */
-export async function extendLease(database: Database, request: LeaseRequest): Promise<LeaseState> {
+export async function extendLease(database: OwnedDatabase, request: LeaseRequest): Promise<LeaseState> {
   return boundedTransaction(database, async (transaction) => {
     await assertAlive(transaction, request)
     const key = [request.organisationId, request.period] as const
@@ -166,7 +166,7 @@ function grantOf(leftPicoUsd: bigint, neededPicoUsd: bigint, instances: bigint):
  * counter and its row goes. The caller has made sure that everything written so far is in the database.
  */
 export async function returnLease(
-  database: Database,
+  database: OwnedDatabase,
   request: Omit<LeaseRequest, 'neededPicoUsd'> & { returnedPicoUsd: bigint; close: boolean },
 ): Promise<LeaseState> {
   return boundedTransaction(database, async (transaction) => {
@@ -202,7 +202,7 @@ export async function returnLease(
 }
 
 /** The current lease in the database, after every earlier operation on it. Throws FencedError. */
-export async function loadLease(database: Database, key: LeaseKey): Promise<LeaseState> {
+export async function loadLease(database: OwnedDatabase, key: LeaseKey): Promise<LeaseState> {
   return boundedTransaction(database, async (transaction) => {
     await assertAlive(transaction, key)
     // The lock waits for an operation whose commit is still under way.

@@ -4,6 +4,7 @@ import {
   type InstanceId,
   type Log,
   type OrganisationId,
+  sharedOwner,
   withDeadline,
 } from '../../platform/kernel/index.ts'
 import type { Database } from '../../platform/database/index.ts'
@@ -260,7 +261,7 @@ export class Leases {
     if (leases.length === 0) return
     const before = leases.map((lease) => lease.operation)
     const states = await loadPeriodStates(
-      this.deps.database,
+      this.deps.database.for(sharedOwner),
       this.deps.instanceId(),
       leases.map(({ organisationId, period }) => ({ organisationId, period: period.name })),
     )

@@ -6,14 +6,14 @@ import {
   type Log,
   withDeadline,
 } from '../../platform/kernel/index.ts'
-import type { Database } from '../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../platform/database/index.ts'
 import type { InstanceTimes } from './instance-times.ts'
 import { type InstanceFacts, registerInstance, writeHeartbeat } from './instance.store.ts'
 
 const registerAgainMs = 1_000
 
 export interface LedgerInstanceDeps {
-  database: Database
+  database: OwnedDatabase
   clock: Clock
   log: Log
   times: InstanceTimes

@@ -1,6 +1,6 @@
 import type { HoldRow, Entry, HoldChange } from './ledger-rows.ts'
 import type { HostedToolKind, InstanceId, TokenCounts } from '../../platform/kernel/index.ts'
-import type { Database, Queryable } from '../../platform/database/index.ts'
+import type { OwnedDatabase, Queryable } from '../../platform/database/index.ts'
 import { encodeBatch, encodeEntry, encodeHold } from './ledger-json.ts'
 import type { Receipt } from './port.ts'
 import type { UnitPrices } from './prices.ts'
@@ -135,7 +135,7 @@ export async function loadEntries(
   return new Map(rows.map((row) => [row.requestId, receiptOf(row)]))
 }
 
-export async function loadReceipt(database: Database, requestId: string): Promise<Receipt | undefined> {
+export async function loadReceipt(database: OwnedDatabase, requestId: string): Promise<Receipt | undefined> {
   return (await loadEntries(database, [requestId])).get(requestId)
 }
 

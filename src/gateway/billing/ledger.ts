@@ -8,7 +8,7 @@ import {
   repeatWork,
   sharedOwner,
 } from '../../platform/kernel/index.ts'
-import type { Database } from '../../platform/database/index.ts'
+import type { Database, OwnedDatabase } from '../../platform/database/index.ts'
 import type { Actor } from '../../tenants/operators/index.ts'
 import type { Organisation } from '../../tenants/organisations/index.ts'
 import { type AuditReport, runAudit } from './audit.ts'
@@ -112,7 +112,8 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
   const { database, clock, log, observer = {} } = deps
   const parts = await openParts(deps, observer)
   const { instance, writer, leases, thresholds, holds, counting, retention, expiryMs } = parts
-  const webhooks = deps.webhooks && createWebhookDelivery({ database, clock, log, ...deps.webhooks })
+  const shared = database.for(sharedOwner)
+  const webhooks = deps.webhooks && createWebhookDelivery({ database: shared, clock, log, ...deps.webhooks })
   await thresholds.checkAll()
 
   const recoverOthers = () => recover(deps, instance.id, expiryMs, () => instance.isSteady())
@@ -161,7 +162,7 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
     async audit() {
       await writer.barrier()
       // With the embedded engine recovery runs at the start only, and no other instance can have holds.
-      return runAudit(database, expiryMs === null ? null : instance.staleAfterMs())
+      return runAudit(shared, expiryMs === null ? null : instance.staleAfterMs())
     },
     repair: (actor) => repair(deps, actor, recoverOthers),
     reasonToRefuse: () => writer.reasonToRefuse(),
@@ -174,7 +175,7 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
     },
     writeProgress: () => holds.writeProgress(),
     instanceId: () => instance.id,
-    loadLiveInstances: () => loadLiveInstances(database, parts.times.expiryMs, listTimeoutMs),
+    loadLiveInstances: () => loadLiveInstances(shared, parts.times.expiryMs, listTimeoutMs),
     openJournalCopies: () => (writer instanceof JournalWriter ? writer.openJournalCopies() : []),
     close() {
       if (!closing) {
@@ -190,15 +191,16 @@ type LedgerParts = Awaited<ReturnType<typeof openParts>>
 
 async function openParts(deps: LedgerDeps, observer: LedgerObserver) {
   const { database, clock, log } = deps
+  const shared = database.for(sharedOwner)
   const times = instanceTimes(deps.instanceExpiryMs)
   // The embedded database's folder is locked by its one owner: every other instance in the table is dead.
   const expiryMs = database.engine === 'embedded' ? null : times.expiryMs
-  if (expiryMs !== null) await assertNoServerJournal(database)
+  if (expiryMs !== null) await assertNoServerJournal(shared)
   // First of all: recovery settles what the journal leaves open.
-  const openWriter = await prepareWriter(deps)
+  const openWriter = await prepareWriter({ ...deps, database: shared })
   await recover(deps, null, expiryMs)
   const instance = new LedgerInstance({
-    database,
+    database: shared,
     clock,
     log,
     times,
@@ -219,7 +221,7 @@ async function openParts(deps: LedgerDeps, observer: LedgerObserver) {
   const reservation = { leases, clock, holdWaitMs: deps.holdWaitMs ?? defaultHoldWaitMs }
   const holds = new OpenHolds({ reservation, writer, log, observer, onFenced })
   const thresholds = createThresholds({
-    database,
+    database: shared,
     log,
     observer,
     barrier: () => writer.barrier(),
@@ -228,12 +230,12 @@ async function openParts(deps: LedgerDeps, observer: LedgerObserver) {
   const counting = new UsageCounting({ database, clock, log })
   const { keepEntriesDays } = deps
   const onRemoved = (entries: number) => observer.removed?.(entries)
-  const retention = new Retention({ database, clock, log, keepEntriesDays, onRemoved })
+  const retention = new Retention({ database: shared, clock, log, keepEntriesDays, onRemoved })
   return { times, expiryMs, instance, writer, leases, holds, thresholds, counting, retention }
 }
 
 /** Earlier versions had journals in front of a server. Bills may be on the disk of one only. */
-async function assertNoServerJournal(database: Database): Promise<void> {
+async function assertNoServerJournal(database: OwnedDatabase): Promise<void> {
   const [journal] = await loadServerJournals(database)
   if (!journal) return
   const { journalId, place } = journal
@@ -254,7 +256,14 @@ async function recover(
   isSteady = () => true,
 ): Promise<number> {
   const { database, clock, log, observer } = deps
-  const holds = await recoverDeadInstances({ database, clock, log, self, expiryMs, isSteady })
+  const holds = await recoverDeadInstances({
+    database: database.for(sharedOwner),
+    clock,
+    log,
+    self,
+    expiryMs,
+    isSteady,
+  })
   if (holds > 0) observer?.recovered?.(holds)
   return holds
 }
@@ -265,7 +274,7 @@ async function repair(
   recoverOthers: () => Promise<number>,
 ): Promise<number> {
   const closedHolds = await recoverOthers()
-  await recordRepair(database, { actor, atMs: clock.now() }, closedHolds)
+  await recordRepair(database.for(sharedOwner), { actor, atMs: clock.now() }, closedHolds)
   return closedHolds
 }
 
@@ -308,7 +317,8 @@ async function close(
     await leases.close()
     // Holds that could not be settled stay for the next start; so does the instance that they belong to.
     await writer.barrier()
-    if (holds.size === 0) await database.transaction((transaction) => closeInstance(transaction, instance.id))
+    if (holds.size === 0)
+      await database.for(sharedOwner).transaction((transaction) => closeInstance(transaction, instance.id))
   } catch (error) {
     log.error({ error: describeError(error) }, 'the ledger could not give its leases back; the next start will')
   }

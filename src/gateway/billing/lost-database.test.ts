@@ -1,14 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeAll, afterAll, describe, expect, test } from 'vitest'
 import { openTestDatabases, type TestDatabases } from '../../../test/harness/database.ts'
-import type { Database, QueryOptions } from '../../platform/database/index.ts'
+import type { TestDatabase } from '../../../test/harness/statements.ts'
+import type { QueryOptions } from '../../platform/database/index.ts'
 import { type Clock, parsePicoUsd, silentLog, systemClock } from '../../platform/kernel/index.ts'
 import { createLedger, type LedgerService } from './ledger.ts'
 import { answered, callOf, organisationWith } from './testing/ledger-fixture.ts'
 
 /** An instance whose database is unavailable, hangs or loses its answers. */
 let databases: TestDatabases
-let shared: Database
+let shared: TestDatabase
 const ledgers: LedgerService[] = []
 
 /** The guarantee of docs/understand/ledger.md. */
@@ -47,10 +48,10 @@ function breakable() {
     }
     return result
   }
-  const database: Database = {
+  const database: TestDatabase = {
     ...shared,
     for: () => database,
-    query: <Row>(sql: string, parameters?: Parameters<Database['query']>[1], options?: QueryOptions) =>
+    query: <Row>(sql: string, parameters?: Parameters<TestDatabase['query']>[1], options?: QueryOptions) =>
       ask(options, () => shared.query<Row>(sql, parameters, options)),
     execute: (sql, parameters, options) => ask(options, () => shared.execute(sql, parameters, options)),
     transaction: (work, options) => ask(options, () => shared.transaction(work, options)),
@@ -63,7 +64,7 @@ function breakable() {
   return { database, state, repair }
 }
 
-async function openLedger(database: Database, clock: Clock = systemClock): Promise<LedgerService> {
+async function openLedger(database: TestDatabase, clock: Clock = systemClock): Promise<LedgerService> {
   const ledger = await createLedger({ database, clock, log: silentLog })
   ledgers.push(ledger)
   return ledger

@@ -1,5 +1,5 @@
 import { type Clock, type InstanceId, type Log } from '../../platform/kernel/index.ts'
-import type { Database } from '../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../platform/database/index.ts'
 import { DatabaseWriter } from './database-writer.ts'
 import { type JournalFiles, JournalWriter, openJournal, removeJournal } from './journal/index.ts'
 import type { LedgerWriter } from './ledger-writer.ts'
@@ -24,7 +24,7 @@ interface Identity {
 }
 
 export interface PrepareDeps {
-  database: Database
+  database: OwnedDatabase
   clock: Clock
   log: Log
   journal?: JournalOptions | undefined

@@ -1,5 +1,5 @@
 import { type Clock, describeError, type InstanceId, type Log } from '../../platform/kernel/index.ts'
-import type { Database, Queryable } from '../../platform/database/index.ts'
+import type { OwnedDatabase, Queryable } from '../../platform/database/index.ts'
 import { boundedTransaction } from './lease.store.ts'
 import { loadHoldsOf, writeBatch } from './ledger.store.ts'
 import type { Entry, HoldRow } from './ledger-rows.ts'
@@ -25,7 +25,7 @@ const recoveryTimeoutMs = 60_000
  * `expiryMs` null: every other instance is dead (the embedded database has one owner). Returns the number of holds settled.
  */
 export async function recoverDeadInstances(deps: {
-  database: Database
+  database: OwnedDatabase
   clock: Clock
   log: Log
   self: InstanceId | null
@@ -51,7 +51,7 @@ export async function recoverDeadInstances(deps: {
 
 /** Settles one dead instance. Returns the number of holds. */
 function recoverInstance(
-  database: Database,
+  database: OwnedDatabase,
   dead: InstanceId,
   { expiryMs, nowMs }: { expiryMs: number | null; nowMs: number },
 ): Promise<number> {

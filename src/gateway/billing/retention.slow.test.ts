@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type DatabasePlace, freshDatabasePlace, withoutPooler } from '../../../test/harness/database.ts'
 import { usageReportQuerySchema, usageRequestsQuerySchema } from '../../contract/usage-reports.ts'
-import { type Databases, openDatabases } from '../../platform/database/index.ts'
+import { type OpenedDatabases, openDatabases } from '../../../test/harness/statements.ts'
 import { silentLog, systemClock } from '../../platform/kernel/index.ts'
 import type { Organisation } from '../../tenants/organisations/index.ts'
 import type { HoldRequest } from './port.ts'
@@ -19,7 +19,7 @@ const keepEntriesDays = 62
 const keptFrom = today - keepEntriesDays * dayMs
 
 let place: DatabasePlace
-let databases: Databases
+let databases: OpenedDatabases
 let organisation: Organisation
 const clock = movableClock(today)
 const ledgers: LedgerService[] = []

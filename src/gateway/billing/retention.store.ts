@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../../platform/database/index.ts'
+import type { OwnedDatabase, Queryable } from '../../platform/database/index.ts'
 import { countingTimeoutMs, tryCountingLock } from './usage-counting.store.ts'
 import { isFailed } from './usage-tables.ts'
 
@@ -30,7 +30,7 @@ interface StoredRound {
  * Removes some entries of calls that began before `before`, with their tags and endings, of organisations from `from` on. Their sums
  * are kept, in the same transaction. Entries that are not counted yet stay.
  */
-export function removeEntries(database: Database, before: Date, from: string): Promise<RemovalRound> {
+export function removeEntries(database: OwnedDatabase, before: Date, from: string): Promise<RemovalRound> {
   const limit = entriesPerRound[database.engine]
   const most = organisationsPerRound[database.engine]
   const remove = async (transaction: Queryable): Promise<RemovalRound> => {

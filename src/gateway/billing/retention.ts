@@ -1,5 +1,5 @@
 import type { Clock, Log } from '../../platform/kernel/index.ts'
-import type { Database } from '../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../platform/database/index.ts'
 import { firstOrganisation, removeEntries } from './retention.store.ts'
 
 /** Longest time of one run, which the timer repeats every second: the removal takes a quarter of the time at most. */
@@ -7,7 +7,7 @@ const runMs = 250
 const dayMs = 86_400_000
 
 export interface RetentionDeps {
-  database: Database
+  database: OwnedDatabase
   clock: Clock
   log: Log
   /** Entries of calls that began more than this many whole days (UTC) ago are removed; undefined: none are. */

@@ -1,12 +1,12 @@
 import { createUuid, formatPicoUsd, type Log } from '../../platform/kernel/index.ts'
-import type { Database } from '../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../platform/database/index.ts'
 import type { Lease } from './lease.ts'
 import type { LedgerObserver } from './ledger-observer.ts'
 import { addToOutbox } from './outbox.store.ts'
 import { loadRunningPeriods, type ReachedThreshold, recordReached, type ThresholdCheck } from './threshold.store.ts'
 
 export interface ThresholdsDeps {
-  database: Database
+  database: OwnedDatabase
   /** Resolves when all earlier bills are in the database. */
   barrier(): Promise<void>
   now(): number

@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../../platform/database/index.ts'
+import type { OwnedDatabase, Queryable } from '../../platform/database/index.ts'
 import { bucketOf, isFailed, noSpace } from './usage-tables.ts'
 import { countTags } from './usage-tags.store.ts'
 
@@ -98,7 +98,7 @@ export interface CountedRound {
 }
 
 /** Counts the oldest batches of the queue, with about `limit` entries together: at most one batch (256 entries) more. */
-export function countQueued(database: Database, limit: number): Promise<CountedRound> {
+export function countQueued(database: OwnedDatabase, limit: number): Promise<CountedRound> {
   const count = async (transaction: Queryable): Promise<CountedRound> => {
     if (!(await tryCountingLock(transaction))) return { entries: 0, more: true, locked: false }
     const [round] = await transaction.query<{ batches: bigint; entries: bigint; tagged: string[] }>(
@@ -128,7 +128,7 @@ export async function hasQueued(database: Queryable): Promise<boolean> {
 }
 
 /** Counts up to `limit` entries from before migration 0090. `done`: there are none left. */
-export function countOldEntries(database: Database, limit: number): Promise<{ done: boolean; locked: boolean }> {
+export function countOldEntries(database: OwnedDatabase, limit: number): Promise<{ done: boolean; locked: boolean }> {
   const count = async (transaction: Queryable) => {
     const [state] = await transaction.query<{ after: string; finished: boolean }>(
       'select after_request_id as after, finished_at is not null as finished from usage_backfill',

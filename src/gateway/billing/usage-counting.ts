@@ -1,5 +1,5 @@
-import { type Clock, describeError, type Log } from '../../platform/kernel/index.ts'
-import type { Database } from '../../platform/database/index.ts'
+import { type Clock, describeError, type Log, sharedOwner } from '../../platform/kernel/index.ts'
+import type { Database, OwnedDatabase } from '../../platform/database/index.ts'
 import type { Refusal } from './port.ts'
 import { countOldEntries, countQueued, hasQueued, isBackfilled, tidy } from './usage-counting.store.ts'
 import { addRefusals, type RefusedCalls } from './usage-refusals.store.ts'
@@ -28,6 +28,7 @@ const waitForOtherMs = 25
 /** Keeps the tables of usage reports current. One instance at a time counts; every instance takes part. */
 export class UsageCounting {
   private readonly deps: { database: Database; clock: Clock; log: Log }
+  private readonly shared: OwnedDatabase
   private backfilled = false
   /** Spans that end before this day are closed. */
   private closedBefore = ''
@@ -38,12 +39,13 @@ export class UsageCounting {
 
   constructor(deps: { database: Database; clock: Clock; log: Log }) {
     this.deps = deps
+    this.shared = deps.database.for(sharedOwner)
     this.flushedMs = this.tidiedMs = deps.clock.monotonicMs()
   }
 
   /** What the timer does every second. */
   async run(): Promise<void> {
-    const { clock, database } = this.deps
+    const { clock } = this.deps
     await this.count(roundsPerRun)
     await this.countOld()
     await this.closeSpans()
@@ -51,7 +53,7 @@ export class UsageCounting {
     if (nowMs - this.flushedMs >= flushRefusalsEveryMs) await this.flush()
     if (nowMs - this.tidiedMs >= tidyEveryMs) {
       this.tidiedMs = nowMs
-      await tidy(database)
+      await tidy(this.shared)
     }
   }
 
@@ -68,7 +70,7 @@ export class UsageCounting {
 
   /** False while entries from before an upgrade are still being counted. */
   async isComplete(): Promise<boolean> {
-    this.backfilled ||= await isBackfilled(this.deps.database)
+    this.backfilled ||= await isBackfilled(this.shared)
     return this.backfilled
   }
 
@@ -86,13 +88,13 @@ export class UsageCounting {
 
   /** Writes the refused calls. What cannot be written is kept for the next flush. */
   async flush(): Promise<void> {
-    const { clock, database } = this.deps
+    const { clock } = this.deps
     this.flushedMs = clock.monotonicMs()
     const { refused } = this
     if (refused.size === 0) return
     this.refused = new Map()
     try {
-      await addRefusals(database, [...refused.values()])
+      await addRefusals(this.shared, [...refused.values()])
     } catch (error) {
       for (const [kind, calls] of refused) {
         const newer = this.refused.get(kind)
@@ -117,20 +119,19 @@ export class UsageCounting {
   }
 
   private async countRounds(rounds: number): Promise<void> {
-    const { database } = this.deps
-    if (!(await hasQueued(database))) return
+    if (!(await hasQueued(this.shared))) return
     for (let round = 0; round < rounds; round += 1) {
-      const { more, locked } = await countQueued(database, entriesPerRound[database.engine])
+      const { more, locked } = await countQueued(this.shared, entriesPerRound[this.shared.engine])
       if (!more || !locked) return
     }
   }
 
   /** For half of the time at most, so that old entries are counted next to the service's work. */
   private async countOld(): Promise<void> {
-    const { clock, database, log } = this.deps
+    const { clock, log } = this.deps
     const startMs = clock.monotonicMs()
     while (!(await this.isComplete()) && clock.monotonicMs() - startMs < oldEntriesMs) {
-      const { done, locked } = await countOldEntries(database, oldEntriesPerRound)
+      const { done, locked } = await countOldEntries(this.shared, oldEntriesPerRound)
       if (done) log.info({}, 'usage reports are complete: all entries from before the upgrade are counted')
       if (!locked) return
     }
@@ -138,12 +139,12 @@ export class UsageCounting {
 
   /** After old entries: until then, every span would change again. For half of the time at most. */
   private async closeSpans(): Promise<void> {
-    const { clock, database } = this.deps
+    const { clock } = this.deps
     const before = closableBefore(clock.now())
     if (before <= this.closedBefore || !(await this.isComplete())) return
     const startMs = clock.monotonicMs()
     while (clock.monotonicMs() - startMs < spansMs) {
-      const { done, locked } = await closeSpan(database, await findSpanTable(database), before)
+      const { done, locked } = await closeSpan(this.shared, await findSpanTable(this.shared), before)
       if (done) this.closedBefore = before
       if (done || !locked) return
     }

@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill'
 import { AppError, formatPicoUsd } from '../../platform/kernel/index.ts'
 import type { UsageRequest, UsageRequestsQuery } from '../../contract/usage-reports.ts'
-import type { Database } from '../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../platform/database/index.ts'
 import { startOfDay } from './periods.ts'
 import { loadRemovedTo } from './retention.store.ts'
 import type { UsageSubject } from './usage-range.ts'
@@ -37,7 +37,7 @@ export interface UsageRequestsPage {
 interface Search extends UsageRequestsQuery, ChosenUsage {}
 
 export async function loadRequestPage(
-  database: Database,
+  database: OwnedDatabase,
   { timeZone }: UsageSubject,
   { range, filter, source, ending, cursor, limit }: Search,
 ): Promise<UsageRequestsPage> {
@@ -78,7 +78,7 @@ export async function loadRequestPage(
 
 /** The end of the last day, up to the place, that has calls which pass the filter. */
 async function skipDays(
-  database: Database,
+  database: OwnedDatabase,
   filter: RequestFilter,
   place: RequestPlace,
   timeZone: string,
@@ -97,7 +97,7 @@ function parseCursor(cursor: string): RequestPlace {
   return { startedAtMs: Number(match[1]), requestId: match[2]! }
 }
 
-async function renderRequests(database: Database, rows: readonly RequestRow[]): Promise<BareRequest[]> {
+async function renderRequests(database: OwnedDatabase, rows: readonly RequestRow[]): Promise<BareRequest[]> {
   const tags =
     rows.length === 0
       ? []

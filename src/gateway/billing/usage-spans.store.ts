@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../../platform/database/index.ts'
+import type { OwnedDatabase, Queryable } from '../../platform/database/index.ts'
 import { countingTimeoutMs, tryCountingLock } from './usage-counting.store.ts'
 
 /** Organisations whose span is closed in one transaction. Few on the embedded engine, whose one connection is occupied meanwhile. */
@@ -22,7 +22,7 @@ export async function findSpanTable(database: Queryable): Promise<string> {
 
 /** Closes the next span of a table that ends before the day `before`, for some organisations. `done`: there is none. */
 export function closeSpan(
-  database: Database,
+  database: OwnedDatabase,
   table: string,
   before: string,
 ): Promise<{ done: boolean; locked: boolean }> {

@@ -1,6 +1,6 @@
 import { AppError } from '../../platform/kernel/index.ts'
 import { maximumSeries, type UsageReportQuery, usageTagLimits } from '../../contract/usage-reports.ts'
-import type { Database } from '../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../platform/database/index.ts'
 import type { UsageRange } from './usage-range.ts'
 import {
   type DayFigures,
@@ -47,7 +47,7 @@ export interface Split {
 
 /** Throws `invalid_request` when the split is by a tag, and the range is too long or filtered by a tag. */
 export function loadSplit(
-  database: Database,
+  database: OwnedDatabase,
   { range, filter, source }: ChosenUsage,
   { split, tagKey }: UsageReportQuery,
   limit: number,
@@ -67,7 +67,7 @@ export function loadSplit(
 }
 
 async function loadColumnSplit(
-  database: Database,
+  database: OwnedDatabase,
   source: UsageSource,
   filter: UsageFilter,
   split: UsageColumn,
@@ -89,7 +89,7 @@ async function loadColumnSplit(
   }
 }
 
-async function loadTagSplit(database: Database, filter: UsageFilter, key: string, limit: number): Promise<Split> {
+async function loadTagSplit(database: OwnedDatabase, filter: UsageFilter, key: string, limit: number): Promise<Split> {
   // Only completions of the gateway outside of Spaces have tags: other filters find none.
   const canHaveTags = (filter.surface ?? 'gateway') === 'gateway' && (filter.spaceId ?? noSpace) === noSpace
   const source: UsageSource = { kind: 'all' }

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { type Clock, describeError, type Log, type OrganisationId, userAgent } from '../../platform/kernel/index.ts'
-import type { Database } from '../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../platform/database/index.ts'
 import { claimDue, finishEvent, type OutboxEvent, putOffEvent } from './outbox.store.ts'
 
 /** Events that are sent in one round, at the same time. */
@@ -26,7 +26,7 @@ export interface WebhookDelivery {
 }
 
 export interface WebhookDeliveryDeps {
-  database: Database
+  database: OwnedDatabase
   clock: Clock
   log: Log
   fetch: typeof fetch

@@ -1,5 +1,5 @@
 import type { NewPrice } from '../../contract/models.ts'
-import type { Database, Queryable } from '../../platform/database/index.ts'
+import type { OwnedDatabase, Queryable } from '../../platform/database/index.ts'
 import { AppError, createUuid } from '../../platform/kernel/index.ts'
 import type { Actor } from '../../tenants/operators/index.ts'
 import { asRecord, record, type RecordDependencies } from './record-change.ts'
@@ -49,7 +49,7 @@ export async function writePrice(
 }
 
 export function removePrice(
-  dependencies: RecordDependencies & { database: Database },
+  dependencies: RecordDependencies & { database: OwnedDatabase },
   deploymentId: string,
   priceId: string,
   actor: Actor,

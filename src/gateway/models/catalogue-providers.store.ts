@@ -1,5 +1,5 @@
 import type { PatchProvider, ProviderDeclarationBody, ProviderTest } from '../../contract/models.ts'
-import type { Database } from '../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../platform/database/index.ts'
 import { AppError, type SecretBox } from '../../platform/kernel/index.ts'
 import type { Actor } from '../../tenants/operators/index.ts'
 import { mergeSecrets, openOrDropSecrets, secretColumns, type SecretsChange } from './provider-secrets.ts'
@@ -23,7 +23,7 @@ export interface ProviderChange {
 }
 
 export interface ProviderDependencies extends RecordDependencies {
-  database: Database
+  database: OwnedDatabase
   secretBox: SecretBox
 }
 

@@ -1,4 +1,4 @@
-import { type ChangeSource, type Clock, describeError, type Log } from '../kernel/index.ts'
+import { type ChangeSource, type Clock, describeError, type Log, sharedOwner } from '../kernel/index.ts'
 import type { Database, Queryable } from './port.ts'
 
 /**
@@ -35,13 +35,14 @@ export const recordChange: RecordChange = async (transaction, topic, id) => {
 
 /** The reading side of the feed; `database` is the control database. */
 export function createChangeFeed({ database, clock, log }: { database: Database; clock: Clock; log: Log }): ChangeFeed {
+  const shared = database.for(sharedOwner)
   const subscribers = createSubscribers()
   let seen: bigint | undefined
   let stopping = false
   const stops: (() => unknown)[] = []
 
   const reading = createSharedRun(async () => {
-    const head = await loadHead(database)
+    const head = await loadHead(shared)
     if (seen === undefined || head === seen) return
     // A replica that was behind has become the server: the numbers that it lost are given again, to other changes.
     if (head < seen) {
@@ -49,7 +50,7 @@ export function createChangeFeed({ database, clock, log }: { database: Database;
       return subscribers.note('all')
     }
     const missed = head - seen
-    const changes = missed > maximumBatch ? [] : await loadChanges(database, seen, head)
+    const changes = missed > maximumBatch ? [] : await loadChanges(shared, seen, head)
     seen = head
     // Numbers have no gaps, so fewer rows than numbers means that some were pruned before they were read here.
     subscribers.note(BigInt(changes.length) === missed ? changes : 'all')
@@ -73,12 +74,12 @@ export function createChangeFeed({ database, clock, log }: { database: Database;
     async start() {
       stops.push(await database.listen(channel, wake))
       database.onReconnect(wake)
-      seen = await loadHead(database)
+      seen = await loadHead(shared)
       subscribers.note('all')
       await readAndDeliver()
       stops.push(clock.every(pollMs, wake))
       const onPruneError = (error: unknown) => log.warn({ reason: describeError(error) }, 'old changes were not pruned')
-      stops.push(clock.every(pruneEveryMs, () => void prune(database).catch(onPruneError)))
+      stops.push(clock.every(pruneEveryMs, () => void prune(shared).catch(onPruneError)))
     },
     async caughtUp() {
       // The change is committed already: the poll delivers it again to a subscriber that fails, and the caller continues.

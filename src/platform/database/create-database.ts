@@ -1,8 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
-import { sharedOwner } from '../kernel/index.ts'
 import { DatabaseError, isRetryable, sqlState } from './database-error.ts'
-import type { Database, DatabaseFeatures, LogicalDatabase, Queryable, QueryOptions, SqlValue } from './port.ts'
+import type {
+  Database,
+  DatabaseFeatures,
+  LogicalDatabase,
+  OwnedDatabase,
+  Queryable,
+  QueryOptions,
+  SqlValue,
+} from './port.ts'
 import {
   createTurns,
   defaultStatementTimeoutMs,
@@ -72,11 +79,10 @@ export function createDatabase({ name, engine, features, source, limits, startCo
     return withSession(owner, options, (session) => session.run(statement, parameters, withDefaults(options)))
   }
 
-  const ownedBy = (owner: string): Database => ({
+  const ownedBy = (owner: string): OwnedDatabase => ({
     name,
     engine,
     features,
-    for: ownedBy,
     async query<Row>(statement: string, parameters: readonly SqlValue[] = [], options: QueryOptions = {}) {
       return (await runOnce(owner, statement, parameters, options)).rows as Row[]
     },
@@ -96,12 +102,17 @@ export function createDatabase({ name, engine, features, source, limits, startCo
         }
       }
     },
+  })
+  return {
+    name,
+    engine,
+    features,
+    for: ownedBy,
     listen: (channel, onNotification) => source.listen(channel, onNotification),
     onReconnect: (callback) => source.onReconnect(callback),
     ...(startCopy && { startCopy }),
     close: () => (closing ??= source.close()),
-  })
-  return ownedBy(sharedOwner)
+  }
 }
 
 type OpenTransaction = AsyncLocalStorage<{ open: boolean }>

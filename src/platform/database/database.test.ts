@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestDatabases, type TestDatabases } from '../../../test/harness/database.ts'
+import { createDatabase } from './create-database.ts'
 import { DatabaseError, encodeHalfVector, encodeVector, isForeignKeyViolation } from './index.ts'
+import type { SessionSource } from './session.ts'
 
 let databases: TestDatabases
 
@@ -25,6 +27,16 @@ test('the statements of one organisation delay that of another by a turn, howeve
   await Promise.all([...Array.from({ length: 200 }, () => ask('flood')), ask('small')])
   expect(finished).toHaveLength(201)
   expect(finished.indexOf('small')).toBeLessThan(100)
+})
+
+test('a database has no statements before it has an owner', () => {
+  const { name, engine, features } = databases.control
+  const database = createDatabase({ name, engine, features, source: {} as SessionSource })
+  // @ts-expect-error: a statement without an owner does not compile.
+  expect(database.query).toBeUndefined()
+  expect(database).not.toHaveProperty('execute')
+  expect(database).not.toHaveProperty('transaction')
+  expect(database.for('organisation').query).toBeTypeOf('function')
 })
 
 describe('values', () => {

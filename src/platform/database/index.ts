@@ -11,6 +11,7 @@ export type {
   Database,
   DatabaseCopy,
   Databases,
+  OwnedDatabase,
   PausedDatabase,
   Queryable,
   QueryOptions,

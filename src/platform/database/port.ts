@@ -56,21 +56,16 @@ export interface DatabaseFeatures {
   serverVersion: string
 }
 
-/** One logical database (control or corpus). */
-export interface Database extends Queryable {
+interface DatabaseFacts {
   readonly name: LogicalDatabase
   readonly engine: 'embedded' | 'postgres'
   readonly features: DatabaseFeatures
-  /**
-   * The same database for statements of one organisation, or of one person where they concern several: they take its turns at the connections.
-   * Statements without it are for all, which takes turns like one more organisation.
-   */
-  for(owner: string): Database
-  /**
-   * Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. Serialization failures and
-   * deadlocks are retried, with at most `maximumTransactionAttempts` attempts, so `work` must be repeatable.
-   */
-  transaction<T>(work: (transaction: Queryable) => Promise<T>, options?: QueryOptions): Promise<T>
+}
+
+/** One logical database (control or corpus). It runs statements only for an owner, so that none can forget whose turns it takes. */
+export interface Database extends DatabaseFacts {
+  /** `owner`: an organisation, a person where it concerns several, or `sharedOwner`: work for all, which takes turns like one more organisation. */
+  for(owner: string): OwnedDatabase
   /** Calls `onNotification` for each NOTIFY on the channel, including those of this process. Resolves to a function that stops it. */
   listen(channel: string, onNotification: (payload: string) => void): Promise<() => Promise<void>>
   /** Calls `callback` after a lost LISTEN connection was replaced: notifications may have been missed. */
@@ -79,6 +74,15 @@ export interface Database extends Queryable {
   startCopy?(): Promise<DatabaseCopy>
   /** Waits for running statements, then closes. Can be called repeatedly. */
   close(): Promise<void>
+}
+
+/** A database for the statements of one owner, whose turns they take at the connections. */
+export interface OwnedDatabase extends DatabaseFacts, Queryable {
+  /**
+   * Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. Serialization failures and
+   * deadlocks are retried, with at most `maximumTransactionAttempts` attempts, so `work` must be repeatable.
+   */
+  transaction<T>(work: (transaction: Queryable) => Promise<T>, options?: QueryOptions): Promise<T>
 }
 
 /** Stores over one database: the one whose statements take the turns of this owner. */

@@ -1,5 +1,13 @@
 import type { Database, Queryable } from '../database/index.ts'
-import { type Clock, createInstanceId, describeError, type Log, raceSignal, type Telemetry } from '../kernel/index.ts'
+import {
+  type Clock,
+  createInstanceId,
+  describeError,
+  type Log,
+  raceSignal,
+  type Telemetry,
+  sharedOwner,
+} from '../kernel/index.ts'
 import { JobStop, runJob, type StopReason } from './job-run.ts'
 import {
   cancelJob,
@@ -96,7 +104,7 @@ class DatabaseJobQueue implements JobQueue {
   }
 
   exists(key: string): Promise<boolean> {
-    return jobExists(this.options.database, key)
+    return jobExists(this.options.database.for(sharedOwner), key)
   }
 
   work(kind: string, options: WorkOptions, handler: JobHandler): void {

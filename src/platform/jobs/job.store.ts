@@ -1,4 +1,5 @@
-import type { Database, Queryable, SqlValue } from '../database/index.ts'
+import type { Database, OwnedDatabase, Queryable, SqlValue } from '../database/index.ts'
+import { sharedOwner } from '../kernel/index.ts'
 import type { JobMove, NewJob } from './port.ts'
 
 /** SQL of the job table. Times that decide when a job is due come from the caller's clock, leases from the database's. */
@@ -85,16 +86,18 @@ export async function jobExists(queryable: Queryable, key: string): Promise<bool
 /** The statements of one instance; `takenBy` names its run. */
 export class JobStore {
   private readonly database: Database
+  private readonly shared: OwnedDatabase
   private readonly takenBy: string
 
   constructor(database: Database, takenBy: string) {
     this.database = database
+    this.shared = database.for(sharedOwner)
     this.takenBy = takenBy
   }
 
   /** Takes the next job of a kind, fairly: the next organisation after the turn, its next Space, its oldest job. */
   async take(kind: string, turn: Turn, spaceTurnOf: (organisationId: string) => string, leaseSeconds: number) {
-    const [organisation] = await this.database.query<{ id: string | null }>(
+    const [organisation] = await this.shared.query<{ id: string | null }>(
       `select coalesce(
          (select organisation_id from job where kind = $1 and state = 'ready' and organisation_id > $2
           order by organisation_id limit 1),
@@ -102,7 +105,7 @@ export class JobStore {
       [kind, turn.organisationId],
     )
     if (!organisation || organisation.id === null) return undefined
-    const [row] = await this.database.query<JobRow>(
+    const [row] = await this.shared.query<JobRow>(
       `update job set state = 'running', attempt = attempt + 1, taken_by = $4,
                       lease_until = clock_timestamp() + make_interval(secs => $5)
        where id = coalesce(
@@ -118,7 +121,7 @@ export class JobStore {
 
   /** Those of the kinds that have ready jobs: one statement for all kinds, because every instance polls them all the time. */
   async readyKinds(kinds: readonly string[]): Promise<string[]> {
-    const rows = await this.database.query<{ kind: string }>(
+    const rows = await this.shared.query<{ kind: string }>(
       `select kind from unnest($1::text[]) as kind
        where (select true from job where job.kind = kind.kind and state = 'ready' limit 1)`,
       [kinds],
@@ -131,7 +134,7 @@ export class JobStore {
    * later one of both clocks decides that, so that an instance whose clock is behind does not repeat jobs at once.
    */
   promote(now: Date): Promise<number> {
-    return this.database.execute(
+    return this.shared.execute(
       `update job set state = 'ready' where state = 'delayed' and (run_after <= $1::timestamptz
          or run_after > greatest($1::timestamptz, clock_timestamp()) + make_interval(secs => $2))`,
       [now, longestDelayMs / 1_000],
@@ -140,7 +143,7 @@ export class JobStore {
 
   /** True when the job was still ours; then its row is gone. */
   async remove(id: bigint): Promise<boolean> {
-    return (await this.database.execute(`delete from job where id = $1 and taken_by = $2`, [id, this.takenBy])) > 0
+    return (await this.shared.execute(`delete from job where id = $1 and taken_by = $2`, [id, this.takenBy])) > 0
   }
 
   /** See `Job.othersWait`. Looks at one row on each side of the organisation, however many wait. */
@@ -155,28 +158,28 @@ export class JobStore {
 
   /** Makes the job ready again, of this kind and with no attempts; a job that was cancelled meanwhile is deleted. */
   async move(id: bigint, { moveTo: kind, payload = {} }: JobMove): Promise<void> {
-    await this.database.execute(`delete from job where id = $1 and taken_by = $2 and cancelled`, [id, this.takenBy])
-    await this.database.execute(
+    await this.shared.execute(`delete from job where id = $1 and taken_by = $2 and cancelled`, [id, this.takenBy])
+    await this.shared.execute(
       `update job set kind = $3, payload = payload || $4::jsonb, state = 'ready', attempt = 0, taken_by = null, lease_until = null
        where id = $1 and taken_by = $2`,
       [id, this.takenBy, kind, JSON.stringify(payload)],
     )
-    await this.database.query(`select pg_notify($1, $2)`, [jobsChannel, kind])
+    await this.shared.query(`select pg_notify($1, $2)`, [jobsChannel, kind])
   }
 
   async delay(id: bigint, runAfter: Date, reason: string): Promise<void> {
-    await this.database.execute(
+    await this.shared.execute(
       `update job set state = 'delayed', run_after = $3, failure = $4, taken_by = null, lease_until = null
        where id = $1 and taken_by = $2 and not cancelled`,
       [id, this.takenBy, runAfter, reason.slice(0, maximumReasonCharacters)],
     )
     // Cancelled while it failed: nothing runs that must be stopped.
-    await this.database.execute(`delete from job where id = $1 and taken_by = $2 and cancelled`, [id, this.takenBy])
+    await this.shared.execute(`delete from job where id = $1 and taken_by = $2 and cancelled`, [id, this.takenBy])
   }
 
   /** Removes a job that is not tried again, and keeps why. */
   async giveUp({ id, kind, organisationId, spaceId, attempt }: JobRow, reason: string, at: Date): Promise<void> {
-    await this.database.transaction(async (transaction) => {
+    await this.shared.transaction(async (transaction) => {
       await transaction.execute(`delete from job where id = $1 and taken_by = $2`, [id, this.takenBy])
       await transaction.execute(
         `insert into job_failures (kind, organisation_id, space_id, attempts, reason, given_up_at)
@@ -192,18 +195,18 @@ export class JobStore {
 
   /** Gives back everything this instance holds, as if it had never been taken. */
   async giveBackAll(): Promise<void> {
-    await this.database.execute(`delete from job where taken_by = $1 and cancelled`, [this.takenBy])
-    await this.database.execute(
+    await this.shared.execute(`delete from job where taken_by = $1 and cancelled`, [this.takenBy])
+    await this.shared.execute(
       `update job set state = 'ready', attempt = attempt - 1, taken_by = null, lease_until = null
        where taken_by = $1 and state = 'running'`,
       [this.takenBy],
     )
-    await this.database.query(`select pg_notify($1, '')`, [jobsChannel])
+    await this.shared.query(`select pg_notify($1, '')`, [jobsChannel])
   }
 
   /** Those of the given jobs that this instance still holds; their leases are longer now. */
   async renew(running: readonly bigint[], leaseSeconds: number): Promise<Set<bigint>> {
-    const rows = await this.database.query<{ id: bigint }>(
+    const rows = await this.shared.query<{ id: bigint }>(
       `update job set lease_until = clock_timestamp() + make_interval(secs => $2)
        where taken_by = $1 and state = 'running' and id = any($3::bigint[]) returning id`,
       [this.takenBy, leaseSeconds, running.map(String)],
@@ -212,7 +215,7 @@ export class JobStore {
   }
 
   async cancelledIds(): Promise<bigint[]> {
-    const rows = await this.database.query<{ id: bigint }>(`select id from job where taken_by = $1 and cancelled`, [
+    const rows = await this.shared.query<{ id: bigint }>(`select id from job where taken_by = $1 and cancelled`, [
       this.takenBy,
     ])
     return rows.map((row) => row.id)
@@ -236,8 +239,8 @@ export class JobStore {
   }
 
   private async makeReady(condition: string, parameters: readonly SqlValue[]): Promise<number> {
-    await this.database.execute(`delete from job where state = 'running' and cancelled and ${condition}`, parameters)
-    return this.database.execute(
+    await this.shared.execute(`delete from job where state = 'running' and cancelled and ${condition}`, parameters)
+    return this.shared.execute(
       `update job set state = 'ready', taken_by = null, lease_until = null
        where state = 'running' and not cancelled and ${condition}`,
       parameters,

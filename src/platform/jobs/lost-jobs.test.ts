@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createFakeClock } from '../../../test/harness/fake-clock.ts'
-import type { Database, SqlValue } from '../database/index.ts'
+import type { TestDatabase } from '../../../test/harness/statements.ts'
+import type { SqlValue } from '../database/index.ts'
 import { type Clock, systemClock } from '../kernel/index.ts'
 import { of, openQueueStage, options, type QueueStage, recorder } from './testing/queue-stage.ts'
 
@@ -94,8 +95,9 @@ function losing(texts: readonly string[], runs: boolean) {
       if (runs) await stage.corpus[method](sql, parameters)
       throw new Error('the database is away')
     }
-  const database = new Proxy(stage.corpus, {
+  const database: TestDatabase = new Proxy(stage.corpus, {
     get(target, name) {
+      if (name === 'for') return () => database
       if (name === 'query' || name === 'execute') return lose(name)
       const value: unknown = Reflect.get(target, name, target)
       return typeof value === 'function' ? value.bind(target) : value
@@ -147,7 +149,7 @@ test.each([
 
 test('an idle queue polls all its kinds with two statements', async () => {
   const statements: string[] = []
-  const database: Database = {
+  const database: TestDatabase = {
     ...stage.corpus,
     for: () => database,
     query: (statement, ...given) => {

@@ -1,4 +1,5 @@
 import type { Database } from '../database/index.ts'
+import { sharedOwner } from '../kernel/index.ts'
 
 /** Where a waiting job is in the queue of its kind. */
 export interface QueuePlace {
@@ -46,7 +47,7 @@ export async function loadQueuePlaces(
 
 /** Adds the run of a job to the mean of its kind. */
 export async function noteRun(database: Database, kind: string, runMs: number, places: number): Promise<void> {
-  await database.execute(
+  await database.for(sharedOwner).execute(
     `insert into job_pace (kind, run_ms, places) values ($1, $2, $3)
      on conflict (kind) do update set run_ms = job_pace.run_ms * (1 - $4::float8) + excluded.run_ms * $4::float8,
        places = excluded.places, measured_at = clock_timestamp()`,

@@ -16,6 +16,7 @@ import type { SingleSignOnSettings } from './single-sign-on.ts'
 import { replaceValueOf, reencryptSecondFactors } from './second-factors.store.ts'
 import { createSingleSignOnStore } from './single-sign-on.store.ts'
 import type { AccountSecrets } from './two-factor-secrets.ts'
+import { sharedOwner } from '../../platform/kernel/index.ts'
 
 const removeExpiredEveryMs = 3600_000
 
@@ -97,7 +98,7 @@ export function createAccounts(dependencies: AccountsDependencies) {
       clock,
     }),
     ...createPasswordResets({
-      resets: createPasswordResetStore(database),
+      resets: createPasswordResetStore(database.for(sharedOwner)),
       hashPassword: signIn.hashPassword,
       countLink: signIn.countLink,
       unlock: signIn.unlock,
@@ -105,7 +106,7 @@ export function createAccounts(dependencies: AccountsDependencies) {
     }),
 
     /** Encrypts the secrets of second factors with `secret` that are under `secondSecret`. */
-    reencrypt: () => reencryptSecondFactors(database, dependencies),
+    reencrypt: () => reencryptSecondFactors(database.for(sharedOwner), dependencies),
 
     close(): void {
       stopCleaning()
@@ -117,11 +118,11 @@ function openSignIn({ singleSignOn, ...dependencies }: AccountsDependencies, sto
   const { database } = dependencies
   return createSignIn({
     ...dependencies,
-    openRows: (findRecorded) => createAuthRows(database, findRecorded),
-    replaceValue: replaceValueOf(database),
+    openRows: (findRecorded) => createAuthRows(database.for(sharedOwner), findRecorded),
+    replaceValue: replaceValueOf(database.for(sharedOwner)),
     store,
-    attempts: createAttemptStore(database),
-    singleSignOn: singleSignOn && { rules: singleSignOn, store: createSingleSignOnStore(database) },
+    attempts: createAttemptStore(database.for(sharedOwner)),
+    singleSignOn: singleSignOn && { rules: singleSignOn, store: createSingleSignOnStore(database.for(sharedOwner)) },
   })
 }
 

@@ -1,4 +1,4 @@
-import type { Database } from '../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../platform/database/index.ts'
 
 export interface AttemptRule {
   /** Attempts in one window. */
@@ -8,7 +8,7 @@ export interface AttemptRule {
 }
 
 /** Counters of attempts, shared by all instances. A key is a SHA-256 of what is counted. */
-export function createAttemptStore(database: Database) {
+export function createAttemptStore(database: OwnedDatabase) {
   return {
     /**
      * Counts an attempt in one statement, so that concurrent attempts on several instances cannot exceed the limit. An attempt above it

@@ -1,4 +1,4 @@
-import type { Database, SqlValue } from '../../platform/database/index.ts'
+import type { OwnedDatabase, SqlValue } from '../../platform/database/index.ts'
 import { type NewAdminLogEntry, recordAdminChange } from '../operators/index.ts'
 
 /** One comparison. `connector` OR: at least one of all comparisons with OR must hold, in addition to all with AND. */
@@ -41,7 +41,7 @@ export interface RecordedWrite {
  * Rows of the tables that the sign-in library reads and writes. Tables and columns are checked against a list, values are bound.
  * `findRecorded` returns the write that the running request makes; it is committed together with its entry in the admin log.
  */
-export function createAuthRows(database: Database, findRecorded: () => RecordedWrite | undefined) {
+export function createAuthRows(database: OwnedDatabase, findRecorded: () => RecordedWrite | undefined) {
   async function write(table: string, columns: Row, statement: string, values: SqlValue[]): Promise<Row[]> {
     const recorded = findRecorded()
     if (!recorded || recorded.isRecorded || recorded.table !== table || !(recorded.column in columns))

@@ -36,10 +36,12 @@ export function createInvitationStore(database: Database) {
 
     /** The open invitation of a link. */
     async findByToken(tokenHash: Uint8Array, nowMs: number) {
-      const [found] = await database.query<Invitation>(
-        `SELECT ${columns} FROM ${source} WHERE i.token_hash = $1 AND ${isOpenAt('$2')}`,
-        [tokenHash, new Date(nowMs)],
-      )
+      const [found] = await database
+        .for(sharedOwner)
+        .query<Invitation>(`SELECT ${columns} FROM ${source} WHERE i.token_hash = $1 AND ${isOpenAt('$2')}`, [
+          tokenHash,
+          new Date(nowMs),
+        ])
       return found
     },
 
@@ -90,7 +92,7 @@ function createAcceptance(database: Database) {
       by: { created: NewPerson } | { personId: string },
       change: Change,
     ): Promise<Acceptance> =>
-      database.transaction(async (transaction) => {
+      database.for(sharedOwner).transaction(async (transaction) => {
         const at = new Date(change.atMs)
         const [invitation] = await transaction.query<Invitation>(
           `SELECT i.id, i.email, i.role, i.organisation_id AS "organisationId" FROM people_invitations i

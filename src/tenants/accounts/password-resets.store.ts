@@ -1,4 +1,4 @@
-import type { Database } from '../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../platform/database/index.ts'
 import type { PasswordReset } from './person.ts'
 import { type Change, endSignIns, record, removeSecondFactor, setPassword } from './people.store.ts'
 
@@ -12,7 +12,7 @@ const isValidAt = (time: string) => `r.expires_at > ${time} AND (
   OR (r.created_by_person IS NULL AND NOT EXISTS (SELECT 1 FROM operator_token t WHERE t.created_at > r.created_at)))`
 
 /** Links with which a person sets a new password, once. */
-export function createPasswordResetStore(database: Database) {
+export function createPasswordResetStore(database: OwnedDatabase) {
   return {
     /** Replaces an open link of the person. Resolves to undefined if there is no such person. */
     insert: (

@@ -1,7 +1,7 @@
 import type { AdminAction } from '../../contract/admin-log.ts'
 import type { MembershipRole } from '../../contract/people.ts'
 import type { Database, Queryable } from '../../platform/database/index.ts'
-import { createUuid, isUuid } from '../../platform/kernel/index.ts'
+import { createUuid, isUuid, sharedOwner } from '../../platform/kernel/index.ts'
 import { type Actor, recordAdminChange } from '../operators/index.ts'
 import { endLinksOf } from './issued-links.store.ts'
 import type { PasswordAccount } from './known-devices.ts'
@@ -26,7 +26,7 @@ export function createPeopleStore(database: Database) {
 
     /** Creates the first account. Resolves to false if there is one, also when several instances do this at the same time. */
     createFirst: (person: NewPerson, change: Change): Promise<boolean> =>
-      database.transaction(async (transaction) => {
+      database.for(sharedOwner).transaction(async (transaction) => {
         await transaction.execute(`LOCK TABLE people IN SHARE ROW EXCLUSIVE MODE`)
         const [existing] = await transaction.query(`SELECT 1 FROM people LIMIT 1`)
         if (existing || !(await insertPerson(transaction, person, change))) return false
@@ -39,7 +39,7 @@ export function createPeopleStore(database: Database) {
       { isOperator, acceptUnverifiedEmail }: { isOperator: boolean; acceptUnverifiedEmail: boolean },
       change: Change,
     ): Promise<'done' | 'missing' | 'unverified'> =>
-      database.transaction(async (transaction) => {
+      database.for(sharedOwner).transaction(async (transaction) => {
         const [before] = await transaction.query<{ isOperator: boolean; email: string; emailVerified: boolean }>(
           `SELECT is_operator AS "isOperator", email, email_verified AS "emailVerified" FROM people WHERE id = $1 FOR UPDATE`,
           [id],
@@ -76,7 +76,7 @@ export function createPeopleStore(database: Database) {
 
     /** Removes the account with its sessions and memberships. Resolves to false if there is no such person. */
     removePerson: (id: string, change: Change): Promise<boolean> =>
-      database.transaction(async (transaction) => {
+      database.for(sharedOwner).transaction(async (transaction) => {
         const [removed] = await transaction.query<{ email: string; name: string }>(
           `DELETE FROM people WHERE id = $1 RETURNING email, name`,
           [id],
@@ -199,9 +199,10 @@ export function record(
 }
 
 function createReads(database: Database) {
+  const shared = database.for(sharedOwner)
   return {
     async hasPeople(): Promise<boolean> {
-      return (await database.query(`SELECT 1 FROM people LIMIT 1`)).length > 0
+      return (await shared.query(`SELECT 1 FROM people LIMIT 1`)).length > 0
     },
     async loadPerson(id: string): Promise<PersonRecord | undefined> {
       const [person] = await database
@@ -212,7 +213,7 @@ function createReads(database: Database) {
     /** The account whose password this e-mail or person has. */
     async loadPasswordAccount(of: { email: string } | { personId: string | undefined }) {
       const [condition, value] = 'email' in of ? ['p.email = $1', of.email] : ['p.id = $1', of.personId ?? null]
-      const [account] = await database.query<PasswordAccount>(
+      const [account] = await shared.query<PasswordAccount>(
         `SELECT p.id AS "personId", a.password AS "passwordHash" FROM people p JOIN people_accounts a ON a.person_id = p.id
           WHERE ${condition} AND a.provider_id = 'credential'`,
         [value],
@@ -221,7 +222,7 @@ function createReads(database: Database) {
     },
     /** The person of a valid session, with all roles. Without `withPassword`, only of a session of single sign-on, which has a final time. */
     async loadSessionPerson(tokenHash: string, nowMs: number, withPassword: boolean): Promise<Person | undefined> {
-      const [row] = await database.query<Omit<Person, 'memberships'> & { memberships: Record<string, MembershipRole> }>(
+      const [row] = await shared.query<Omit<Person, 'memberships'> & { memberships: Record<string, MembershipRole> }>(
         `SELECT p.id, p.email, p.name, p.is_operator AS "isOperator", s.id AS "sessionId",
            (SELECT coalesce(jsonb_object_agg(m.organisation_id, m.role), '{}')
               FROM people_memberships m WHERE m.person_id = p.id) AS memberships
@@ -235,11 +236,11 @@ function createReads(database: Database) {
     async loadPersonPage({ limit, offset, search }: Page & { search?: string | undefined }) {
       const matches = `($1::text IS NULL OR position(lower($1) IN p.email) > 0 OR position(lower($1) IN lower(p.name)) > 0)`
       const part = search || null
-      const [counted] = await database.query<{ total: bigint }>(
+      const [counted] = await shared.query<{ total: bigint }>(
         `SELECT count(*) AS total FROM people p WHERE ${matches}`,
         [part],
       )
-      const people = await database.query<PersonRecord>(
+      const people = await shared.query<PersonRecord>(
         `SELECT ${personColumns} FROM people p WHERE ${matches} ORDER BY p.email LIMIT $2 OFFSET $3`,
         [part, limit, offset],
       )
@@ -341,10 +342,11 @@ function createSessionChanges(database: Database) {
     /** Removes what can no longer be used. */
     async removeExpired(nowMs: number): Promise<void> {
       const now = new Date(nowMs)
-      await database.execute(`DELETE FROM people_sessions WHERE expires_at < $1`, [now], { background: true })
-      await database.execute(`DELETE FROM people_password_resets WHERE expires_at < $1`, [now], { background: true })
-      await database.execute(`DELETE FROM people_verifications WHERE expires_at < $1`, [now], { background: true })
-      await database.execute(`DELETE FROM people_attempts WHERE window_ends_at < $1`, [now], { background: true })
+      const shared = database.for(sharedOwner)
+      await shared.execute(`DELETE FROM people_sessions WHERE expires_at < $1`, [now], { background: true })
+      await shared.execute(`DELETE FROM people_password_resets WHERE expires_at < $1`, [now], { background: true })
+      await shared.execute(`DELETE FROM people_verifications WHERE expires_at < $1`, [now], { background: true })
+      await shared.execute(`DELETE FROM people_attempts WHERE window_ends_at < $1`, [now], { background: true })
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../../platform/database/index.ts'
+import type { OwnedDatabase, Queryable } from '../../platform/database/index.ts'
 import { createUuid } from '../../platform/kernel/index.ts'
 import { endLinksOf, isOpenAt } from './issued-links.store.ts'
 import { type Change, endSignIns, insertPerson, putMembership, record, removeSecondFactor } from './people.store.ts'
@@ -11,7 +11,7 @@ export const singleSignOnId = 'sso'
 export type Admission = { personId: string } | { refused: 'no_account' | 'email_belongs_to_another_identity' }
 
 /** The accounts of people who sign in at the provider. */
-export function createSingleSignOnStore(database: Database) {
+export function createSingleSignOnStore(database: OwnedDatabase) {
   return {
     /** Finds or creates the account of a verified identity, and sets the roles of its groups. */
     admit: (

@@ -1,4 +1,4 @@
-import type { Database } from '../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../platform/database/index.ts'
 
 /** Entries that one transaction removes. Few on the embedded engine, whose one connection is occupied meanwhile. */
 export const entriesPerRound = { embedded: 200, postgres: 2_000 }
@@ -6,7 +6,7 @@ export const entriesPerRound = { embedded: 200, postgres: 2_000 }
 const lockKey = 7_041_994_291n
 
 /** Removes the oldest entries of before that time. False: none are left, or another instance removes some now. */
-export function removeOldEntries(database: Database, before: Date): Promise<boolean> {
+export function removeOldEntries(database: OwnedDatabase, before: Date): Promise<boolean> {
   const most = entriesPerRound[database.engine]
   return database.transaction(
     async (transaction) => {

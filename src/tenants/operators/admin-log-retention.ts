@@ -1,6 +1,7 @@
 import type { Database } from '../../platform/database/index.ts'
 import { type Clock, describeError, type Log, repeatWork } from '../../platform/kernel/index.ts'
 import { removeOldEntries } from './admin-log-retention.store.ts'
+import { sharedOwner } from '../../platform/kernel/index.ts'
 
 /** How often every instance looks for old entries. */
 const everyMs = 600_000
@@ -23,7 +24,7 @@ export function openAdminLogRetention({ database, keepDays, clock, log }: AdminL
     async work(signal) {
       if (keepDays === undefined) return
       const before = new Date(clock.now() - keepDays * dayMs)
-      while (!signal.aborted && (await removeOldEntries(database, before))) continue
+      while (!signal.aborted && (await removeOldEntries(database.for(sharedOwner), before))) continue
     },
     onFailed: (error) =>
       log.warn({ reason: describeError(error) }, 'old entries of the admin log could not be removed'),

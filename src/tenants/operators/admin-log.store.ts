@@ -1,4 +1,4 @@
-import type { Database, Queryable, SqlValue } from '../../platform/database/index.ts'
+import type { Database, OwnedDatabase, Queryable, SqlValue } from '../../platform/database/index.ts'
 import { type Clock, createUuid, isUuid, type OrganisationId, sharedOwner } from '../../platform/kernel/index.ts'
 import type {
   Actor,
@@ -69,7 +69,12 @@ export function createAdminLog({ database, clock }: { database: Database; clock:
   }
 }
 
-function recordExport(database: Database, actor: Actor, atMs: number, filter: AdminLogSelection & { format: string }) {
+function recordExport(
+  database: OwnedDatabase,
+  actor: Actor,
+  atMs: number,
+  filter: AdminLogSelection & { format: string },
+) {
   const { organisationId, ...after } = filter
   return recordAdminChange(database, {
     actor,
@@ -83,7 +88,7 @@ function recordExport(database: Database, actor: Actor, atMs: number, filter: Ad
   })
 }
 
-async function* loadAll(database: Database, selection: AdminLogSelection): AsyncGenerator<AdminLogEntry[]> {
+async function* loadAll(database: OwnedDatabase, selection: AdminLogSelection): AsyncGenerator<AdminLogEntry[]> {
   for (let place: Place | undefined; ;) {
     const { where, parameters } = conditionsOf(selection, place, '>')
     const rows = await database.query<Row>(

@@ -1,4 +1,4 @@
-import type { Database } from '../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../platform/database/index.ts'
 import { describeError, type Log, type SecretBox } from '../../platform/kernel/index.ts'
 import type { SealedColumn } from './reencryption.store.ts'
 
@@ -16,7 +16,7 @@ export const installationKeysColumn: SealedColumn = {
  * then `make` makes one for this process, and the log reports it.
  */
 export async function openInstallationKey(
-  { control, secretBox, log }: { control: Database; secretBox: SecretBox; log: Log },
+  { control, secretBox, log }: { control: OwnedDatabase; secretBox: SecretBox; log: Log },
   name: string,
   { make, beforeFirst }: { make: () => string; beforeFirst: () => Promise<void> },
 ): Promise<string> {
@@ -42,7 +42,7 @@ export async function openInstallationKey(
   }
 }
 
-async function load(control: Database, name: string): Promise<string | undefined> {
+async function load(control: OwnedDatabase, name: string): Promise<string | undefined> {
   const [row] = await control.query<{ sealed: string }>(`SELECT sealed FROM installation_keys WHERE name = $1`, [name])
   return row?.sealed
 }

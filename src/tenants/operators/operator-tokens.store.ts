@@ -1,5 +1,5 @@
 import type { AdminAction } from '../../contract/admin-log.ts'
-import type { Database, RecordChange } from '../../platform/database/index.ts'
+import type { OwnedDatabase, RecordChange } from '../../platform/database/index.ts'
 import type { StoredCredential } from '../../platform/kernel/index.ts'
 import type { Actor } from './admin-log.ts'
 import { recordAdminChange } from './admin-log.store.ts'
@@ -16,7 +16,7 @@ export interface OperatorTokenStore {
   replace(token: StoredCredential, actor: Actor, nowMs: number): Promise<void>
 }
 
-export function createOperatorTokenStore(database: Database, recordChange: RecordChange): OperatorTokenStore {
+export function createOperatorTokenStore(database: OwnedDatabase, recordChange: RecordChange): OperatorTokenStore {
   async function write(
     token: StoredCredential,
     actor: Actor,

@@ -1,4 +1,4 @@
-import type { Database } from '../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../platform/database/index.ts'
 import type { SecretBox } from '../../platform/kernel/index.ts'
 import { recordAdminChange } from './admin-log.store.ts'
 import type { Actor } from './admin-log.ts'
@@ -23,7 +23,7 @@ const rowsPerRead = 500
 
 /** Encrypts the values of a column again that are under the second key. What changes at the same time keeps the other change. */
 export function reencryptColumn(
-  control: Database,
+  control: OwnedDatabase,
   secretBox: Pick<SecretBox, 'reseal'>,
   { contextOf, ...column }: SealedColumn,
 ): Promise<Reencrypted> {
@@ -32,7 +32,7 @@ export function reencryptColumn(
 
 /** Replaces the values of a column by what `renew` makes of them: undefined keeps a value. Where it throws, the value counts as unreadable. */
 export async function renewColumn(
-  database: Database,
+  database: OwnedDatabase,
   encrypted: EncryptedColumn,
   renew: (value: string, id: string) => string | undefined | Promise<string | undefined>,
 ): Promise<Reencrypted> {
@@ -63,7 +63,7 @@ export async function renewColumn(
 
 /** Writes a value unless it was changed since it was read. Returns whether it wrote. */
 export async function replaceValue(
-  database: Database,
+  database: OwnedDatabase,
   { table, id, column }: EncryptedColumn,
   rowId: string,
   before: string,
@@ -78,7 +78,7 @@ export async function replaceValue(
 }
 
 export async function recordReencryption(
-  control: Database,
+  control: OwnedDatabase,
   actor: Actor,
   nowMs: number,
   counts: Reencrypted,

@@ -112,7 +112,7 @@ export function createOrganisationStore(database: Database, recordChange: Record
     ...createKeyChanges(change),
     noteKeyUses: (uses) => noteKeyUses(database, uses),
     insert: (organisation, actor) =>
-      database.transaction((transaction) => insertWithin(transaction, organisation, actor)),
+      database.for(sharedOwner).transaction((transaction) => insertWithin(transaction, organisation, actor)),
     insertWithin,
     update: (id, makeNext, actor, nowMs) =>
       change(id, async (transaction, current) => {
@@ -179,7 +179,7 @@ type Reads = Pick<OrganisationStore, 'loadAll' | 'loadMany' | 'loadPage' | 'load
 function createReads(database: Database): Reads {
   return {
     async loadAll() {
-      return (await database.query<RecordRow>(selectRecord)).map(toRecord)
+      return (await database.for(sharedOwner).query<RecordRow>(selectRecord)).map(toRecord)
     },
     async loadMany(ids, owner = sharedOwner) {
       const rows = await database
@@ -203,7 +203,7 @@ function createReads(database: Database): Reads {
     },
     async loadRemoved(id) {
       if (!isUuid(id)) return undefined
-      const [removed] = await database.query<Omit<RemovedOrganisation, 'id'>>(
+      const [removed] = await database.for(sharedOwner).query<Omit<RemovedOrganisation, 'id'>>(
         `SELECT before->>'timeZone' AS "timeZone", (before->>'periodAnchorDay')::int4 AS "periodAnchorDay" FROM admin_log
           WHERE organisation_id = $1::uuid AND action = 'organisation.removed' ORDER BY at DESC LIMIT 1`,
         [id],
@@ -211,10 +211,11 @@ function createReads(database: Database): Reads {
       return removed && { id: id as OrganisationId, ...removed }
     },
     async loadWebhookSecret(id) {
-      const [row] = await database.query<{ sealed: string | null }>(
-        `SELECT webhook_secret_sealed AS sealed FROM organisations WHERE id = $1`,
-        [id],
-      )
+      const [row] = await database
+        .for(sharedOwner)
+        .query<{ sealed: string | null }>(`SELECT webhook_secret_sealed AS sealed FROM organisations WHERE id = $1`, [
+          id,
+        ])
       return row?.sealed ?? null
     },
   }
@@ -274,7 +275,7 @@ const noteTimeoutMs = 5_000
 
 /** Does not record a change: no instance holds the last use in memory. */
 async function noteKeyUses(database: Database, uses: readonly KeyUse[]): Promise<void> {
-  await database.execute(
+  await database.for(sharedOwner).execute(
     `UPDATE api_keys k SET last_used_at = u.used_at
        FROM (SELECT id, decode(hash, 'hex') AS hash, to_timestamp(ms / 1000.0) AS used_at
                FROM unnest($1::uuid[], $2::text[], $3::int8[]) AS u (id, hash, ms)) u

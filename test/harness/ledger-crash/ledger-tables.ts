@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { openDatabases } from '../../../src/platform/database/index.ts'
+import { openDatabases } from '../statements.ts'
 import { silentLog, systemClock } from '../../../src/platform/kernel/index.ts'
 import type { DatabasePlace } from '../database.ts'
 

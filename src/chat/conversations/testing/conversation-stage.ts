@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { insertOrganisation, insertSpace } from '../../../../test/harness/control-rows.ts'
 import { openTestDatabases } from '../../../../test/harness/database.ts'
 import { createFakeClock } from '../../../../test/harness/fake-clock.ts'
-import type { Database } from '../../../platform/database/index.ts'
+import type { TestDatabase } from '../../../../test/harness/statements.ts'
 import { createUuid, type Log, silentLog } from '../../../platform/kernel/index.ts'
 import { serviceActor } from '../../../tenants/operators/index.ts'
 import { createConversationAccess } from '../conversation-access.ts'
@@ -29,7 +29,7 @@ export const everything: ConversationFilter = { from: null, to: null, user: null
 const callIdsOf = (requestId: string) => [`${requestId}_query`, requestId]
 
 interface Parts {
-  database?: Database
+  database?: TestDatabase
   log?: Log
   flushLedger?: () => Promise<void>
   hasOtherInstances?: boolean
@@ -119,7 +119,7 @@ export async function openConversationStage() {
   }
 }
 
-async function countRows(control: Database) {
+async function countRows(control: TestDatabase) {
   const [row] = await control.query<{ stores: bigint; conversations: bigint; turns: bigint }>(
     `SELECT (SELECT count(*) FROM conversation_stores) AS stores, (SELECT count(*) FROM conversations) AS conversations,
        (SELECT count(*) FROM conversation_turns) AS turns`,
@@ -128,7 +128,7 @@ async function countRows(control: Database) {
 }
 
 /** The sums of conversations and stores are those of their turns. */
-async function expectSums(control: Database) {
+async function expectSums(control: TestDatabase) {
   const wrong = await control.query(
     `SELECT v.id FROM conversations v LEFT JOIN LATERAL (
          SELECT count(*) AS turns, coalesce(sum(bytes), 0) AS bytes, count(*) FILTER (WHERE outcome <> 'complete') AS failed,

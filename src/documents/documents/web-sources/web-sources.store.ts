@@ -5,6 +5,7 @@ import type { OrganisationId, SpaceId } from '../../../platform/kernel/index.ts'
 import type { ChangeAuthor } from '../change-author.ts'
 import { enqueueEntry } from '../change-log.store.ts'
 import { type Failure, readingKey, readWebSourceJob, type WebSource, type WebSourceState } from './web-source.ts'
+import { sharedOwner } from '../../../platform/kernel/index.ts'
 
 /** Columns of a source `s`. */
 const columns = `s.id, s.organisation_id as "organisationId", s.space_id as "spaceId", s.kind, s.url, s.sitemap_id as "sitemapId",
@@ -113,7 +114,7 @@ function createReadings({ database, jobs }: WebSourceStoreDependencies) {
   return {
     /** Enqueues the readings that are due; resolves to their number. On a server each one is taken by one instance. */
     startDue(now: Date): Promise<number> {
-      return database.transaction(async (transaction) => {
+      return database.for(sharedOwner).transaction(async (transaction) => {
         const due = await transaction.query<Pick<WebSource, 'id' | 'organisationId' | 'spaceId'>>(selectDue, [
           now,
           new Date(now.getTime() - hostPauseMs),

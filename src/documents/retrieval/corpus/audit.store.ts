@@ -1,4 +1,4 @@
-import type { Database } from '../../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../../platform/database/index.ts'
 import { loadEmbeddingVersions, vectorTable } from './embedding-versions.store.ts'
 
 /** Counts of inconsistencies, as `portico audit` prints them; all zero when the index is sound. */
@@ -20,7 +20,7 @@ export interface IndexAudit {
 const auditTimeoutMs = 10 * 60_000
 
 /** Counts what must not exist: all zero proves that no chunk, term or vector is left without its document. */
-export async function auditIndex(database: Database): Promise<IndexAudit> {
+export async function auditIndex(database: OwnedDatabase): Promise<IndexAudit> {
   const live = await loadEmbeddingVersions(database)
   const tables = live.map(vectorTable)
   const count = async (from: string): Promise<number> => {

@@ -1,4 +1,4 @@
-import type { Database } from '../../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../../platform/database/index.ts'
 import { vectorTable } from './embedding-versions.store.ts'
 
 /** What the index stores of documents. */
@@ -8,7 +8,10 @@ export interface DocumentRows {
   vectors: number
 }
 
-export async function countDocumentRows(database: Database, documentIds: readonly string[]): Promise<DocumentRows> {
+export async function countDocumentRows(
+  database: OwnedDatabase,
+  documentIds: readonly string[],
+): Promise<DocumentRows> {
   const count = async (table: string) => {
     const [row] = await database.query<{ count: bigint }>(
       `select count(*) as count from ${table} where document_id = any($1::uuid[])`,

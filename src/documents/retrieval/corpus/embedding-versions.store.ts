@@ -1,4 +1,4 @@
-import { type Database, encodeHalfVector, encodeVector, type Queryable } from '../../../platform/database/index.ts'
+import { type OwnedDatabase, encodeHalfVector, encodeVector, type Queryable } from '../../../platform/database/index.ts'
 import type { Embedder, EmbedderSource } from '../embedders/embedder.ts'
 
 /**
@@ -30,7 +30,7 @@ export const maximumHalfVectorDimensions = 4_000
 // Any number that no other advisory lock uses.
 const versionLockKey = 7_041_994_220n
 
-export function createEmbeddingVersions(database: Database) {
+export function createEmbeddingVersions(database: OwnedDatabase) {
   return {
     /**
      * Returns the version that stores this embedder's vectors, and creates it if needed: active where there is no other yet,

@@ -1,10 +1,10 @@
-import type { Database } from '../../../platform/database/index.ts'
+import type { Queryable } from '../../../platform/database/index.ts'
 
 /** Documents of one statement. */
 const documentsPerStep = 100
 
 /** Fills the column of filters for documents from before it; a filter matches none of them until then. Resolves to their number. Resumable. */
-export async function fillFilterFields(database: Database, signal: AbortSignal): Promise<number> {
+export async function fillFilterFields(database: Queryable, signal: AbortSignal): Promise<number> {
   for (let total = 0; ;) {
     // The trigger of the table writes the column.
     const filled = await database.execute(

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openTestDatabases, type TestDatabases } from '../../../../test/harness/database.ts'
-import type { Database, SqlValue } from '../../../platform/database/index.ts'
+import type { TestDatabase } from '../../../../test/harness/statements.ts'
+import type { SqlValue } from '../../../platform/database/index.ts'
 import { createOrganisationId, createSpaceId, type SpaceId } from '../../../platform/kernel/index.ts'
 import { createDocumentReader } from './document-reader.store.ts'
 import { loadPassages } from './passages.store.ts'
@@ -11,7 +12,7 @@ const small = createSpaceId()
 const signal = new AbortController().signal
 let databases: TestDatabases
 let sent: { statement: string; parameters: readonly SqlValue[] }[] = []
-let database: Database
+let database: TestDatabase
 
 beforeAll(async () => {
   databases = await openTestDatabases()

@@ -1,4 +1,4 @@
-import type { Database } from '../../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../../platform/database/index.ts'
 import type { OrganisationId, SpaceId } from '../../../platform/kernel/index.ts'
 import type { IndexedChunk } from './chunks.ts'
 import { type EmbeddingVersion, vectorParameter, vectorTable } from './embedding-versions.store.ts'
@@ -13,7 +13,7 @@ export interface MissingChunk extends Pick<IndexedChunk, 'text' | 'headingPath' 
 
 /** The next chunks of one Space without a vector, in the order of their keys, after the position reached so far. */
 export async function loadMissingChunks(
-  database: Database,
+  database: OwnedDatabase,
   version: EmbeddingVersion,
   limit: number,
 ): Promise<MissingChunk[]> {
@@ -32,7 +32,7 @@ export async function loadMissingChunks(
 
 /** Stores vectors and advances the position; skips chunks that were deleted meanwhile. */
 export async function storeVectors(
-  database: Database,
+  database: OwnedDatabase,
   version: EmbeddingVersion,
   chunks: readonly MissingChunk[],
   vectors: readonly Float32Array[],
@@ -61,7 +61,7 @@ export async function storeVectors(
 }
 
 /** Resets the position to the first chunk, to find chunks that were inserted before it. */
-export async function resetPosition(database: Database, version: EmbeddingVersion): Promise<void> {
+export async function resetPosition(database: OwnedDatabase, version: EmbeddingVersion): Promise<void> {
   await database.execute(
     'update embedding_generations set position_space_id = null, position_chunk_id = null where id = $1',
     [version.id],

@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../../../platform/database/index.ts'
+import type { OwnedDatabase, Queryable } from '../../../platform/database/index.ts'
 import { createUuid, type SpaceId } from '../../../platform/kernel/index.ts'
 import { analyseInSlices, termsVersion } from '../lexical/analyse-text.ts'
 import { type IndexedChunk, searchableText } from './chunks.ts'
@@ -25,7 +25,7 @@ const storedTextColumns =
  * they were made with. Resumable: each chunk stores the name of its terms.
  */
 export function renameStep(
-  database: Database,
+  database: OwnedDatabase,
   documentId: string,
   signal: AbortSignal,
 ): Promise<{ isDone: boolean; renamed?: SpaceId }> {
@@ -62,7 +62,7 @@ export function renameStep(
 
 /** Searchable documents whose terms an older version of text analysis made; at most `outdatedPerPage`. */
 export function loadOutdatedDocuments(
-  database: Database,
+  database: OwnedDatabase,
   signal: AbortSignal,
 ): Promise<{ documentId: string; spaceId: SpaceId }[]> {
   return database.query(
@@ -75,7 +75,7 @@ export function loadOutdatedDocuments(
 
 /** Rebuilds the terms of the document's next chunks. Returns the index of the last one; null: nothing is left to do. */
 export function updateTermsStep(
-  database: Database,
+  database: OwnedDatabase,
   documentId: string,
   after: number,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-import type { Database } from '../../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../../platform/database/index.ts'
 
 export interface TableIndex {
   name: string
@@ -9,7 +9,7 @@ export interface TableIndex {
 }
 
 /** BM25 indexes of Spaces, and what former versions made: HNSW indexes of Spaces and an index of all terms. */
-export async function loadSearchIndexes(database: Database): Promise<TableIndex[]> {
+export async function loadSearchIndexes(database: OwnedDatabase): Promise<TableIndex[]> {
   return database.query<TableIndex>(
     `select c.relname::text as name, i.indisvalid as valid,
        case when c.relname ~ '^embeddings_' then 'vectors' else 'terms' end as kind,
@@ -20,11 +20,11 @@ export async function loadSearchIndexes(database: Database): Promise<TableIndex[
   )
 }
 
-export async function dropSearchIndex(database: Database, name: string): Promise<void> {
+export async function dropSearchIndex(database: OwnedDatabase, name: string): Promise<void> {
   await database.execute(`drop index ${concurrently(database)} if exists ${name}`, [], { direct: true })
 }
 
 /** On a server, searches and writes continue while an index is built or dropped. */
-export function concurrently(database: Database): string {
+export function concurrently(database: OwnedDatabase): string {
   return database.engine === 'postgres' ? 'concurrently' : ''
 }

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Database } from '../../../platform/database/index.ts'
+import type { TestDatabase } from '../../../../test/harness/statements.ts'
 import { type Clock, createRequestId, isAppError, parsePicoUsd, systemClock } from '../../../platform/kernel/index.ts'
 import { answered, callOf, insertOrganisation, organisationWith } from '../testing/ledger-fixture.ts'
 import { JournalStage, later, settledCall } from '../testing/journal-stage.ts'
@@ -52,7 +52,7 @@ describe('a database with a journal', () => {
 
     test('costs the database one entry, in a statement with many others, and no hold', async () => {
       const applied: unknown[][] = []
-      const observed: Database = {
+      const observed: TestDatabase = {
         ...stage.control,
         for: () => observed,
         query(statement, parameters = [], options) {
@@ -82,7 +82,7 @@ describe('a database with a journal', () => {
       const applying: (() => void)[] = []
       let isSlow = true
       let applied = 0
-      const slow: Database = {
+      const slow: TestDatabase = {
         ...stage.control,
         for: () => slow,
         async query(statement, ...rest) {
@@ -261,7 +261,7 @@ describe('a database with a journal', () => {
     test('by too many records of one organisation: its new calls wait for it, those of others do not', async () => {
       const waiting: (() => void)[] = []
       let isHeld = true
-      const slow: Database = {
+      const slow: TestDatabase = {
         ...stage.control,
         for: () => slow,
         async query(statement, ...rest) {

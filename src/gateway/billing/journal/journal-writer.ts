@@ -8,7 +8,7 @@ import {
   type RequestId,
   withDeadline,
 } from '../../../platform/kernel/index.ts'
-import type { Database } from '../../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../../platform/database/index.ts'
 import { encodeEntry, encodeHold } from '../ledger-json.ts'
 import { loadEntries } from '../ledger.store.ts'
 import type { Entry, HoldChange, HoldRow } from '../ledger-rows.ts'
@@ -54,7 +54,7 @@ const entered: SettleResult = { kind: 'entered' }
 type RecordWrite = Extract<Write, { kind: 'record' }>
 
 export interface JournalWriterDeps {
-  database: Database
+  database: OwnedDatabase
   clock: Clock
   log: Log
   journal: JournalLog

@@ -1,5 +1,5 @@
 import type { InstanceId } from '../../../platform/kernel/index.ts'
-import type { Database, Queryable } from '../../../platform/database/index.ts'
+import type { OwnedDatabase, Queryable } from '../../../platform/database/index.ts'
 import type { StoredBatch } from './records.ts'
 
 export interface StoredJournal {
@@ -17,12 +17,16 @@ export async function loadJournal(database: Queryable): Promise<StoredJournal | 
 }
 
 /** Lets only this holder apply records from now on. For an embedded database, which no other process uses. */
-export async function takeJournal(database: Database, journalId: string, holder: string): Promise<void> {
+export async function takeJournal(database: OwnedDatabase, journalId: string, holder: string): Promise<void> {
   await database.execute('update ledger_journals set holder = $2 where journal_id = $1', [journalId, holder])
 }
 
 /** Starts a new journal of an embedded database in place of the former one; null: without a journal. */
-export function replaceJournal(database: Database, journalId: string | null, holder: string | null): Promise<void> {
+export function replaceJournal(
+  database: OwnedDatabase,
+  journalId: string | null,
+  holder: string | null,
+): Promise<void> {
   return database.transaction(async (transaction) => {
     await transaction.execute('delete from ledger_journals where place is null')
     if (journalId !== null) {
@@ -61,7 +65,7 @@ export async function applyRecords(
 
 /** Moves past one record that the tables reject, and keeps it for the operator. Repeating it is harmless. */
 export function rejectRecord(
-  database: Database,
+  database: OwnedDatabase,
   { journalId, holder, sequence }: { journalId: string; holder: string; sequence: number },
   record: { requestId: string; text: string; reason: string },
 ): Promise<void> {

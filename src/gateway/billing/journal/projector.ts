@@ -6,7 +6,7 @@ import {
   raceSignal,
   withDeadline,
 } from '../../../platform/kernel/index.ts'
-import type { Database } from '../../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../../platform/database/index.ts'
 import { isRefusal } from '../refusal.ts'
 import { applyRecords, rejectRecord } from './journal.store.ts'
 import { type JournalRecord, lineOf, mergeRecords } from './records.ts'
@@ -20,7 +20,7 @@ const firstRetryMs = 50
 const longestRetryMs = 1_000
 
 export interface ProjectorDeps {
-  database: Database
+  database: OwnedDatabase
   clock: Clock
   log: Log
   journalId: string

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Database } from '../../../platform/database/index.ts'
+import type { TestDatabase } from '../../../../test/harness/statements.ts'
 import { systemClock } from '../../../platform/kernel/index.ts'
 import { callOf, organisationWith } from '../testing/ledger-fixture.ts'
 import { JournalStage, settledCall } from '../testing/journal-stage.ts'
@@ -21,7 +21,7 @@ describe('without a database', () => {
     const organisation = organisationWith('10')
     let fails = false
     const ask = <T>(work: () => Promise<T>) => (fails ? Promise.reject(new Error('no answer within 3000 ms')) : work())
-    const failing: Database = {
+    const failing: TestDatabase = {
       ...stage.control,
       for: () => failing,
       query: (...given) => ask(() => stage.control.query(...given)) as never,

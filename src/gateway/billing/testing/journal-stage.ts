@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { makeTestFolder, openTestDatabases, type TestDatabases } from '../../../../test/harness/database.ts'
-import type { Database } from '../../../platform/database/index.ts'
+import type { TestDatabase } from '../../../../test/harness/statements.ts'
 import { silentLog, systemClock } from '../../../platform/kernel/index.ts'
 import { createLedger, type LedgerService } from '../ledger.ts'
 import type { JournalOptions } from '../prepare-writer.ts'
@@ -12,7 +12,7 @@ export const later = { projectionDelayMs: 3_600_000 }
 
 /** Ledgers with a journal over the real SQL, one after the other. */
 export class JournalStage {
-  readonly control: Database
+  readonly control: TestDatabase
   /** Of the journal; new for each test. */
   folder = ''
   private readonly databases: TestDatabases
@@ -63,7 +63,7 @@ export class JournalStage {
     let isDead = false
     const { control, folder } = this
     const never = () => new Promise<never>(() => {})
-    const mortal: Database = {
+    const mortal: TestDatabase = {
       ...control,
       for: () => mortal,
       query: (...given) => (isDead ? never() : control.query(...given)),

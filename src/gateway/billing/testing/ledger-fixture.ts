@@ -8,7 +8,7 @@ import {
   systemClock,
   type TokenCounts,
 } from '../../../platform/kernel/index.ts'
-import type { Database } from '../../../platform/database/index.ts'
+import type { TestDatabase } from '../../../../test/harness/statements.ts'
 import type { Organisation } from '../../../tenants/organisations/index.ts'
 import type { HoldRequest, Outcome } from '../port.ts'
 import type { PriceSchedule } from '../prices.ts'
@@ -45,7 +45,7 @@ export function organisationWith(budgetUsd: string, changes: Partial<Organisatio
 }
 
 /** The organisation's row, from which usage reports read the time zone. */
-export async function insertOrganisation(database: Database, { id, timeZone }: Organisation): Promise<void> {
+export async function insertOrganisation(database: TestDatabase, { id, timeZone }: Organisation): Promise<void> {
   await database.execute(
     `insert into organisations (id, name, plan, subscription_status, subscription_starts_at, gateway_enabled, gateway_opt_in,
        monthly_budget_pico_usd, markup_basis_points, time_zone, period_anchor_day, disabled_models, created_at, updated_at)

@@ -6,12 +6,12 @@ import { pg_textsearch as textSearch } from '@electric-sql/pglite-pg_textsearch'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { freshDataFolder, makeTestFolder } from '../../../../test/harness/database.ts'
 import { silentLog, systemClock } from '../../kernel/index.ts'
-import { type Databases, openDatabases } from '../index.ts'
+import { type OpenedDatabases, openDatabases } from '../../../../test/harness/statements.ts'
 import { assertCommitsAreSynced, createDurableFileSystem } from './durable-file-system.ts'
 import { startMaintenance } from './maintenance.ts'
 
 let folder: string
-let databases: Databases
+let databases: OpenedDatabases
 
 beforeEach(async () => {
   folder = await freshDataFolder()

@@ -1,6 +1,6 @@
 import type { Clock, Log } from '../../kernel/index.ts'
 import { shortMessage } from '../database-error.ts'
-import type { Database } from '../port.ts'
+import type { OwnedDatabase } from '../port.ts'
 import { quoteName } from '../quote-name.ts'
 
 /** Checkpoints and vacuums, because PGlite has neither a checkpointer nor autovacuum. */
@@ -17,7 +17,7 @@ const vacuumWhileBusyAfterRows = 10_000
 const maintenanceTimeoutMs = 10 * 60_000
 
 export interface MaintenanceOptions {
-  database: Database
+  database: OwnedDatabase
   clock: Clock
   log: Log
   /** Statements that wait or run. */

@@ -8,7 +8,7 @@ import {
   testServerUrl,
 } from '../../../../test/harness/database.ts'
 import { silentLog, systemClock } from '../../kernel/index.ts'
-import { openDatabases } from '../open-databases.ts'
+import { openDatabases } from '../../../../test/harness/statements.ts'
 import type { DatabaseCopy } from '../port.ts'
 
 /** A copy of the files of a database in use opens, and shows exactly the moment at which it ended. */

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { type Clock, describeFileFault, describeLackOfRoom, type Log } from '../../kernel/index.ts'
+import { type Clock, describeFileFault, describeLackOfRoom, type Log, sharedOwner } from '../../kernel/index.ts'
 import { createDatabase } from '../create-database.ts'
 import { DatabaseStartError, shortMessage } from '../database-error.ts'
 import { loadFeatures } from '../features.ts'
@@ -77,7 +77,7 @@ export async function openEmbedded({ name, folder, clock, log, migrationsFolder 
       },
       startCopy: () => startOnlineCopy({ folder, source, holdCheckpoints: () => maintenance!.holdCheckpoints() }),
     })
-    maintenance = startMaintenance({ database, clock, log, load: source.load })
+    maintenance = startMaintenance({ database: database.for(sharedOwner), clock, log, load: source.load })
     return database
   } catch (error) {
     await source.close()

@@ -16,7 +16,7 @@ import {
   vectorParameter,
   vectorTable,
 } from '../../../documents/retrieval/corpus/embedding-versions.store.ts'
-import { type Databases, openDatabases } from '../index.ts'
+import { type OpenedDatabases, openDatabases } from '../../../../test/harness/statements.ts'
 import { checkTarget, endMove, moveDatabase } from './move-database.ts'
 
 /** Needs a server; test/proofs/move-to-postgres.proof.test.ts moves the data of a service. */
@@ -27,9 +27,9 @@ const textWithSigns = 'a "quoted" text, {braces}, \\backslash, \'single\',\ttab\
 
 describe.skipIf(testServerUrl() === undefined)('a move to a server', () => {
   let folder: string
-  let source: Databases
+  let source: OpenedDatabases
   let place: DatabasePlace
-  let target: Databases
+  let target: OpenedDatabases
   const moveId = createUuid()
 
   beforeAll(async () => {
@@ -106,7 +106,7 @@ describe.skipIf(testServerUrl() === undefined)('a move to a server', () => {
     expect(moved['admin_log']!.rows).toBe(3_000)
     // The trigger of ledger_entries has queued the entry in the source, and not again in the target.
     expect(moved['usage_queue']!.rows).toBe(1)
-    const read = async (databases: Databases) => [
+    const read = async (databases: OpenedDatabases) => [
       await databases.corpus.query('select metadata::text, name, name_key, document_id, content_sha256 from documents'),
       await databases.corpus.query('select languages from indexed_documents'),
       await databases.corpus.query('select embedding::text from embeddings_1'),

@@ -1,4 +1,5 @@
-import type { Database, Databases, Queryable } from '../port.ts'
+import { sharedOwner } from '../../kernel/index.ts'
+import type { Databases, OwnedDatabase, Queryable } from '../port.ts'
 import { quoteName } from '../quote-name.ts'
 import { MoveError } from './move-error.ts'
 import { addDeferred, copySequences, createLike, type Deferred, loadDeferred, removeDeferred } from './moved-schema.ts'
@@ -23,9 +24,9 @@ const countTimeoutMs = 60 * 60_000
 const filledByMigrations = new Set(['change_feed_head', 'ledger_removal', 'usage_backfill', 'usage_span_tables'])
 
 export interface MoveOptions {
-  source: Database
+  source: OwnedDatabase
   /** Has the same migrations, and no service uses it. */
-  target: Database
+  target: OwnedDatabase
   /** The same for every attempt of one data folder. */
   moveId: string
   onProgress(text: string): void
@@ -68,7 +69,7 @@ export async function moveDatabase(options: MoveOptions): Promise<MovedRows> {
 /** After the moves of all databases: removes the notes, so that a service may start. */
 export async function endMove({ corpus, control }: Pick<Databases, 'corpus' | 'control'>): Promise<void> {
   for (const target of [corpus, control]) {
-    await target.execute('drop table if exists portico_move, portico_move_state')
+    await target.for(sharedOwner).execute('drop table if exists portico_move, portico_move_state')
   }
 }
 
@@ -180,7 +181,7 @@ async function moveTable({ source, target, onProgress }: MoveOptions, table: Mov
 
 /** The rows and the note of them, in one transaction. */
 async function writeBatch(
-  target: Database,
+  target: OwnedDatabase,
   table: MovedTable,
   rows: readonly TextRow[],
   { after, moved, isDone }: { after: string[] | null; moved: number; isDone: boolean },

@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../port.ts'
+import type { OwnedDatabase, Queryable } from '../port.ts'
 import { quoteName } from '../quote-name.ts'
 import type { MovedTable } from './moved-tables.ts'
 
@@ -71,7 +71,7 @@ export async function removeDeferred(target: Queryable, { triggers, indexes, for
 }
 
 /** Builds what is missing, one by one: what is done stays done. PostgreSQL checks foreign keys when they are added. */
-export async function addDeferred(target: Database, deferred: Deferred, onProgress: (text: string) => void) {
+export async function addDeferred(target: OwnedDatabase, deferred: Deferred, onProgress: (text: string) => void) {
   const options = { timeoutMs: buildTimeoutMs, direct: true }
   for (const { name, definition } of deferred.indexes) {
     const [found] = await target.query<{ missing: boolean }>('select to_regclass($1) is null as missing', [
@@ -94,7 +94,7 @@ export async function addDeferred(target: Database, deferred: Deferred, onProgre
 }
 
 /** Sequences of identity columns continue where they are in the source. */
-export async function copySequences(source: Database, target: Queryable): Promise<void> {
+export async function copySequences(source: OwnedDatabase, target: Queryable): Promise<void> {
   const names = await source.query<{ name: string }>(
     `select relname::text as name from pg_class
      where relkind = 'S' and relnamespace = current_schema()::regnamespace order by 1`,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Database } from '../port.ts'
+import type { OwnedDatabase } from '../port.ts'
 import { MoveError } from './move-error.ts'
 import {
   type BatchSums,
@@ -25,7 +25,7 @@ const comparedBatch = 500
  * Reads a table of both engines whole and compares the number of rows and their hash. Throws MoveError, which names the first row of the source
  * that differs.
  */
-export async function verifyTable(source: Database, target: Database, table: MovedTable): Promise<TableSums> {
+export async function verifyTable(source: OwnedDatabase, target: OwnedDatabase, table: MovedTable): Promise<TableSums> {
   const [expected, found] = await Promise.all([sumTable(source, table), sumTable(target, table)])
   if (expected.rows === found.rows && expected.sha256 === found.sha256) return expected
   const place = await findDifference(source, target, table)
@@ -35,7 +35,7 @@ export async function verifyTable(source: Database, target: Database, table: Mov
   )
 }
 
-async function sumTable(database: Database, table: MovedTable): Promise<TableSums> {
+async function sumTable(database: OwnedDatabase, table: MovedTable): Promise<TableSums> {
   let rows = 0
   const totals = [0n, 0n, 0n, 0n]
   let after: string[] | null = null
@@ -58,7 +58,7 @@ async function sumTable(database: Database, table: MovedTable): Promise<TableSum
   }
 }
 
-async function findDifference(source: Database, target: Database, table: MovedTable): Promise<string> {
+async function findDifference(source: OwnedDatabase, target: OwnedDatabase, table: MovedTable): Promise<string> {
   let after: string[] | null = null
   while (table.key.length > 0) {
     const key: string[] | null = after

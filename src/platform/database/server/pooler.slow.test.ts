@@ -8,7 +8,7 @@ import {
 } from '../../../../test/harness/database.ts'
 import { hasPgBouncer, type Pooler, startPgBouncer } from '../../../../test/harness/pgbouncer.ts'
 import { silentLog, systemClock } from '../../kernel/index.ts'
-import { type Databases, openDatabases } from '../index.ts'
+import { type OpenedDatabases, openDatabases } from '../../../../test/harness/statements.ts'
 
 const isPossible = testServerUrl() !== undefined && hasPgBouncer
 
@@ -18,7 +18,7 @@ describe.skipIf(!isPossible)(
     let place: DatabasePlace
     let server: string
     const poolers: Pooler[] = []
-    const opened: Databases[] = []
+    const opened: OpenedDatabases[] = []
 
     beforeEach(async () => {
       place = await freshDatabasePlace()
@@ -36,7 +36,7 @@ describe.skipIf(!isPossible)(
       return pooler.through(server)
     }
 
-    async function open(databaseUrl: string, databaseDirectUrl?: string): Promise<Databases> {
+    async function open(databaseUrl: string, databaseDirectUrl?: string): Promise<OpenedDatabases> {
       const { dataFolder } = place
       const databases = await openDatabases({
         dataFolder,
@@ -147,7 +147,7 @@ describe.skipIf(!isPossible)(
 
       test('ends a statement at its limit, alone and in a transaction', async () => {
         const { control } = await openPooled()
-        const slow = (on: Pick<Databases['control'], 'query'>) =>
+        const slow = (on: Pick<OpenedDatabases['control'], 'query'>) =>
           on.query('select pg_sleep(20)', [], { timeoutMs: 100 })
         await expect(slow(control)).rejects.toMatchObject({ code: '57014' })
         await expect(control.transaction(slow)).rejects.toMatchObject({ code: '57014' })

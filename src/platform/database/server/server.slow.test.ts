@@ -7,7 +7,8 @@ import {
   withoutPooler,
 } from '../../../../test/harness/database.ts'
 import { silentLog, systemClock } from '../../kernel/index.ts'
-import { createChangeFeed, type Databases, openDatabases, recordChange } from '../index.ts'
+import { type OpenedDatabases, openDatabases } from '../../../../test/harness/statements.ts'
+import { createChangeFeed, recordChange } from '../index.ts'
 import { isOlder } from '../versions.ts'
 
 test('versions are compared number by number', () => {
@@ -33,8 +34,8 @@ test('an unreachable server prevents the start with an error that names the data
 
 describe.skipIf(testServerUrl() === undefined)('on a PostgreSQL server (PORTICO_TEST_DATABASE_URL)', () => {
   let place: DatabasePlace
-  let one: Databases
-  let two: Databases
+  let one: OpenedDatabases
+  let two: OpenedDatabases
 
   beforeEach(async () => {
     place = await freshDatabasePlace()
@@ -135,7 +136,7 @@ describe.skipIf(testServerUrl() === undefined)('on a PostgreSQL server (PORTICO_
     await one.control.execute('insert into pair values (1, 0), (2, 0)')
     let arrived = 0
     const bothHold = Promise.withResolvers<void>()
-    const cross = (databases: Databases, first: number, second: number) =>
+    const cross = (databases: OpenedDatabases, first: number, second: number) =>
       databases.control.transaction(async (transaction) => {
         await transaction.execute('update pair set hits = hits + 1 where id = $1', [first])
         if (++arrived === 2) bothHold.resolve()

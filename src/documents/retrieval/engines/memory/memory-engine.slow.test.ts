@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { Database } from '../../../../platform/database/index.ts'
+import type { TestDatabase } from '../../../../../test/harness/statements.ts'
 import {
   createDocumentId,
   createOrganisationId,
@@ -98,7 +98,7 @@ describe('a Space in memory', () => {
     onTestFinished(() => void now.mockRestore())
     const turnsWith = async (waitMs: number) => {
       let turns = 0
-      const database: Database = {
+      const database: TestDatabase = {
         ...corpus,
         for: () => database,
         async transaction(work, options) {
@@ -289,7 +289,7 @@ describe('Spaces of two organisations', () => {
     const allWait = Promise.withResolvers<void>()
     const loaded = new Set<SpaceId>()
     const noteLoaded = () => all.filter((spaceId) => isLoaded(spaceId, slow)).forEach((spaceId) => loaded.add(spaceId))
-    const database: Database = {
+    const database: TestDatabase = {
       ...corpus,
       for: () => database,
       async transaction(work, options) {
@@ -333,7 +333,7 @@ describe('Spaces of two organisations', () => {
 
 describe('the memory engine', () => {
   it('drops indexes that former versions built in the embedded database', async () => {
-    const database: Database = fixture.databases.corpus
+    const database: TestDatabase = fixture.databases.corpus
     const indexes = ['chunk_terms_by_term', 'embeddings_1_hnsw_00000000000000000000000000000000']
     await database.execute(`create index ${indexes[0]} on chunk_terms using gin (terms)`)
     await database.execute(`create index ${indexes[1]} on embeddings_1 using hnsw (embedding vector_cosine_ops)`)

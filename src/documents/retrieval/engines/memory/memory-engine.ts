@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Database } from '../../../../platform/database/index.ts'
+import type { Database, OwnedDatabase } from '../../../../platform/database/index.ts'
 import { describeError, isAppError, type Log, silentLog } from '../../../../platform/kernel/index.ts'
 import { loadSpaceState, type SpaceState } from '../../corpus/space-state.store.ts'
 import type {
@@ -18,6 +18,7 @@ import { type MemoryCandidate, packTerms } from './messages.ts'
 import { type CachedSpace, SpaceCache } from './space-cache.ts'
 import { SpaceSync } from './space-sync.ts'
 import { loadMatchingIds } from './space-rows.store.ts'
+import { sharedOwner } from '../../../../platform/kernel/index.ts'
 
 export interface MemoryEngineOptions {
   database: Database
@@ -118,8 +119,8 @@ async function warmInBackground({ sync, log }: Parts): Promise<void> {
 
 /** Earlier versions built indexes in the embedded database for Spaces above the memory limit. */
 async function dropFormerIndexes(database: Database): Promise<MaintenanceReport> {
-  const dropped = (await loadSearchIndexes(database)).map(({ name }) => name)
-  for (const name of dropped) await dropSearchIndex(database, name)
+  const dropped = (await loadSearchIndexes(database.for(sharedOwner))).map(({ name }) => name)
+  for (const name of dropped) await dropSearchIndex(database.for(sharedOwner), name)
   return { built: [], dropped }
 }
 
@@ -130,17 +131,24 @@ async function openScanned(parts: Parts, scope: ReadScope, signal: AbortSignal):
   return {
     ...space,
     isEmpty: space.chunks === 0,
-    findCandidates: (query) => scan(parts.database, scope, space, query, signal),
+    findCandidates: (query) => scan(parts.database.for(scope.organisationId), scope, space, query, signal),
     async discard() {},
   }
 }
 
 /** In one transaction: a search waits once for the one connection, and not again before each of its statements. */
-function scan(database: Database, scope: ReadScope, space: SpaceState, query: CandidateQuery, signal: AbortSignal) {
+function scan(
+  database: OwnedDatabase,
+  scope: ReadScope,
+  space: SpaceState,
+  query: CandidateQuery,
+  signal: AbortSignal,
+) {
   const options = { signal }
-  return database
-    .for(scope.organisationId)
-    .transaction((queryable) => findCandidates(createExactScan({ queryable, scope, space, options }), query), options)
+  return database.transaction(
+    (queryable) => findCandidates(createExactScan({ queryable, scope, space, options }), query),
+    options,
+  )
 }
 
 async function openCached(

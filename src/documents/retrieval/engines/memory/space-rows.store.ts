@@ -35,7 +35,7 @@ export interface LoadedPage {
 }
 
 /** The sizes of all Spaces, the largest first; of one where `scope` names it. Chunks that are not searchable yet count. */
-export function loadSpaceSizes(database: Database, from: number, scope?: SpaceScope): Promise<SpaceSize[]> {
+export function loadSpaceSizes(database: Queryable, from: number, scope?: SpaceScope): Promise<SpaceSize[]> {
   return database.query<SpaceSize>(
     `select organisation_id as "organisationId", space_id as "spaceId", sum(chunk_count)::int as chunks,
        sum(term_count)::float8 as terms
@@ -74,20 +74,18 @@ export async function loadDocuments(
 
 /** The ids of the documents that match the scope's filter, 16 bytes each; null without a filter. */
 export async function loadMatchingIds(
-  database: Database,
+  database: Queryable,
   scope: ReadScope,
   signal: AbortSignal,
 ): Promise<Uint8Array | null> {
   const values: SqlValue[] = []
   const condition = filterCondition(scope, scope.filter, values)
   if (condition === null) return null
-  const [row] = await database
-    .for(scope.organisationId)
-    .query<{ ids: Uint8Array | null }>(
-      `select string_agg(uuid_send(d.id), ''::bytea) as ids from documents d where ${condition}`,
-      values,
-      { signal },
-    )
+  const [row] = await database.query<{ ids: Uint8Array | null }>(
+    `select string_agg(uuid_send(d.id), ''::bytea) as ids from documents d where ${condition}`,
+    values,
+    { signal },
+  )
   return row!.ids ?? new Uint8Array()
 }
 

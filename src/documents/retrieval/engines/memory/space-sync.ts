@@ -6,6 +6,7 @@ import type { SpaceScope, StagedChunks } from '../../engine.ts'
 import { toColumns } from './messages.ts'
 import type { CachedSpace, SpaceCache } from './space-cache.ts'
 import { loadChunks, loadDocuments, loadSpaceSizes, type SpaceSize } from './space-rows.store.ts'
+import { sharedOwner } from '../../../../platform/kernel/index.ts'
 
 /** Bytes of a chunk without its vector and its terms, and of a term. A little more than measured. */
 const bytesPerChunk = 40
@@ -59,7 +60,7 @@ export class SpaceSync {
   /** Loads the largest Spaces that fit. Resolves to the number of chunks loaded. */
   async warm(): Promise<number> {
     let loaded = 0
-    for (const size of await loadSpaceSizes(this.#options.database, this.#options.fromChunks)) {
+    for (const size of await loadSpaceSizes(this.#options.database.for(sharedOwner), this.#options.fromChunks)) {
       // A smaller Space must not evict a larger one.
       if (await this.#load(size, false)) loaded += size.chunks
     }

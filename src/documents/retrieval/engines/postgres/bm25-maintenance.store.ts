@@ -1,4 +1,4 @@
-import type { Database } from '../../../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../../../platform/database/index.ts'
 import type { SpaceId } from '../../../../platform/kernel/index.ts'
 import type { MaintenanceOptions, MaintenanceReport } from '../../engine.ts'
 import { bm25B, bm25K1 } from '../../lexical/bm25.ts'
@@ -17,7 +17,7 @@ const buildTimeoutMs = 2 * 60 * 60_000
  * Repeatable, and safe when two instances call it at once.
  */
 export async function maintainBm25Indexes(
-  database: Database,
+  database: OwnedDatabase,
   { bm25IndexFromChunks: from = defaultBm25IndexFromChunks, signal }: MaintenanceOptions,
 ): Promise<MaintenanceReport> {
   const report: MaintenanceReport = { built: [], dropped: [] }
@@ -50,14 +50,14 @@ export async function maintainBm25Indexes(
   }
 }
 
-function loadSizes(database: Database): Promise<{ spaceId: SpaceId; chunks: number }[]> {
+function loadSizes(database: OwnedDatabase): Promise<{ spaceId: SpaceId; chunks: number }[]> {
   return database.query(
     `select space_id as "spaceId", sum(chunk_count)::int as chunks from indexed_documents where searchable group by 1`,
   )
 }
 
 /** From pg_textsearch 1.5 on, the merges of an index's own segments can be left to this job instead of an insert that waits for them. */
-async function canMergeLater(database: Database): Promise<boolean> {
+async function canMergeLater(database: OwnedDatabase): Promise<boolean> {
   const [row] = await database.query<{ found: boolean }>(
     `select to_regprocedure('bm25_compact_step(regclass)') is not null as found`,
   )
@@ -65,7 +65,7 @@ async function canMergeLater(database: Database): Promise<boolean> {
 }
 
 /** Merges segments of BM25 indexes step by step; readers and writers continue meanwhile. */
-async function mergeSegments(database: Database, signal: AbortSignal | undefined): Promise<void> {
+async function mergeSegments(database: OwnedDatabase, signal: AbortSignal | undefined): Promise<void> {
   const options = { background: true, timeoutMs: buildTimeoutMs, ...(signal ? { signal } : {}) }
   const indexes = await database.query<{ name: string; mergesLater: boolean }>(
     `select c.relname::text as name, 'compaction=manual' = any(c.reloptions) is true as "mergesLater"

@@ -15,6 +15,7 @@ import { createTermSamples, type TermSamples } from './term-sample.store.ts'
 import { indexNewVectors, maintainVectors } from './vector-maintenance.store.ts'
 import { countInSegments, removeFromSegments } from './segment-erasure.store.ts'
 import { loadReadySegments, type ReadySegment } from './vector-segments.store.ts'
+import { sharedOwner } from '../../../../platform/kernel/index.ts'
 
 /**
  * Rarer spills of the memory of BM25 indexes than by default (64), and few merges by inserts where pg_textsearch cannot leave them to
@@ -75,10 +76,10 @@ export function createPostgresEngine({
       // Not in the context of the transaction that publishes: the callback makes its own.
       onNewChunks = AsyncResource.bind(callback)
     },
-    indexNew: (options = {}) => indexNewVectors(database, options, log),
+    indexNew: (options = {}) => indexNewVectors(database.for(sharedOwner), options, log),
     async maintain(options = {}) {
-      const terms = await maintainBm25Indexes(database, options)
-      const vectors = await maintainVectors(database, options, log)
+      const terms = await maintainBm25Indexes(database.for(sharedOwner), options)
+      const vectors = await maintainVectors(database.for(sharedOwner), options, log)
       return { built: [...terms.built, ...vectors.built], dropped: [...terms.dropped, ...vectors.dropped] }
     },
     countCopies: (documents) => countInSegments(database, documents),

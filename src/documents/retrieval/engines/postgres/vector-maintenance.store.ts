@@ -1,4 +1,4 @@
-import type { Database } from '../../../../platform/database/index.ts'
+import type { OwnedDatabase } from '../../../../platform/database/index.ts'
 import type { Log, OrganisationId, SpaceId } from '../../../../platform/kernel/index.ts'
 import { loadEmbeddingVersions } from '../../corpus/embedding-versions.store.ts'
 import type { MaintenanceOptions, MaintenanceReport } from '../../engine.ts'
@@ -30,7 +30,7 @@ type Step = (scope: SegmentScope, usage: VectorUsage) => Promise<boolean>
  * instances call it at once.
  */
 export async function indexNewVectors(
-  database: Database,
+  database: OwnedDatabase,
   { vectorIndexFromChunks: from = defaultVectorIndexFromChunks, signal }: MaintenanceOptions,
   log: Log,
 ): Promise<MaintenanceReport> {
@@ -50,7 +50,7 @@ export async function indexNewVectors(
 
 /** Merges small segments, and removes what no search needs: deleted vectors, segments, indexes of earlier versions of Portico. */
 export async function maintainVectors(
-  database: Database,
+  database: OwnedDatabase,
   options: MaintenanceOptions,
   log: Log,
 ): Promise<MaintenanceReport> {
@@ -81,7 +81,7 @@ export async function maintainVectors(
 
 /** Calls `step` for each large Space in each embedding version, one after the other, until it finds nothing to do anywhere. */
 async function repeatForSpaces(
-  database: Database,
+  database: OwnedDatabase,
   from: number,
   signal: AbortSignal | undefined,
   step: Step,
@@ -98,7 +98,7 @@ async function repeatForSpaces(
 }
 
 /** Spaces that are large enough for segments, and those that have some. */
-async function loadScopes(database: Database, from: number): Promise<SegmentScope[]> {
+async function loadScopes(database: OwnedDatabase, from: number): Promise<SegmentScope[]> {
   const versions = await loadEmbeddingVersions(database)
   const spaces = await database.query<{ organisationId: OrganisationId; spaceId: SpaceId }>(
     `select organisation_id as "organisationId", space_id as "spaceId" from indexed_documents
@@ -111,7 +111,7 @@ async function loadScopes(database: Database, from: number): Promise<SegmentScop
 }
 
 /** Earlier versions of Portico had one HNSW index for each Space, which each insert updated. It is used until segments replace it. */
-async function dropFormerIndexes(database: Database, from: number): Promise<string[]> {
+async function dropFormerIndexes(database: OwnedDatabase, from: number): Promise<string[]> {
   const former = (await loadSearchIndexes(database)).filter(({ kind, building }) => kind === 'vectors' && !building)
   if (former.length === 0) return []
   const needed = new Set<string>()

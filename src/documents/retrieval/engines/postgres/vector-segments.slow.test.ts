@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Database } from '../../../../platform/database/index.ts'
+import type { TestDatabase } from '../../../../../test/harness/statements.ts'
 import { createDocumentId } from '../../../../platform/kernel/index.ts'
 import {
   createHashingEmbedder,
@@ -15,7 +15,7 @@ import { createExactScan } from '../exact-scan.store.ts'
 import { vectorIndexName } from './space-indexes.store.ts'
 
 let fixture: IndexFixture
-let corpus: Database
+let corpus: TestDatabase
 let engine: SearchEngine
 
 const random = createRandom(14)
@@ -110,8 +110,8 @@ async function membership(): Promise<Record<string, number>> {
 }
 
 /** The database as a process sees it that does `before` in front of each statement. */
-function intercepted(before: (statement: string) => Promise<void>): Database {
-  const database: Database = {
+function intercepted(before: (statement: string) => Promise<void>): TestDatabase {
+  const database: TestDatabase = {
     ...corpus,
     for: () => database,
     async query(statement, ...rest) {

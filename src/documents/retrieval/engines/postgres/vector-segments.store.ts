@@ -1,4 +1,4 @@
-import type { Database, Queryable, QueryOptions } from '../../../../platform/database/index.ts'
+import type { OwnedDatabase, Queryable, QueryOptions } from '../../../../platform/database/index.ts'
 import { describeError, type Log, type OrganisationId, type SpaceId } from '../../../../platform/kernel/index.ts'
 import { type EmbeddingVersion, vectorTable } from '../../corpus/embedding-versions.store.ts'
 import type { VectorUsage } from './segment-plan.ts'
@@ -56,7 +56,7 @@ export function loadReadySegments(
 
 /** How the Space's searchable chunks are spread over segments. */
 export async function loadUsage(
-  database: Database,
+  database: OwnedDatabase,
   { organisationId, spaceId, version }: SegmentScope,
 ): Promise<VectorUsage> {
   const segments = (await loadReadySegments(database, spaceId, {})).filter(({ versionId }) => versionId === version.id)
@@ -81,7 +81,7 @@ export async function loadUsage(
 
 /** The oldest documents without a segment, up to a number of chunks; those that a search would find completely in this version. */
 export async function loadTailDocuments(
-  database: Database,
+  database: OwnedDatabase,
   { organisationId, spaceId, version }: SegmentScope,
   ready: readonly number[],
   maximumChunks: number,
@@ -107,7 +107,7 @@ export async function loadTailDocuments(
 
 /** The searchable documents of segments. */
 export async function loadSegmentDocuments(
-  database: Database,
+  database: OwnedDatabase,
   { organisationId, spaceId }: SegmentScope,
   segments: readonly number[],
 ): Promise<string[]> {
@@ -134,7 +134,7 @@ export interface NewSegment {
  * instead of the segments that it replaces. Only that transaction locks rows that others write; documents that are locked or
  * deleted meanwhile are left out, and are searched exactly. Null: none of the documents is left.
  */
-export async function buildSegment(database: Database, segment: NewSegment): Promise<string | null> {
+export async function buildSegment(database: OwnedDatabase, segment: NewSegment): Promise<string | null> {
   const { scope, documents, replaces, log, signal } = segment
   const id = await createTable(database, scope)
   const options = { background: true, timeoutMs: buildTimeoutMs, ...(signal ? { signal } : {}) }
@@ -175,7 +175,10 @@ function buildMemory(rows: number, dimensions: number): string {
   return `greatest(${Math.ceil(bytes / 1024)}, (select setting::int from pg_settings where name = 'maintenance_work_mem'))::text`
 }
 
-async function createTable(database: Database, { organisationId, spaceId, version }: SegmentScope): Promise<number> {
+async function createTable(
+  database: OwnedDatabase,
+  { organisationId, spaceId, version }: SegmentScope,
+): Promise<number> {
   return database.transaction(
     async (transaction) => {
       const [row] = await transaction.query<{ id: number }>(
@@ -199,7 +202,11 @@ async function createTable(database: Database, { organisationId, spaceId, versio
 }
 
 /** Returns the number of documents that are now in the segment. */
-function publishSegment(database: Database, id: number, { scope, documents, replaces }: NewSegment): Promise<number> {
+function publishSegment(
+  database: OwnedDatabase,
+  id: number,
+  { scope, documents, replaces }: NewSegment,
+): Promise<number> {
   return database.transaction(
     async (transaction) => {
       // Two instances may have built segments of the same documents: the second sees what the first has published.
@@ -238,7 +245,7 @@ function publishSegment(database: Database, id: number, { scope, documents, repl
 }
 
 /** Searches that start later do not use them; their tables are dropped by `dropRetiredSegments`. */
-export async function retireSegments(database: Database, segments: readonly number[]): Promise<void> {
+export async function retireSegments(database: OwnedDatabase, segments: readonly number[]): Promise<void> {
   await database.execute(
     `update vector_segments set state = 'retired', changed_at = now() where id = any($1::int[]) and state <> 'retired'`,
     [segments],
@@ -246,7 +253,10 @@ export async function retireSegments(database: Database, segments: readonly numb
 }
 
 /** Retires the segments of embedding versions that are not live, and those of builds that ended without a result. */
-export async function retireLeftSegments(database: Database, versions: readonly EmbeddingVersion[]): Promise<void> {
+export async function retireLeftSegments(
+  database: OwnedDatabase,
+  versions: readonly EmbeddingVersion[],
+): Promise<void> {
   await database.execute(
     `update vector_segments set state = 'retired', changed_at = now()
      where state <> 'retired' and (version_id <> all($1::int[])
@@ -256,7 +266,7 @@ export async function retireLeftSegments(database: Database, versions: readonly 
 }
 
 /** Drops the tables of segments that no search reads any more. Returns their names. */
-export async function dropRetiredSegments(database: Database, afterSeconds: number): Promise<string[]> {
+export async function dropRetiredSegments(database: OwnedDatabase, afterSeconds: number): Promise<string[]> {
   const retired = await database.query<{ id: number }>(
     `select id from vector_segments where state = 'retired' and changed_at <= now() - make_interval(secs => $1)`,
     [afterSeconds],
@@ -274,7 +284,7 @@ export async function dropRetiredSegments(database: Database, afterSeconds: numb
 }
 
 /** Removes the vectors of documents that were deleted since the segment was built; no search shows them. */
-export async function eraseDeleted(database: Database, id: number): Promise<void> {
+export async function eraseDeleted(database: OwnedDatabase, id: number): Promise<void> {
   const erased = await database.execute(
     `delete from ${segmentTable(id)} s where not exists (
        select from indexed_documents d where d.document_id = s.document_id and d.vector_segments @> array[$1::int]
