@@ -5,9 +5,8 @@ interface UsePriceRule {
   models: RegExp
   /** US dollars per 1,000 uses. */
   prices: Partial<Record<HostedToolKind, string>>
+  /** The provider's page. The amounts were compared on 2026-11-24 with pages of others that cite it, not with the page itself. */
   source: string
-  /** Day on which the source was read. */
-  checked: string
 }
 
 /**
@@ -21,7 +20,6 @@ const rules: readonly UsePriceRule[] = [
     // Fetches and searches for tools cost their tokens only. Code is billed by the hour of a container, which no usage states.
     prices: { web_search: '10', web_fetch: '0', tool_search: '0', mcp: '0' },
     source: 'https://platform.claude.com/docs/en/about-claude/pricing#tool-use-pricing',
-    checked: '2026-11-24',
   },
   {
     list: 'openai',
@@ -29,7 +27,6 @@ const rules: readonly UsePriceRule[] = [
     // A container of the smallest memory. Calls of MCP servers cost their tokens only.
     prices: { web_search: '10', code_execution: '30', mcp: '0' },
     source: 'https://platform.openai.com/docs/pricing#built-in-tools',
-    checked: '2026-11-24',
   },
 ]
 
