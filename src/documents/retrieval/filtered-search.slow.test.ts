@@ -152,7 +152,8 @@ const byScore = (left: { text: string; score: string }, right: { text: string; s
 describe.skipIf(testServerUrl() === undefined)('with the indexes of a large Space', () => {
   it('finds the matching chunks behind any number of better ones, and all of them where few match', async () => {
     await using fixture = await createIndexFixture({
-      createEngine: (database) => createPostgresEngine({ database, scannedFilteredChunks: 0 }),
+      createEngine: (database) =>
+        createPostgresEngine({ database, planFiltered: () => ({ terms: 'index', vectors: 'index' }) }),
     })
     const { index, embedder, organisationId, spaceId } = fixture
     const better = Array.from({ length: 400 }, (_, row) => `The price of red lanterns ${row}: the price, red lanterns.`)

@@ -9,6 +9,8 @@ import { andMatching } from './filter-condition.store.ts'
 export interface SpaceState {
   /** Searchable ones. */
   chunks: number
+  /** Those of the Space, whatever the filter. */
+  allChunks: number
   averageTerms: number
   languages: Language[]
   /** Some documents have terms of an older version of text analysis. */
@@ -28,6 +30,7 @@ export async function loadSpaceState(
 ): Promise<SpaceState> {
   const values: SqlValue[] = [scope.organisationId, scope.spaceId]
   const matches = andMatching(scope, values)('document_id')
+  const all = `(select sum(chunk_count) from indexed_documents where organisation_id = $1 and space_id = $2 and searchable)`
   const [row] = await queryable.query<SpaceRow>(
     // Grouped first: a Space has thousands of documents, and few combinations of languages.
     `with own as (
@@ -35,6 +38,7 @@ export async function loadSpaceState(
        from indexed_documents where organisation_id = $1 and space_id = $2 and searchable ${matches} group by languages
      )
      select coalesce(sum(chunks), 0)::int as chunks,
+       coalesce(${scope.filter ? all : 'sum(chunks)'}, 0)::int as "allChunks",
        coalesce(sum(terms)::float8 / nullif(sum(chunks), 0)::float8, 0) as "averageTerms",
        (select coalesce(array_agg(distinct language), '{}') from own, unnest(languages) language) as languages,
        coalesce(min(terms_version) < ${termsVersion}, false) as "hasFormerTerms",

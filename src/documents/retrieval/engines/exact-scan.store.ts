@@ -9,7 +9,7 @@ import type { CorpusSearch, ScoredChunk, VectorRequest } from './candidates.ts'
 export interface ScanContext {
   queryable: Queryable
   scope: ReadScope
-  space: Pick<SpaceState, 'chunks' | 'averageTerms'>
+  space: Pick<SpaceState, 'chunks' | 'averageTerms'> & Partial<Pick<SpaceState, 'allChunks'>>
   options: QueryOptions
 }
 

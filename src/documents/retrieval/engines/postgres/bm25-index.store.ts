@@ -1,9 +1,10 @@
 import type { QueryTerm } from '../../lexical/bm25.ts'
-import { filterCondition } from '../../corpus/filter-condition.store.ts'
+import { andMatching } from '../../corpus/filter-condition.store.ts'
 import type { SqlValue } from '../../../../platform/database/index.ts'
 import { vectorParameter, vectorTable } from '../../corpus/embedding-versions.store.ts'
 import type { LexicalChunk, VectorRequest } from '../candidates.ts'
 import type { ScanContext } from '../exact-scan.store.ts'
+import { spareShare } from './filtered-plan.ts'
 import { bm25IndexName, spaceLiteral } from './space-indexes.store.ts'
 
 /**
@@ -14,8 +15,8 @@ const maximumRepeats = 50
 
 /** How many of the best are read until enough of them can be found, in multiples of those. */
 const steps = [1, 2]
-/** With a filter, which may exclude most of the best. Beyond the last one, all chunks that match are compared. */
-const filteredSteps = [4, 16, 64]
+/** With a filter: in multiples of what would be enough if the matching chunks were spread evenly. Then all of them are compared. */
+const filteredSteps = [spareShare, 4 * spareShare]
 
 /** Chunks by the Space's BM25 index. Null: too few of the best are searchable and match, or the planner did not use the index. */
 export async function searchBm25Index(
@@ -25,9 +26,11 @@ export async function searchBm25Index(
   compared?: ComparedVector,
 ): Promise<LexicalChunk[] | null> {
   // Usually all of them are searchable: only chunks that are being imported are not.
-  for (const step of context.scope.filter ? filteredSteps : steps) {
-    const inner = limit * step
-    const best = await readBest(context, terms, inner, context.scope.filter ? undefined : compared)
+  const { scope, space } = context
+  const share = scope.filter ? (space.allChunks ?? space.chunks) / Math.max(1, space.chunks) : 1
+  for (const step of scope.filter ? filteredSteps : steps) {
+    const inner = Math.ceil(limit * step * share)
+    const best = await readBest(context, terms, inner, scope.filter ? undefined : compared)
     // The score is a by-product of the index scan; with any other plan it is 0 or the same for all rows.
     if (best.length > 1 && best.every((row) => row.score === best[0]!.score)) return null
     const found = best.filter((row) => row.searchable && row.score > 0)
@@ -51,8 +54,7 @@ function readBest(
 ): Promise<(LexicalChunk & { searchable: boolean })[]> {
   const values: SqlValue[] = [scope.organisationId, repeatedByWeight(terms).join(' '), inner]
   if (compared) values.push(vectorParameter(compared.version, compared.vector))
-  const condition = filterCondition(scope, scope.filter, values)
-  const matches = condition === null ? '' : `and (select ${condition} from documents d where d.id = best.document_id)`
+  const matches = andMatching(scope, values)('d.document_id')
   const similarity = compared
     ? `(select 1 - (e.embedding <=> $4::${compared.version.storage}) from ${vectorTable(compared.version)} e
          where e.space_id = ${spaceLiteral(scope.spaceId)} and e.chunk_id = best.chunk_id)`

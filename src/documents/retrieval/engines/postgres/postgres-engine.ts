@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { Database } from '../../../../platform/database/index.ts'
 import { type Log, silentLog } from '../../../../platform/kernel/index.ts'
-import { loadSpaceState } from '../../corpus/space-state.store.ts'
+import { loadSpaceState, type SpaceState } from '../../corpus/space-state.store.ts'
 import type { ReadScope, SearchEngine, SpaceSearch } from '../../engine.ts'
 import { type CorpusSearch, findCandidates, type ScoredChunk, type VectorRequest } from '../candidates.ts'
 import { createExactScan, sampledChunks, type ScanContext, scanTerms, selectTerms } from '../exact-scan.store.ts'
@@ -11,6 +11,7 @@ import { chooseTerms, maximumRankedTerms, type QueryTerm } from '../../lexical/b
 import { maintainBm25Indexes } from './bm25-maintenance.store.ts'
 import { searchSegments } from './segment-search.store.ts'
 import { bm25IndexName, loadSpaceIndexes, vectorIndexName } from './space-indexes.store.ts'
+import { type FilteredPlan, planFiltered } from './filtered-plan.ts'
 import { createTermSamples, type TermSamples } from './term-sample.store.ts'
 import { indexNewVectors, maintainVectors } from './vector-maintenance.store.ts'
 import { countInSegments, removeFromSegments } from './segment-erasure.store.ts'
@@ -27,22 +28,21 @@ const bm25StagingSettings = {
 }
 /** A transaction's fixed cost (8 exchanges and a commit) is small next to so many rows. Nothing waits for it but other writes of its document. */
 const staging = { maximumRows: 256, targetMs: 100 }
-const defaultScannedFilteredChunks = 5_000
 /** Published chunks after which new ones may need an index; half of a tail that is due. */
 const chunksPerSignal = 5_000
 
 export interface PostgresEngineOptions {
   database: Database
   log?: Log
-  /** Chunks that match a filter, up to which all of them are compared instead of searching an index. */
-  scannedFilteredChunks?: number
+  /** How the chunks that match a filter are searched; default: what is cheaper. */
+  planFiltered?: typeof planFiltered
 }
 
 /** Searches in PostgreSQL: HNSW indexes and, with pg_textsearch, a BM25 index for each large Space; other Spaces are scanned. */
 export function createPostgresEngine({
   database,
   log = silentLog,
-  scannedFilteredChunks = defaultScannedFilteredChunks,
+  planFiltered: plan = planFiltered,
 }: PostgresEngineOptions): SearchEngine {
   const { bm25, serverVersion } = database.features
   if (!bm25) {
@@ -59,7 +59,7 @@ export function createPostgresEngine({
       ? 'BM25 (pg_textsearch) and HNSW indexes for large Spaces'
       : 'BM25 by exact scan (pg_textsearch is not installed) and HNSW indexes for large Spaces',
     staging: { ...staging, settings: bm25 ? bm25StagingSettings : {} },
-    openSpace: (scope, signal) => openSpace({ database, samples, scannedFilteredChunks }, scope, signal),
+    openSpace: (scope, signal) => openSpace({ database, samples, plan }, scope, signal),
     // The database is the only copy: there is nothing to report to.
     async stage() {},
     publish(_run, chunks) {
@@ -91,7 +91,7 @@ export function createPostgresEngine({
 interface Parts {
   database: Database
   samples: TermSamples
-  scannedFilteredChunks: number
+  plan: typeof planFiltered
 }
 
 async function openSpace(parts: Parts, scope: ReadScope, signal: AbortSignal): Promise<SpaceSearch> {
@@ -112,6 +112,8 @@ async function openSpace(parts: Parts, scope: ReadScope, signal: AbortSignal): P
   }
 }
 
+type IndexedContext = ScanContext & { space: SpaceState }
+
 interface SpaceIndexes {
   names: ReadonlySet<string>
   segments: readonly ReadySegment[]
@@ -119,23 +121,25 @@ interface SpaceIndexes {
 
 /** Uses the indexes that the Space has, and scans where there is none or where it returns too little. */
 function createIndexedSearch(
-  { database, samples, scannedFilteredChunks }: Parts,
-  context: ScanContext,
+  { database, samples, plan }: Parts,
+  context: IndexedContext,
   { names, segments }: SpaceIndexes,
 ): CorpusSearch {
   const scan = createExactScan(context)
   const { scope, space, options } = context
-  // `space` counts what the filter lets through: few chunks are compared faster than an index is searched for them.
-  if (scope.documentIds || (scope.filter && space.chunks <= scannedFilteredChunks)) return scan
+  if (scope.documentIds) return scan
+  const isScanned = (kind: keyof FilteredPlan, limit: number) =>
+    scope.filter !== null && plan({ matching: space.chunks, all: space.allChunks, limit })[kind] === 'scan'
   return {
     ...scan,
     async byTerms(all, limit, compared) {
+      if (isScanned('terms', limit)) return scan.byTerms(all, limit)
       const terms = await chooseIndexTerms(all)
       const hasIndex = terms.length > 0 && names.has(bm25IndexName(scope.spaceId))
       return (hasIndex && (await searchBm25Index(context, terms, limit, compared))) || scanTerms(context, terms, limit)
     },
     async byVector(request) {
-      const search = request.since ? null : chooseVectorSearch(request)
+      const search = request.since || isScanned('vectors', request.limit) ? null : chooseVectorSearch(request)
       if (search) {
         const found = await search(context)
         // Short where many of the nearest are not searchable yet.

@@ -60,7 +60,7 @@ function nearestOf({ id }: ReadySegment, dimensions: number, matches: string | n
     select s.chunk_id, 1 + (${distance}) as distance from ${segmentTable(id)} s
     where (select d.searchable and d.vector_segments @> array[${Math.trunc(id)}]
            from indexed_documents d where d.document_id = s.document_id)
-      ${matches === null ? '' : `and (select ${matches} from documents d where d.id = s.document_id)`}
+      ${matches === null ? '' : `and (s.document_id in (select d.id from documents d where ${matches})) is true`}
     order by ${distance} limit $5
   )`
 }

@@ -1,0 +1,28 @@
+/** A search with a filter in a Space with indexes. */
+interface FilteredSearch {
+  /** Chunks that match the filter, and all of the Space. */
+  matching: number
+  all: number
+  /** Candidates that are wanted. */
+  limit: number
+}
+
+/** `index`: an index is read until enough rows match. `scan`: all matching chunks are compared with the query. */
+export interface FilteredPlan {
+  terms: 'index' | 'scan'
+  vectors: 'index' | 'scan'
+}
+
+/** Rows of the BM25 index for each one that would be enough if the matching chunks were spread evenly. */
+export const spareShare = 1.5
+/** Comparing the terms of a chunk takes about as long as reading a row of the BM25 index, comparing its vector an eighth of a visit in an HNSW index. */
+const comparedVectors = 8
+
+/** What is cheaper: the more a filter excludes, the more rows of an index are read in vain. */
+export function planFiltered({ matching, all, limit }: FilteredSearch): FilteredPlan {
+  const read = (limit * all) / Math.max(1, matching)
+  return {
+    terms: matching <= spareShare * read ? 'scan' : 'index',
+    vectors: matching <= comparedVectors * read ? 'scan' : 'index',
+  }
+}
