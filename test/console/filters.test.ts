@@ -46,6 +46,7 @@ const keep = async (name: string) => {
 describe.skipIf(!hasBrowser)(`Filters by metadata${skipReason}`, () => {
   it('restrict the list of files, as chips and in the address', { timeout: 60_000 }, async () => {
     await open('files')
+    await page.getByRole('button', { name: 'Filter by metadata' }).click()
     const field = page.getByRole('textbox', { name: 'Metadata, such as customer = acme' })
     await field.fill('customer')
     await field.press('Enter')

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 
-/** web/src/app/mantine.css names the styles of each Mantine component that the console uses. */
+/** web/src/app/mantine.css, or the file that uses it, names the styles of each Mantine component of the console. */
 
 const source = path.resolve(import.meta.dirname, '..')
 const packages = path.resolve(source, '../../node_modules/@mantine')
@@ -11,8 +11,12 @@ const packages = path.resolve(source, '../../node_modules/@mantine')
 const base = ['baseline', 'default-css-variables', 'global']
 
 it('lists the styles of every Mantine component in use, and no others', () => {
-  const listed = [...read(path.join(import.meta.dirname, 'mantine.css')).matchAll(/styles\/([\w-]+)\.css/g)]
-  expect(listed.map(([, name]) => name!).toSorted()).toEqual([...base, ...stylesInUse()].toSorted())
+  const frame = [...read(path.join(import.meta.dirname, 'mantine.css')).matchAll(/styles\/([\w-]+)\.css/g)]
+  const pages = filesIn(source, /(?<!test)\.tsx$/).flatMap((file) => [
+    ...read(file).matchAll(/^import '@mantine\/core\/styles\/([\w-]+)\.css'$/gm),
+  ])
+  const listed = [...frame.map(([, name]) => name!), ...new Set(pages.map(([, name]) => name!))]
+  expect(listed.toSorted()).toEqual([...base, ...stylesInUse()].toSorted())
 })
 
 /** Follows the imports of the console through Mantine's modules; a component with styles imports `X.module.mjs`. */

@@ -10,6 +10,7 @@ import type operator from '../pages/operator/en.json'
 import type spaces from '../pages/spaces/en.json'
 import type usage from '../pages/usage/en.json'
 import type viewer from '../pages/viewer/en.json'
+import type webSources from '../pages/web-sources/en.json'
 import type failures from '../ui/failures/en.json'
 import type common from './en.json'
 
@@ -32,6 +33,7 @@ declare module 'i18next' {
       spaces: typeof spaces
       usage: typeof usage
       viewer: typeof viewer
+      'web-sources': typeof webSources
     }
   }
 }

@@ -1,3 +1,4 @@
+import '@mantine/core/styles/Tabs.css'
 import { Box, Code, Tabs } from '@mantine/core'
 import { CopyButton } from './copy-button.tsx'
 

@@ -1,12 +1,14 @@
-import { Group, Select, TextInput } from '@mantine/core'
+import { Button, Group, Select, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { DocumentProgressPageBody } from '@contract/document-progress.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
 import type { ListSearch } from './document-queries.ts'
-import { MetadataFilterField } from './metadata-filter.tsx'
+
+const MetadataFilterField = lazyPart(() => import('./metadata-filter.tsx'), 'MetadataFilterField')
 
 const typingMs = 250
 const statuses = ['processing', 'ready', 'failed'] as const
@@ -23,6 +25,8 @@ export function FileFilters({ search, page, onChange }: FileFiltersProps) {
   const { t: reasonText } = useTranslation('failures')
   const format = useFormat()
   const withCount = (label: string, count: number) => t('filter.withCount', { label, n: format.number(count) })
+  const [isAdding, setAdding] = useState(false)
+  const hasMetadata = isAdding || search.metadata !== undefined
   const failures = Object.entries(page.failures) as [NonNullable<ListSearch['failure']>, number][]
   return (
     <Group gap="xs" align="flex-end">
@@ -56,7 +60,14 @@ export function FileFilters({ search, page, onChange }: FileFiltersProps) {
         }))}
         onChange={(chosen) => onChange({ format: chosen })}
       />
-      <MetadataFilterField value={search.metadata} onChange={(metadata) => onChange({ metadata })} />
+      {!hasMetadata && (
+        <Button variant="subtle" onClick={() => setAdding(true)}>
+          {t('filter.byMetadata')}
+        </Button>
+      )}
+      <OnceOpened opened={hasMetadata}>
+        <MetadataFilterField value={search.metadata} onChange={(metadata) => onChange({ metadata })} />
+      </OnceOpened>
     </Group>
   )
 }

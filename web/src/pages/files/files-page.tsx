@@ -17,7 +17,6 @@ import { type FileActions, useFileActions } from './file-actions.ts'
 import { FileFilters } from './file-filters.tsx'
 import type { RowAction } from './file-row.tsx'
 import { FileTable } from './file-table.tsx'
-import { SelectionBar } from './selection-bar.tsx'
 import { Failures, RunningOperations } from './space-work.tsx'
 import { PageDrop, UploadControls } from './upload-controls.tsx'
 import { type UploadLimits, type UploadQueue, uploadQueueOf } from './upload-queue.ts'
@@ -26,6 +25,7 @@ import { maximumSelected, useSelection } from './use-selection.ts'
 
 const RenameDialog = lazyPart(() => import('./rename-dialog.tsx'), 'RenameDialog')
 const UploadPanel = lazyPart(() => import('./upload-panel.tsx'), 'UploadPanel')
+const SelectionBar = lazyPart(() => import('./selection-bar.tsx'), 'SelectionBar')
 const MetadataDialog = lazyPart(() => import('./metadata-dialog.tsx'), 'MetadataDialog')
 
 const route = getRouteApi('/shell/organisations/$organisationId/spaces/$spaceId/files')
@@ -80,7 +80,9 @@ export function FilesPage() {
               {t('table.total', { count: page.total, n: format.number(page.total) })}
             </Text>
           </Group>
-          <SelectionBar selection={selection} actions={actions} />
+          <OnceOpened opened={selection.count > 0}>
+            <SelectionBar selection={selection} actions={actions} />
+          </OnceOpened>
           {page.total === 0 ? (
             <NoMatch onClear={() => void navigate({ search: {} as never, replace: true })} />
           ) : (

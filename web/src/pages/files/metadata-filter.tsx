@@ -1,4 +1,4 @@
-import { Pill, PillsInput } from '@mantine/core'
+import { Group, Pill, TextInput } from '@mantine/core'
 import { type KeyboardEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { FieldCondition, MetadataFilter } from '@contract/metadata-filter.ts'
@@ -30,35 +30,32 @@ export function MetadataFilterField(props: {
     else if (event.key === 'Backspace' && text === '') remove(Object.keys(value).at(-1) ?? '')
   }
   return (
-    <PillsInput w={{ base: '100%', xs: 260 }} error={isWrong ? t('filter.metadataWrong') : undefined}>
-      <Pill.Group>
-        {Object.entries(value).map(([field, condition]) => (
-          <Pill
-            key={field}
-            withRemoveButton
-            onRemove={() => remove(field)}
-            removeButtonProps={{
-              'aria-label': t('filter.withoutField', { field }),
-              'aria-hidden': false,
-              tabIndex: 0,
-            }}
-          >
-            {describeCondition(field, condition as FieldCondition)}
-          </Pill>
-        ))}
-        <PillsInput.Field
-          aria-label={t('filter.metadata')}
-          placeholder={t('filter.metadata')}
-          value={text}
-          onChange={({ currentTarget }) => {
-            setText(currentTarget.value)
-            setIsWrong(false)
-          }}
-          onKeyDown={onKeyDown}
-          onBlur={add}
-          maxLength={500}
-        />
-      </Pill.Group>
-    </PillsInput>
+    <Group gap={6}>
+      <TextInput
+        autoFocus={props.value === undefined}
+        aria-label={t('filter.metadata')}
+        placeholder={t('filter.metadata')}
+        error={isWrong ? t('filter.metadataWrong') : undefined}
+        value={text}
+        w={{ base: '100%', xs: 260 }}
+        onChange={({ currentTarget }) => {
+          setText(currentTarget.value)
+          setIsWrong(false)
+        }}
+        onKeyDown={onKeyDown}
+        onBlur={add}
+        maxLength={500}
+      />
+      {Object.entries(value).map(([field, condition]) => (
+        <Pill
+          key={field}
+          withRemoveButton
+          onRemove={() => remove(field)}
+          removeButtonProps={{ 'aria-label': t('filter.withoutField', { field }), 'aria-hidden': false, tabIndex: 0 }}
+        >
+          {describeCondition(field, condition as FieldCondition)}
+        </Pill>
+      ))}
+    </Group>
   )
 }

@@ -2,9 +2,13 @@ import { Button } from '@mantine/core'
 import { IconWorldDownload } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { withTexts } from '../../i18n/translations.ts'
 import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
 
-const WebSourcesDialog = lazyPart(() => import('./web-sources-dialog.tsx'), 'WebSourcesDialog')
+const WebSourcesDialog = lazyPart(
+  () => withTexts('web-sources', import('../web-sources/web-sources-dialog.tsx')),
+  'WebSourcesDialog',
+)
 
 /** Opens the web addresses of a Space. */
 export function WebSourcesButton({ spaceId }: { spaceId: string }) {
@@ -17,7 +21,7 @@ export function WebSourcesButton({ spaceId }: { spaceId: string }) {
         leftSection={<IconWorldDownload size={16} aria-hidden />}
         onClick={() => setOpened(true)}
       >
-        {t('web.open')}
+        {t('web')}
       </Button>
       <OnceOpened opened={opened}>
         <WebSourcesDialog {...{ spaceId, opened }} onClose={() => setOpened(false)} />

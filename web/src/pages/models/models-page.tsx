@@ -1,3 +1,4 @@
+import '@mantine/core/styles/Accordion.css'
 import type { ModelRow, ModelsView } from '@contract/console-models.ts'
 import type { ModelKind } from '@contract/model-kinds.ts'
 import { Accordion, Anchor, Group, List, Select, Text } from '@mantine/core'

@@ -1,3 +1,4 @@
+import '@mantine/core/styles/Tabs.css'
 import { Alert, Button, Skeleton, Tabs } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
 import { useSuspenseQuery } from '@tanstack/react-query'

@@ -35,20 +35,20 @@ const colours = { waiting: 'gray', read: 'green', gone: 'orange', failing: 'oran
 
 /** The web addresses of a Space: adds one, and shows when each was and will be read. */
 export function WebSourcesDialog({ spaceId, opened, onClose }: WebSourcesDialogProps) {
-  const { t } = useTranslation('files')
+  const { t } = useTranslation('web-sources')
   const { sources, total, showMore, run } = useSources(spaceId, opened)
   const base = `/api/spaces/${spaceId}/sources`
   return (
-    <Modal opened={opened} onClose={onClose} title={t('web.title')} size="lg" centered>
+    <Modal opened={opened} onClose={onClose} title={t('title')} size="lg" centered>
       <Stack gap="md">
-        <Text size="sm">{t('web.text')}</Text>
-        <AddForm onAdd={(body) => run(() => postJson(base, body), t('web.added'))} />
+        <Text size="sm">{t('text')}</Text>
+        <AddForm onAdd={(body) => run(() => postJson(base, body), t('added'))} />
         <Text fw={600} size="sm">
-          {t('web.list')}
+          {t('list')}
         </Text>
         {sources.length === 0 && (
           <Text size="sm" c="dimmed">
-            {t('web.empty')}
+            {t('empty')}
           </Text>
         )}
         <Stack component="ul" gap="xs" m={0} p={0} style={{ listStyle: 'none' }}>
@@ -56,14 +56,14 @@ export function WebSourcesDialog({ spaceId, opened, onClose }: WebSourcesDialogP
             <SourceRow
               key={source.id}
               source={source}
-              onRead={() => void run(() => postJson(`${base}/${source.id}/refresh`), t('web.started'))}
-              onRemove={() => void run(() => deleteJson(`${base}/${source.id}`), t('web.removed'))}
+              onRead={() => void run(() => postJson(`${base}/${source.id}/refresh`), t('started'))}
+              onRemove={() => void run(() => deleteJson(`${base}/${source.id}`), t('removed'))}
             />
           ))}
         </Stack>
         {sources.length < Math.min(total, mostShown) && (
           <Button variant="default" onClick={showMore}>
-            {t('web.more')}
+            {t('more')}
           </Button>
         )}
       </Stack>
@@ -98,7 +98,7 @@ function useSources(spaceId: string, opened: boolean) {
 }
 
 function AddForm({ onAdd }: { onAdd: (body: object) => Promise<boolean> }) {
-  const { t } = useTranslation('files')
+  const { t } = useTranslation('web-sources')
   const [url, setUrl] = useState('')
   const [kind, setKind] = useState<(typeof kinds)[number]>('page')
   const [limit, setLimit] = useState(500)
@@ -116,8 +116,8 @@ function AddForm({ onAdd }: { onAdd: (body: object) => Promise<boolean> }) {
       <Stack gap="sm">
         <TextInput
           data-autofocus
-          label={t('web.url')}
-          description={t('web.urlHint')}
+          label={t('url')}
+          description={t('urlHint')}
           placeholder="https://example.org/handbook"
           inputMode="url"
           maxLength={2000}
@@ -126,16 +126,16 @@ function AddForm({ onAdd }: { onAdd: (body: object) => Promise<boolean> }) {
         />
         <Group gap="sm" align="flex-end">
           <Select
-            label={t('web.kind')}
+            label={t('kind')}
             w={150}
             allowDeselect={false}
-            data={kinds.map((value) => ({ value, label: t(`web.${value}`) }))}
+            data={kinds.map((value) => ({ value, label: t(`${value}`) }))}
             value={kind}
             onChange={(value) => setKind(kinds.find((known) => known === value) ?? 'page')}
           />
           {kind === 'sitemap' && (
             <NumberInput
-              label={t('web.limit')}
+              label={t('limit')}
               w={150}
               min={1}
               max={5000}
@@ -145,15 +145,15 @@ function AddForm({ onAdd }: { onAdd: (body: object) => Promise<boolean> }) {
             />
           )}
           <Select
-            label={t('web.refresh')}
+            label={t('refresh')}
             w={150}
             allowDeselect={false}
-            data={periods.map((value) => ({ value, label: t(`web.${value}`) }))}
+            data={periods.map((value) => ({ value, label: t(`${value}`) }))}
             value={period}
             onChange={(value) => setPeriod(periods.find((known) => known === value) ?? 'once')}
           />
           <Button type="submit" loading={isSaving} disabled={url.trim() === ''} ml="auto">
-            {t('web.add')}
+            {t('add')}
           </Button>
         </Group>
       </Stack>
@@ -163,13 +163,13 @@ function AddForm({ onAdd }: { onAdd: (body: object) => Promise<boolean> }) {
 
 function SourceRow(props: { source: WebSourceBody; onRead: () => void; onRemove: () => void }) {
   const { source, onRead, onRemove } = props
-  const { t } = useTranslation('files')
+  const { t } = useTranslation('web-sources')
   const format = useFormat()
   const { url, state, error, readAt, nextReadAt } = source
   const facts = [
-    error && t(`web.error.${error.code}`),
-    readAt && t('web.readAt', { time: format.dateTime(readAt) }),
-    nextReadAt && t('web.next', { time: format.dateTime(nextReadAt) }),
+    error && t(`error.${error.code}`),
+    readAt && t('readAt', { time: format.dateTime(readAt) }),
+    nextReadAt && t('next', { time: format.dateTime(nextReadAt) }),
   ].filter(Boolean)
   return (
     <Group component="li" gap="xs" wrap="nowrap" align="flex-start">
@@ -179,7 +179,7 @@ function SourceRow(props: { source: WebSourceBody; onRead: () => void; onRemove:
         </Text>
         <Group gap="xs">
           <Badge size="sm" variant="light" color={colours[state]}>
-            {t(`web.state.${state}`)}
+            {t(`state.${state}`)}
           </Badge>
           <Text size="xs" c="dimmed">
             {facts.join(' · ')}
@@ -188,14 +188,14 @@ function SourceRow(props: { source: WebSourceBody; onRead: () => void; onRemove:
       </Stack>
       <Menu position="bottom-end">
         <Menu.Target>
-          <ActionIcon variant="subtle" color="gray" aria-label={t('web.actions', { url })}>
+          <ActionIcon variant="subtle" color="gray" aria-label={t('actions', { url })}>
             <IconDots size={16} aria-hidden />
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item onClick={onRead}>{t('web.readNow')}</Menu.Item>
+          <Menu.Item onClick={onRead}>{t('readNow')}</Menu.Item>
           <Menu.Item color="red" onClick={onRemove}>
-            {t('web.remove')}
+            {t('remove')}
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
