@@ -4,7 +4,7 @@ import type { HostedToolLimits } from '../providers/index.ts'
 /** The limit of calls that is sent if the client has none. */
 export const usualToolCalls = 10
 /** The code of one answer runs in one container. */
-const containersPerAnswer = 1
+export const containersPerAnswer = 1
 
 /**
  * Bounds of a request to the Responses API with a limit of calls, which holds for all its tools together. Calls beyond it are ignored, so

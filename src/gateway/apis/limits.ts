@@ -88,6 +88,13 @@ export function readName(value: unknown, path: FieldPath, maximumCharacters: num
   return text
 }
 
+/** An address that a provider calls. */
+export function assertSecureAddress(value: unknown, path: FieldPath): void {
+  const url = readName(value, path, requestLimits.urlCharacters)
+  if (!/^https:\/\//i.test(url) || !URL.canParse(url))
+    throw invalid(path, 'must be an address that begins with https://')
+}
+
 export function readList(value: unknown, path: FieldPath, maximumItems: number): unknown[] {
   if (!Array.isArray(value)) throw invalid(path, `must be an array, not ${nameOfType(value)}`)
   if (value.length > maximumItems) throw invalid(path, `must have at most ${maximumItems} entries`)

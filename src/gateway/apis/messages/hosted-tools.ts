@@ -1,7 +1,8 @@
 import type { PromptBody } from '../../../contract/gateway-v2-messages.ts'
 import type { HostedToolKind } from '../../../platform/kernel/index.ts'
 import type { HostedTool, HostedToolLimits } from '../../providers/index.ts'
-import { type FieldPath, invalid, readName, readText, requestLimits, unsupported } from '../limits.ts'
+import { containersPerAnswer } from '../hosted-limits.ts'
+import { assertSecureAddress, type FieldPath, invalid, readName, readText, unsupported } from '../limits.ts'
 
 type ToolBody = NonNullable<PromptBody['tools']>[number]
 
@@ -19,8 +20,6 @@ const kinds: Readonly<Record<string, HostedToolKind>> = {
 const limitedKinds: readonly HostedToolKind[] = ['web_search', 'web_fetch']
 const usualUses = 5
 const maximumUses = 100
-/** An answer is one container. */
-const containersPerAnswer = 1
 /**
  * How often the model reads the prompt in one answer, at most: the API then ends it with `pause_turn`.
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/server-tools
@@ -85,7 +84,5 @@ function assertServer(server: Record<string, unknown>, path: FieldPath): void {
   const type = readText(server.type, [...path, 'type'])
   if (type !== 'url') throw unsupported([...path, 'type'], 'must be `url`')
   readName(server.name, [...path, 'name'])
-  const url = readName(server.url, [...path, 'url'], requestLimits.urlCharacters)
-  if (!/^https:\/\//i.test(url) || !URL.canParse(url))
-    throw invalid([...path, 'url'], 'must be an address that begins with https://')
+  assertSecureAddress(server.url, [...path, 'url'])
 }

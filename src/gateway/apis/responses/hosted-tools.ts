@@ -2,13 +2,13 @@ import type { HostedToolKind } from '../../../platform/kernel/index.ts'
 import type { HostedTool, ProviderRequest } from '../../providers/index.ts'
 import { limitsOfCalls, usualToolCalls } from '../hosted-limits.ts'
 import {
+  assertSecureAddress,
   type FieldPath,
   invalid,
   readChoice,
   readName,
   readObject,
   readOpaque,
-  requestLimits,
   unsupported,
 } from '../limits.ts'
 import { isPresent } from './parse-content.ts'
@@ -79,9 +79,7 @@ function assertNewContainer(value: unknown, path: FieldPath): void {
 /** The provider connects to the server, so it must be reachable from there. */
 function assertServer(tool: Record<string, unknown>, path: FieldPath): void {
   readName(tool.server_label, [...path, 'server_label'])
-  const url = readName(tool.server_url, [...path, 'server_url'], requestLimits.urlCharacters)
-  if (!/^https:\/\//i.test(url) || !URL.canParse(url))
-    throw invalid([...path, 'server_url'], 'must be an address that begins with https://')
+  assertSecureAddress(tool.server_url, [...path, 'server_url'])
 }
 
 /** Parts of an answer that a client can ask for. */
