@@ -1,10 +1,10 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { parse } from 'csv-parse/sync'
 import { z } from 'zod'
 import { readJsonLines } from '../test/harness/shared-data.ts'
 import type { CitablePassage } from '../src/chat/chat/citations/answer-citations.ts'
 import { alter, passage, pick, type Statement } from './statement.ts'
+import { readWikiTables } from './wiki-tables.ts'
 
 /**
  * Sentences with a number that is in no passage but can be computed from numbers that are, and the same sentences with a wrong result.
@@ -78,7 +78,6 @@ function wrongResults(value: string, cited: readonly CitablePassage[]): string[]
   )
 }
 
-const rowsOfPassage = 25
 const numberOf = (cell: string) => Number(cell.replaceAll(',', ''))
 const rounded = (value: number) => String(Number(value.toFixed(1)))
 
@@ -134,30 +133,15 @@ const products: ((two: Two, count: number, shown: string) => string)[] = [
 
 /** What can be computed from two cells of each table. */
 function tables(folder: string): Statement[] {
-  const place = path.join(folder, 'tables', 'wikitables')
-  if (!fs.existsSync(place)) return []
-  const listed = readJsonLines<{ file: string; title: string }>(path.join(place, 'tables.jsonl'))
-  return listed.flatMap(({ file, title }, index) => {
-    const read = parse(fs.readFileSync(path.join(place, file), 'utf8'), { relaxColumnCount: true }) as string[][]
-    const [header, ...all] = read.map((cells) => cells.map((cell) => cell.replaceAll(/\s+/g, ' ').trim()))
-    if (header === undefined) return []
-    const rows = all.slice(0, rowsOfPassage)
-    const columns = header.flatMap((name, at) =>
-      at > 0 && name !== '' && rows.every((row) => /^\d[\d,.]{0,10}$/.test(row[at] ?? '')) ? [at] : [],
-    )
-    const column = pick(columns, index)
-    const isNamed = (row: string[]) =>
-      /^\p{L}[\p{L} '-]{3,40}$/u.test(row[0]!) && rows.filter(([key]) => key!.includes(row[0]!)).length === 1
-    const named = rows.filter(isNamed)
+  return readWikiTables(folder).flatMap(({ title, index, column, columnName, rows, named, cited }) => {
     const left = pick(named, index + 1)
     const right = pick(
       named.filter((row) => row !== left),
       index + 2,
     )
-    if (column === undefined || left === undefined || right === undefined) return []
-    const cited = [passage(title, [header, ...rows].map((cells) => cells.join(' | ')).join('\n'))]
+    if (left === undefined || right === undefined) return []
     const two: Two = {
-      column: header[column]!,
+      column: columnName,
       left: left[0]!,
       right: right[0]!,
       a: numberOf(left[column]!),
