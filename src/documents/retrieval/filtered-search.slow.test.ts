@@ -112,7 +112,7 @@ describe.each(engines)('a search with a filter %s', (_, createEngine) => {
       (__, index) => `The price of red lanterns ${index}: the price, red lanterns.`,
     )
     await fixture.add(better, { spaceId, metadata: { customer: 'corvo' } })
-    const own = await fixture.add(['A lantern beside many other words that say little.'], {
+    const own = await fixture.add(['A lantern beside many other words without a meaning.'], {
       spaceId,
       metadata: { customer: 'acme' },
     })

@@ -23,7 +23,7 @@ export function createLineState(): LineState {
 
   const head = () => readLineHead(line.slice(0, maximumHeadLength), true, blocks)
 
-  /** Reads the line so far. Its head decides whether it goes on with the paragraph before. */
+  /** Reads the line so far. Its head decides whether it continues the paragraph before. */
   function read(): LineHead | null {
     const found = head()
     if (!isStarted && found?.startsBlock) inline.endBlock()
