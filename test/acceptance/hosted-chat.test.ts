@@ -132,6 +132,19 @@ describe('a visitor', () => {
     expect(codeOf(await visitor.call('GET', path))).toEqual([404, 'document_not_found'])
   })
 
+  test('may ask a long question after a long conversation', async () => {
+    const visitor = await enterSite(url(), await openSite(stage.portico, space))
+    const earlier = Array.from({ length: 40 }, (_, index) => ({
+      role: index % 2 === 0 ? 'user' : 'assistant',
+      content: 'A ticket of the museum. '.repeat(200),
+    }))
+    const question = `${'word '.repeat(700)}${museumQuestion}`
+    expectStatus(
+      await visitor.call('POST', '/chat', { messages: [...earlier, { role: 'user', content: question }] }),
+      200,
+    )
+  })
+
   test('is refused with a message that is too long, too many of them, and a body that is too large', async () => {
     const visitor = await enterSite(url(), await openSite(stage.portico, space))
     const ask = (messages: object[]) => visitor.call('POST', '/chat', { messages })

@@ -137,7 +137,9 @@ function assertSize({ messages }: ReadChat): void {
       param: 'messages',
     })
   const { content } = messages.at(-1)!
-  if (typeof content === 'string' && content.length <= visitLimits.question) return
+  // Long texts of a large body are kept as bytes.
+  const characters = typeof content === 'string' ? content.length : content.maximumCharacters
+  if (characters <= visitLimits.question) return
   const param = `messages.${messages.length - 1}.content`
   throw new AppError('invalid_request', `\`${param}\` must have at most ${visitLimits.question} characters.`, { param })
 }
