@@ -5,6 +5,7 @@ import { addDeploymentCommands } from './commands/deployments.ts'
 import { addDocumentCommands } from './commands/documents.ts'
 import { addMigrateCommands } from './commands/migrate.ts'
 import { addGoldenCommands } from './commands/golden-questions.ts'
+import { addImportCommands } from './commands/import.ts'
 import { addModelCommands } from './commands/models.ts'
 import { addOrganisationCommands } from './commands/organisations.ts'
 import { addPushCommand } from './commands/push.ts'
@@ -52,6 +53,7 @@ function createProgram(cliProcess: CliProcess): Command {
     addProviderCommands,
     addModelCommands,
     addDeploymentCommands,
+    addImportCommands,
     addUsageCommands,
     addServiceCommands,
     addBackupCommands,
