@@ -38,6 +38,14 @@ export const textQuerySchema = z
     error: `must be above \`from\` by at most ${maximumTextWindow}`,
   })
 
+export const documentTextQuerySchema = textQuerySchema.and(
+  z.object({
+    page: queryInteger(1, 2 ** 31 - 1)
+      .optional()
+      .describe('The text of this page instead of a window; empty if it has none, or if the format has no pages.'),
+  }),
+)
+
 export const documentTextSchema = z
   .object({
     total: z.int().describe('Code points of the whole text; 0 until the document is ready.'),

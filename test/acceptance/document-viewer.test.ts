@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import http from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildTextPdf } from '../../src/documents/ingestion/testing/build-documents.ts'
 import { type FakeS3, startFakeS3 } from '../harness/fake-s3.ts'
 import { type Browser, createPerson } from '../harness/people.ts'
 import {
@@ -178,6 +179,21 @@ describe('the text of a document', () => {
     for (let from = 0; from < points.length; from += 777) joined += (await read(`?from=${from}&to=${from + 777}`)).text
     expect(joined).toBe(text)
     expect(await read(`?from=${points.length + 5}`)).toMatchObject({ total: points.length, text: '' })
+  })
+
+  test('is read by page', async () => {
+    const texts = (page: number) =>
+      page === 3 ? [] : [{ text: `Page ${page} is about the harbour and its lights.`, x: 50, y: 700 }]
+    const id = await stage.upload(buildTextPdf([1, 2, 3, 4].map((page) => ({ texts: texts(page) }))), 'pages.pdf')
+    const read = async (page: number) =>
+      expectStatus(await stage.member.call('GET', `/api/documents/${id}/text?page=${page}`), 200).text
+    expect(await Promise.all([1, 2, 3, 4, 5].map(read))).toEqual([
+      'Page 1 is about the harbour and its lights.',
+      'Page 2 is about the harbour and its lights.',
+      '',
+      'Page 4 is about the harbour and its lights.',
+      '',
+    ])
   })
 
   test('has every row of a wide table once', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { joinWindow, type PlacedText } from './text-window.ts'
+import { joinWindow, type PlacedText, rangeOfPage } from './text-window.ts'
 
 /** Pieces of a text that overlap or leave white space between them, as chunks do. */
 const cutText = fc
@@ -42,4 +42,22 @@ test('puts a line feed between two pieces', () => {
     { from: 3, to: 5, text: 'bc' },
   ]
   expect(joinWindow(pieces, 1, 4)).toEqual({ from: 1, to: 4, text: 'a\nb' })
+})
+
+test('finds the range of a page in chunks that cover several pages and overlap', () => {
+  const chunks = [
+    { pageFrom: 1, pageStarts: [40, 90], from: 0, to: 120 },
+    { pageFrom: 3, pageStarts: [], from: 100, to: 180 },
+    // Page 4 has no text.
+    { pageFrom: 3, pageStarts: [190, 190], from: 150, to: 220 },
+  ]
+  const pageTo = [3, 3, 5]
+  const chunksOf = (page: number) => chunks.filter(({ pageFrom }, at) => pageFrom <= page && page <= pageTo[at]!)
+  expect([1, 2, 3, 4, 5].map((page) => rangeOfPage(chunksOf(page), page))).toEqual([
+    { from: 0, to: 40 },
+    { from: 40, to: 90 },
+    { from: 90, to: 190 },
+    { from: 0, to: 0 },
+    { from: 190, to: 220 },
+  ])
 })

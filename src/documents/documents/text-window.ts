@@ -25,6 +25,28 @@ export function joinWindow(pieces: readonly PlacedText[], from: number, to: numb
   return { from, to: at, text: parts.join('') }
 }
 
+/** The range of a chunk in code points, with the pages that it covers. */
+export interface PagedChunk {
+  pageFrom: number
+  /** Where each page after the first begins; null for chunks of an older version. */
+  pageStarts: number[] | null
+  from: number
+  to: number
+}
+
+/** The range of a page in code points, from the chunks with a part of it; an empty one if it has no text. */
+export function rangeOfPage(chunks: readonly PagedChunk[], page: number): { from: number; to: number } {
+  let range: { from: number; to: number } | undefined
+  for (const { pageFrom, pageStarts, from, to } of chunks) {
+    const starts = pageStarts ?? []
+    const begin = page === pageFrom ? from : (starts[page - pageFrom - 1] ?? from)
+    const end = starts[page - pageFrom] ?? to
+    if (begin >= end) continue
+    range = { from: Math.min(range?.from ?? begin, begin), to: Math.max(range?.to ?? end, end) }
+  }
+  return range ?? { from: 0, to: 0 }
+}
+
 /** Code points `from` to `to` of the text that the piece is a part of. */
 function sliceCodePoints(piece: PlacedText, from: number, to: number): string {
   const { text } = piece

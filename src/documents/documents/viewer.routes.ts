@@ -1,7 +1,9 @@
+import type { z } from 'zod'
 import {
   chunksPerView,
   contentQuerySchema,
   contentSchema,
+  documentTextQuerySchema,
   documentTextSchema,
   documentViewSchema,
   maximumTextWindow,
@@ -80,11 +82,16 @@ function addText(app: App, { viewer, described, getFile }: ViewerRouteParts) {
     described('readDocumentText', 'Read the extracted text of a document', {
       description: 'A window by Unicode code points, as in the positions of chunks. Empty until the document is ready.',
       params,
-      querystring: textQuerySchema,
+      querystring: documentTextQuerySchema,
       response: { 200: documentTextSchema, ...errorResponses(400, 401, 403, 404) },
     }),
-    (request) => getFile(request).then((file) => viewer.loadText(file, toWindow(request.query))),
+    (request) => getFile(request).then((file) => loadText(viewer, file, request.query)),
   )
+}
+
+function loadText(viewer: Viewer, file: StoredFile, query: z.output<typeof documentTextQuerySchema>) {
+  const { page } = query
+  return page === undefined ? viewer.loadText(file, toWindow(query)) : viewer.loadPageText(file, page)
 }
 
 function toWindow({ from, to }: { from: number; to?: number | undefined }) {

@@ -1,9 +1,10 @@
+import { type DocumentTextBody, maximumTextWindow } from '../../contract/document-viewer.ts'
 import type { Database } from '../../platform/database/index.ts'
 import { sharedOwner } from '../../platform/kernel/index.ts'
 import type { ChunkReader } from './chunk-reader.store.ts'
 import type { DocumentStore } from './documents.store.ts'
 import { publicId } from './replacement.store.ts'
-import { joinWindow, type PlacedText } from './text-window.ts'
+import { joinWindow, type PagedChunk, type PlacedText, rangeOfPage } from './text-window.ts'
 import type { DocumentView, StoredFile, Viewer } from './viewer.ts'
 
 interface ViewerStoreDependencies {
@@ -58,10 +59,25 @@ export function createViewerStore({ database, store, chunks }: ViewerStoreDepend
     return last?.page ?? null
   }
 
+  async function loadPageText(file: StoredFile, page: number): Promise<DocumentTextBody> {
+    const chunks = await database.for(file.organisationId).query<PagedChunk>(
+      `select page_from as "pageFrom", page_starts as "pageStarts", character_from as "from", character_to as "to" from chunks
+       where document_id = $1 and ${isText} and page_from <= $2 and page_to >= $2`,
+      [file.rowId, page],
+    )
+    const { from, to } = rangeOfPage(chunks, page)
+    const window = await loadText(file, from, Math.min(to, from + maximumTextWindow))
+    const text = window.text.trimEnd()
+    // Blanks are single code points.
+    return { ...window, text, to: window.to - (window.text.length - text.length) }
+  }
+
   return {
     loadFile,
 
     loadText: (file, { from, to }) => loadText(file, from, to),
+
+    loadPageText,
 
     async loadView(documentId, file, { from, to, chunkLimit }): Promise<DocumentView | undefined> {
       const [document] = await store.loadProgressOf(file.organisationId, file.spaceId, [documentId])

@@ -33,6 +33,8 @@ export interface Viewer {
   loadFile(documentId: string): Promise<StoredFile | undefined>
   /** A window of the extracted text, in code points; empty until the document is ready. */
   loadText(file: StoredFile, window: { from: number; to: number }): Promise<DocumentTextBody>
+  /** The text of a page (from 1), up to the size of a window; empty where it has none. */
+  loadPageText(file: StoredFile, page: number): Promise<DocumentTextBody>
   /** Facts, a window of the text and the first chunks. */
   loadView(
     documentId: string,

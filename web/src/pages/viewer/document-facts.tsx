@@ -1,4 +1,4 @@
-import { Alert, Badge, Code, Stack, Text } from '@mantine/core'
+import { Alert, Anchor, Badge, Code, Group, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import type { DocumentViewBody } from '@contract/document-viewer.ts'
 import type { ReactNode } from 'react'
@@ -11,8 +11,11 @@ import styles from './viewer.module.css'
 
 type ViewedDocument = DocumentViewBody['document']
 
+/** Shows a page; undefined where pages cannot be shown. */
+type OnPage = ((page: number) => void) | undefined
+
 /** What is known about a document: state, size, pages, warnings, metadata. */
-export function DocumentFacts({ document }: { document: ViewedDocument }) {
+export function DocumentFacts({ document, onPage }: { document: ViewedDocument; onPage: OnPage }) {
   const { t } = useTranslation('viewer')
   const format = useFormat()
   const { status, mimeType, sizeBytes, pageCount, chunkCount, createdAt, updatedAt } = document
@@ -35,7 +38,7 @@ export function DocumentFacts({ document }: { document: ViewedDocument }) {
           </Fact>
         </dl>
         <CopyField label={t('facts.id')} value={document.id} />
-        <Warnings document={document} />
+        <Warnings document={document} onPage={onPage} />
         <Metadata metadata={document.metadata} />
       </Stack>
     </div>
@@ -62,7 +65,7 @@ function StatusBadge({ status }: { status: ViewedDocument['status'] }) {
   )
 }
 
-function Warnings({ document: { warnings } }: { document: ViewedDocument }) {
+function Warnings({ document: { warnings }, onPage }: { document: ViewedDocument; onPage: OnPage }) {
   const { t } = useTranslation('viewer')
   if (warnings.length === 0) return null
   return (
@@ -73,11 +76,32 @@ function Warnings({ document: { warnings } }: { document: ViewedDocument }) {
       styles={{ title: { color: 'var(--mantine-color-text)' } }}
     >
       <Stack gap="xs">
-        {warnings.map((warning, index) => (
-          <WarningText key={index} warning={warning} />
-        ))}
+        {warnings.map(({ pages, ...warning }, index) =>
+          onPage && pages ? (
+            <div key={index}>
+              <WarningText warning={warning} />
+              <WarningPages pages={pages} onPage={onPage} />
+            </div>
+          ) : (
+            <WarningText key={index} warning={warnings[index]!} />
+          ),
+        )}
       </Stack>
     </Alert>
+  )
+}
+
+function WarningPages({ pages, onPage }: { pages: readonly number[]; onPage(page: number): void }) {
+  const { t } = useTranslation('viewer')
+  const format = useFormat()
+  return (
+    <Group gap={8} mt={4} role="group" aria-label={t('facts.warningPages')}>
+      {pages.map((page) => (
+        <Anchor key={page} component="button" type="button" size="sm" onClick={() => onPage(page)}>
+          {t('place.page', { page: format.number(page) })}
+        </Anchor>
+      ))}
+    </Group>
   )
 }
 

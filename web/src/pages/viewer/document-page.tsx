@@ -20,6 +20,7 @@ import styles from './viewer.module.css'
 
 const FailureText = lazyPart(() => withTexts('failures', import('../../ui/failures/failure-text.tsx')), 'FailureText')
 const TextDocument = lazyPart(() => import('./text/text-document.tsx'), 'TextDocument')
+const PageText = lazyPart(() => import('./page-text.tsx'), 'PageText')
 const PdfDocument = lazyPart(() => import('./pdf/pdf-document.tsx'), 'PdfDocument')
 
 /** A document next to its facts and chunks, at the passage of the address. */
@@ -33,18 +34,28 @@ export function DocumentPage() {
 
 function DocumentView({ view, address }: { view: DocumentViewBody; address: PassageAddress }) {
   const { t } = useTranslation('viewer')
-  const [chunk, setChunk] = useState<ChunkBody>()
-  const target = useMemo(() => (chunk ? targetOfChunk(chunk) : targetOfAddress(address)), [chunk, address])
+  const [chosen, setChosen] = useState<{ chunk?: ChunkBody; page?: number }>({})
+  const [page, setPage] = useState(address.page ?? 1)
+  const target = useMemo(() => {
+    if (chosen.chunk) return targetOfChunk(chosen.chunk)
+    return targetOfAddress(chosen.page === undefined ? address : { page: chosen.page })
+  }, [chosen, address])
   const { document } = view
   return (
     <Page title={document.name} description={<Summary document={document} />} actions={<Download id={document.id} />}>
       <Notice document={document} />
       <div className={styles['panes']}>
         <section className={styles['pane']} aria-label={t('document')}>
-          <Content view={view} target={target} />
+          <Content view={view} target={target} onPage={setPage} />
         </section>
         <aside className={styles['pane']} aria-label={t('panel')}>
-          <Panel view={view} selected={chunk} onSelect={setChunk} />
+          <Panel
+            view={view}
+            page={page}
+            selected={chosen.chunk}
+            onSelect={(chunk) => setChosen({ chunk })}
+            onPage={(wanted) => setChosen({ page: wanted })}
+          />
         </aside>
       </div>
     </Page>
@@ -102,14 +113,26 @@ function Notice({ document: { status, stage, error, mimeType } }: Pick<DocumentV
   )
 }
 
-function Content({ view, target }: { view: DocumentViewBody; target: PassageTarget | undefined }) {
+interface ContentProps {
+  view: DocumentViewBody
+  target: PassageTarget | undefined
+  /** Reports the page in view. */
+  onPage(page: number): void
+}
+
+function Content({ view, target, onPage }: ContentProps) {
   const { t } = useTranslation('viewer')
   const { document, text } = view
   const { id, version, mimeType, status, stage, error } = document
   if (mimeType === 'application/pdf') {
     return (
       <Suspense fallback={<Skeleton flex={1} />}>
-        <PdfDocument url={`/api/documents/${encodeURIComponent(id)}/content?version=${version}`} target={target} />
+        <PdfDocument
+          url={`/api/documents/${encodeURIComponent(id)}/content?version=${version}`}
+          target={target}
+          warnings={document.warnings}
+          onPage={onPage}
+        />
       </Suspense>
     )
   }
@@ -127,21 +150,34 @@ function Content({ view, target }: { view: DocumentViewBody; target: PassageTarg
 
 interface PanelProps {
   view: DocumentViewBody
+  /** The page in view. */
+  page: number
   selected: ChunkBody | undefined
   onSelect(chunk: ChunkBody): void
+  /** Shows a page. */
+  onPage(page: number): void
 }
 
-function Panel({ view: { document, chunks }, selected, onSelect }: PanelProps) {
+function Panel({ view: { document, chunks }, page, selected, onSelect, onPage }: PanelProps) {
   const { t } = useTranslation('viewer')
+  const hasPages = document.mimeType === 'application/pdf'
   return (
     <Tabs defaultValue="facts" className={styles['tabs']} keepMounted={false}>
       <Tabs.List>
         <Tabs.Tab value="facts">{t('facts.tab')}</Tabs.Tab>
+        {hasPages && <Tabs.Tab value="text">{t('pageText.tab')}</Tabs.Tab>}
         <Tabs.Tab value="chunks">{t('chunks.tab')}</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="facts" className={styles['tab']}>
-        <DocumentFacts document={document} />
+        <DocumentFacts document={document} onPage={hasPages ? onPage : undefined} />
       </Tabs.Panel>
+      {hasPages && (
+        <Tabs.Panel value="text" className={styles['tab']}>
+          <Suspense>
+            <PageText document={document} page={page} />
+          </Suspense>
+        </Tabs.Panel>
+      )}
       <Tabs.Panel value="chunks" className={styles['tab']}>
         {chunks.total === 0 ? (
           <EmptyState title={t('chunks.empty')} text={t('chunks.emptyText')} />

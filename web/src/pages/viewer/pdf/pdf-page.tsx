@@ -2,6 +2,7 @@ import { VisuallyHidden } from '@mantine/core'
 import type { PDFDocumentProxy } from 'pdfjs-dist'
 import { useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
+import type { DocumentWarning } from '@contract/documents.ts'
 import type { QuotePart } from './find-quote.ts'
 import styles from './pdf.module.css'
 import { type Highlight, useHighlight } from './use-highlight.ts'
@@ -17,14 +18,16 @@ export interface PdfPageProps {
   /** What to highlight on this page. */
   quote: string | undefined
   part: QuotePart
+  /** What was lost, guessed or recognised on it. */
+  warnings: readonly DocumentWarning['code'][]
   onSize(number: number, size: PageSize): void
   /** Reports the highlight of the quote; null: the quote is not on this page. */
   onSearched(number: number, highlight: Highlight | null): void
 }
 
 /** One page: a picture, a transparent layer of its text, which can be selected, and the highlighted passage. */
-export function PdfPage({ pdf, number, scale, size, quote, part, onSize, onSearched }: PdfPageProps) {
-  const { t } = useTranslation('viewer')
+export function PdfPage({ pdf, number, scale, size, quote, part, warnings, onSize, onSearched }: PdfPageProps) {
+  const { t } = useTranslation(['viewer', 'failures'])
   const frame = useRef<HTMLDivElement>(null)
   const pictures = useRef<HTMLDivElement>(null)
   const texts = useRef<HTMLDivElement>(null)
@@ -54,6 +57,13 @@ export function PdfPage({ pdf, number, scale, size, quote, part, onSize, onSearc
         />
       ))}
       {highlight && <VisuallyHidden>{t('pdf.highlighted', { text: highlight.text })}</VisuallyHidden>}
+      {warnings.length > 0 && (
+        <div className={styles['marks']}>
+          {warnings.map((code) => (
+            <span key={code}>{t(`failures:warning.${code}`)}</span>
+          ))}
+        </div>
+      )}
       {hasFailed && <p className={styles['failure']}>{t('pdf.pageFailed')}</p>}
     </div>
   )

@@ -4,6 +4,7 @@ import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
 import type { PDFDocumentProxy } from 'pdfjs-dist'
 import { type KeyboardEvent, type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import type { DocumentWarning } from '@contract/documents.ts'
 import type { PassageTarget } from '../passage-target.ts'
 import { PdfPage, type PdfPageProps } from './pdf-page.tsx'
 import { PdfToolbar } from './pdf-toolbar.tsx'
@@ -18,11 +19,18 @@ const maximumPageSide = 20_000
 /** A small page is not blown up to the width of the window. */
 const maximumFitScale = 2
 
+export interface ShownPages {
+  pdf: PDFDocumentProxy
+  target: PassageTarget | undefined
+  warnings: readonly DocumentWarning[]
+  /** Reports the page in view. */
+  onPage(page: number): void
+}
+
 /** All pages below one another; only those near the window exist. */
-export function PdfPages({ pdf, target }: { pdf: PDFDocumentProxy; target: PassageTarget | undefined }) {
-  const first = useFirstSize(pdf)
-  if (!first) return <Skeleton flex={1} />
-  return <LoadedPages pdf={pdf} target={target} first={first} />
+export function PdfPages(props: ShownPages) {
+  const first = useFirstSize(props.pdf)
+  return first ? <LoadedPages {...props} first={first} /> : <Skeleton flex={1} />
 }
 
 function useFirstSize(pdf: PDFDocumentProxy): PageSize | undefined {
@@ -39,13 +47,7 @@ function useFirstSize(pdf: PDFDocumentProxy): PageSize | undefined {
   return size
 }
 
-interface LoadedPagesProps {
-  pdf: PDFDocumentProxy
-  target: PassageTarget | undefined
-  first: PageSize
-}
-
-function LoadedPages({ pdf, target, first }: LoadedPagesProps) {
+function LoadedPages({ pdf, target, warnings, onPage, first }: ShownPages & { first: PageSize }) {
   const { t } = useTranslation('viewer')
   const scroller = useRef<HTMLDivElement>(null)
   const { ref: measured, width } = useElementSize()
@@ -72,7 +74,7 @@ function LoadedPages({ pdf, target, first }: LoadedPagesProps) {
     [virtualizer, pdf],
   )
   const { found, onSearched } = useTargetPage({ target, isReady: width > 0, goTo, scrollToBox })
-  useKeepPage({ virtualizer, shown, current, zoom, width, goTo })
+  useKeepPage({ virtualizer, shown, current, zoom, width, goTo, onPage })
 
   function scrollToBox(page: number, { boxes }: Highlight) {
     const [offset] = virtualizer.getOffsetForIndex(page - 1, 'start') ?? [0]
@@ -114,6 +116,7 @@ function LoadedPages({ pdf, target, first }: LoadedPagesProps) {
                 scale={scaleAt(index)}
                 size={sizeAt(index)}
                 {...quoteOn(target, index + 1)}
+                warnings={warnings.filter(({ pages }) => pages?.includes(index + 1)).map(({ code }) => code)}
                 onSize={addSize}
                 onSearched={onSearched}
               />
@@ -133,10 +136,11 @@ interface KeptPage {
   zoom: number
   width: number
   goTo(page: number): void
+  onPage(page: number): void
 }
 
 /** After a change of the zoom or of the width, the same page is shown. */
-function useKeepPage({ virtualizer, shown, current, zoom, width, goTo }: KeptPage) {
+function useKeepPage({ virtualizer, shown, current, zoom, width, goTo, onPage }: KeptPage) {
   const [changes, setChanges] = useState(0)
   useLayoutEffect(() => {
     virtualizer.measure()
@@ -146,7 +150,10 @@ function useKeepPage({ virtualizer, shown, current, zoom, width, goTo }: KeptPag
   useLayoutEffect(() => {
     if (changes > 0) goTo(shown.current)
   }, [changes, shown, goTo])
-  useEffect(() => void (shown.current = current), [current, shown])
+  useEffect(() => {
+    shown.current = current
+    onPage(current)
+  }, [current, shown, onPage])
 }
 
 function usePageSizes() {
