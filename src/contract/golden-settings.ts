@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { metadataFilterSchema } from './metadata-filter.ts'
 
 /** How the golden questions of a Space run, and the gate before publishing. docs/use/golden-questions.md defines the measures. */
 
@@ -74,6 +75,11 @@ const settingsFields = {
     .nullable()
     .describe('US dollars: a run that has cost this much begins no further question. Default 10; null: no limit.'),
   agentic: z.boolean().describe('Runs use the agentic workflow. Default false.'),
+  filter: metadataFilterSchema
+    .nullable()
+    .describe(
+      'The only documents that runs may use, as `service-document-filter`; needed in a Space with `requiredFilter`. Default null.',
+    ),
   passing,
   gate,
 }

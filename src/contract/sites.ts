@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { metadataFilterSchema } from './metadata-filter.ts'
 
 /** The website of a published Space: its address, who may open it, and what its visitors may cost. For administrators. */
 
@@ -85,6 +86,12 @@ const siteFields = {
     .describe('Websites that may embed the chat; none: only the share page.'),
   ...sitePresentation,
   citations: citations.default('quote'),
+  filter: metadataFilterSchema
+    .nullable()
+    .default(null)
+    .describe(
+      'The only documents that answers to visitors may use, as `service-document-filter`. A Space with `requiredFilter` answers visitors only if this restricts its fields.',
+    ),
   agentic: z.boolean().default(false).describe('The model may use tools, as with `service-enable-agentic-workflow`.'),
   proofOfWork: z
     .enum(['automatic', 'always'])

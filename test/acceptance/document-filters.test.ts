@@ -11,6 +11,7 @@ import {
   uploadForm,
   waitForDocument,
 } from '../harness/portico.ts'
+import { enterSite, openSite } from '../harness/site.ts'
 import { readToolRequest, scriptedTurn, type ScriptedTurn, type ToolRequest } from '../upstream/scripted-model.ts'
 import { startUpstream, type Upstream } from '../upstream/upstream.ts'
 
@@ -246,6 +247,41 @@ describe('a Space that requires a filter', () => {
   it('answers with it, on both versions', async () => {
     for (const version of [1, 2]) expectStatus(await chat(guarded, {}, header, version), 200)
     expectStatus(await search(guarded, { filter: acme }), 200)
+    expect(sent.join('')).not.toMatch(new RegExp(secret, 'i'))
+  })
+
+  it('answers visitors of its site only with the filter of the site', async () => {
+    const refusedVisitor = await enterSite(portico.url, await openSite(portico, guarded))
+    expect(await refusedVisitor.ask(question)).toMatchObject({ status: 400 })
+    expect(sent).toEqual([])
+    const filter = { customer: ['acme', 'zürich', '漢'] }
+    const visitor = await enterSite(portico.url, await openSite(portico, guarded, { filter }))
+    expectStatus(await visitor.ask(question), 200)
+    expect(sent.join('')).toContain('12 euros')
+    expect(sent.join('')).not.toMatch(new RegExp(secret, 'i'))
+    const { site } = expectStatus(await portico.operator('GET', `/api/spaces/${guarded.id}/site`), 200)
+    expect(site.filter).toEqual(filter)
+    const wrong = await portico.operator('PUT', `/api/spaces/${guarded.id}/site`, {
+      ...site,
+      filter: { customer: null },
+    })
+    expect(wrong.status).toBe(400)
+  })
+
+  it('answers golden questions only with the filter of their settings', async () => {
+    const at = `/api/spaces/${guarded.id}`
+    expectStatus(await portico.operator('POST', `${at}/golden-questions`, { messages }), 201)
+    const outcome = async () => {
+      const { id } = expectStatus(await portico.operator('POST', `${at}/golden-runs`), 202)
+      const run = async () => expectStatus(await portico.operator('GET', `${at}/golden-runs/${id}`), 200)
+      await expect.poll(async () => (await run()).state, { timeout: 30_000 }).toMatch(/^(?:completed|failed)$/)
+      return expectStatus(await portico.operator('GET', `${at}/golden-runs/${id}/results`), 200).items[0].outcome
+    }
+    expect(await outcome()).toBe('error')
+    expect(sent).toEqual([])
+    expectStatus(await portico.operator('PATCH', `${at}/golden-questions/settings`, { filter: acme }), 200)
+    expect(await outcome()).not.toBe('error')
+    expect(sent.join('')).toContain('12 euros')
     expect(sent.join('')).not.toMatch(new RegExp(secret, 'i'))
   })
 

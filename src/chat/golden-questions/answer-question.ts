@@ -1,3 +1,4 @@
+import type { MetadataFilter } from '../../contract/metadata-filter.ts'
 import type { Receipt } from '../../gateway/billing/index.ts'
 import { answer, type AnswerDependencies, prepareAnswer, removeMarkers } from '../chat/index.ts'
 import type { NamedDocument } from '../../documents/documents/index.ts'
@@ -13,6 +14,7 @@ export interface QuestionCall {
   space: Space
   content: GoldenContent
   agentic: boolean
+  filter: MetadataFilter | null
   /** Receives a receipt for each call of the model, also of an answer that fails later. */
   receipts: Receipt[]
   signal: AbortSignal
@@ -24,7 +26,7 @@ const maximumDocuments = 100
 /** Answers a question exactly as the published chat does, with inline sources. Throws AppError; what was generated is billed. */
 export async function answerQuestion(
   dependencies: AnswerDependencies,
-  { requestId, organisation, space, content, agentic, receipts, signal }: QuestionCall,
+  { requestId, organisation, space, content, agentic, filter, receipts, signal }: QuestionCall,
 ): Promise<GivenAnswer & { textWithMarkers: string }> {
   const startMs = performance.now()
   const call = {
@@ -32,7 +34,7 @@ export async function answerQuestion(
     organisation,
     space,
     messages: content.messages,
-    filter: null,
+    filter,
     inlineSources: true,
     passageReferences: false,
     agentic,

@@ -40,8 +40,10 @@ export function identifyConfiguration({
   } = space.settings
   // Off, as in runs before there was the setting.
   const settings = attribution === 'off' ? others : { ...others, attribution }
-  const { agentic, passing } = golden
+  const { agentic, passing, filter } = golden
   const fields = [space.instructions, space.model, sorted(settings), agentic, sorted(passing), documents, questions]
+  // Equal for runs before there was the filter.
+  if (filter) fields.push(JSON.stringify(filter))
   return createHash('sha256').update(JSON.stringify(fields)).digest('hex')
 }
 

@@ -151,6 +151,8 @@ async function ask(
         space,
         content,
         agentic: run.settings.agentic,
+        // Of a run that is older than the setting: none.
+        filter: run.settings.filter ?? null,
         receipts,
         signal: limited,
       }),

@@ -9,17 +9,19 @@ export const defaultGoldenSettings: GoldenSettingValues = Object.freeze({
   // Some hundred answers of a large model; a run of a small one costs cents.
   maximumCostUsd: 10,
   agentic: false,
+  filter: null,
   passing: Object.freeze({ retrievalRecall: 1, citationPrecision: 0, citationRecall: 1, factShare: 1 }),
   gate: null,
 })
 
 /** Absent fields keep their values, also within `passing`. */
 export function changeGoldenSettings(current: GoldenSettingValues, change: GoldenSettingsUpdate): GoldenSettingValues {
-  const { schedule, maximumCostUsd, agentic, passing, gate } = change
+  const { schedule, maximumCostUsd, agentic, filter, passing, gate } = change
   return {
     schedule: schedule === undefined ? current.schedule : schedule,
     maximumCostUsd: maximumCostUsd === undefined ? current.maximumCostUsd : maximumCostUsd,
     agentic: agentic ?? current.agentic,
+    filter: filter === undefined ? current.filter : filter,
     passing: {
       retrievalRecall: passing?.retrievalRecall ?? current.passing.retrievalRecall,
       citationPrecision: passing?.citationPrecision ?? current.passing.citationPrecision,

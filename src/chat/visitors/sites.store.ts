@@ -117,7 +117,8 @@ function toSite(row: SiteRow): Site {
     publicId: row.public_id,
     enabled: row.enabled,
     paused: row.paused,
-    settings: Object.freeze(row.settings),
+    // A row that is older than the filter has none.
+    settings: Object.freeze({ ...row.settings, filter: row.settings.filter ?? null }),
     passwordHash: row.password_hash,
     dailyCapPicoUsd: row.daily_cap_pico_usd,
     generation: row.generation,

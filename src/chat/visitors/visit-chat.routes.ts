@@ -1,4 +1,5 @@
 import { errorResponses } from '../../contract/errors.ts'
+import type { MetadataFilter } from '../../contract/metadata-filter.ts'
 import { jsonOrEvents } from '../../contract/event-stream.ts'
 import { emptySchema } from '../../contract/operator.ts'
 import {
@@ -114,7 +115,7 @@ export function visitChatRoutes(dependencies: VisitChatDependencies): Routes {
   }
 }
 
-/** Visitors choose no filter of documents: a Space that requires one does not answer them. */
+/** Visitors choose no filter of documents: that of the site is used. */
 const plainBody = ({ messages, streaming, ignored }: ReadChat) => ({ messages, streaming, ignored })
 
 /** The visitor in stored conversations. */
@@ -126,10 +127,14 @@ function headersOf({ settings }: Site, session: VisitSession) {
     'service-enable-inline-sources': 'true',
     'service-enable-passage-references': 'true',
     'service-enable-finish-reason': 'true',
+    ...(settings.filter && { 'service-document-filter': toHeader(settings.filter) }),
     ...(settings.agentic && { 'service-enable-agentic-workflow': 'true' }),
     'service-user': userOf(session),
   }
 }
+
+/** Bytes of UTF-8 as Node.js reads them from a header. */
+const toHeader = (filter: MetadataFilter) => Buffer.from(JSON.stringify(filter)).toString('latin1')
 
 function assertSize({ messages }: ReadChat): void {
   if (messages.length > visitLimits.messages)

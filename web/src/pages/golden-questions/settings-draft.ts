@@ -7,6 +7,7 @@ export interface SettingsDraft {
   time: string
   maximumCostUsd: number | ''
   agentic: boolean
+  filter: GoldenSettingsBody['filter']
   passing: Record<PassingMeasure, number | ''>
   hasGate: boolean
   /** Empty: the gate does not look at the measure. */
@@ -37,13 +38,21 @@ export const gateMeasures = [
 const defaultTime = '02:30'
 const defaultPassedShare = 90
 
-export function draftOf({ schedule, maximumCostUsd, agentic, passing, gate }: GoldenSettingsBody): SettingsDraft {
+export function draftOf({
+  schedule,
+  maximumCostUsd,
+  agentic,
+  filter,
+  passing,
+  gate,
+}: GoldenSettingsBody): SettingsDraft {
   return {
     every: schedule?.every ?? 'never',
     weekday: schedule?.every === 'week' ? schedule.weekday : 1,
     time: schedule && 'time' in schedule ? schedule.time : defaultTime,
     maximumCostUsd: maximumCostUsd ?? '',
     agentic,
+    filter,
     passing: percents(passingMeasures, passing),
     hasGate: gate !== null,
     gate: gate ? percents(gateMeasures, gate) : { ...percents(gateMeasures, {}), passedShare: defaultPassedShare },
@@ -52,11 +61,12 @@ export function draftOf({ schedule, maximumCostUsd, agentic, passing, gate }: Go
 
 /** The body of PATCH. */
 export function changeOf(draft: SettingsDraft) {
-  const { maximumCostUsd, agentic, passing, hasGate, gate } = draft
+  const { maximumCostUsd, agentic, filter, passing, hasGate, gate } = draft
   return {
     schedule: scheduleOf(draft),
     maximumCostUsd: maximumCostUsd === '' ? null : maximumCostUsd,
     agentic,
+    filter,
     passing: shares(passing),
     gate: hasGate ? shares(gate) : null,
   }

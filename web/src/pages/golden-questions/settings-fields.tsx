@@ -1,6 +1,7 @@
 import { Group, Input, NumberInput, Select, SimpleGrid, Switch, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { FixedFilterFields } from '../../ui/fixed-filter.tsx'
 import { Section } from '../../ui/section.tsx'
 import { gateMeasures, passingMeasures, type SettingsDraft } from './settings-draft.ts'
 
@@ -16,7 +17,7 @@ const monday = Date.UTC(2024, 0, 1)
 const dayMs = 86_400_000
 
 /** When runs begin, what they may cost, and how they answer. */
-export function RunFields({ draft, change, errors }: FieldsProps) {
+export function RunFields({ draft, change, errors, requiredFilter }: FieldsProps & { requiredFilter: string[] }) {
   const { t } = useTranslation('golden-questions')
   const { locale } = useFormat()
   const dayName = new Intl.DateTimeFormat(locale, { weekday: 'long', timeZone: 'UTC' })
@@ -74,6 +75,12 @@ export function RunFields({ draft, change, errors }: FieldsProps) {
         description={t('settings.agenticHint')}
         checked={draft.agentic}
         onChange={({ currentTarget }) => change({ agentic: currentTarget.checked })}
+      />
+      <FixedFilterFields
+        fields={requiredFilter}
+        filter={draft.filter}
+        onChange={(filter) => change({ filter })}
+        hint={t('settings.filterHint')}
       />
     </Section>
   )

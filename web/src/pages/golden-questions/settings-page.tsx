@@ -8,6 +8,7 @@ import { useRights } from '../../app/session.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import { notifySuccess } from '../../ui/notify.ts'
+import { useSpace } from '../spaces/queries.ts'
 import { GoldenFrame } from './golden-frame.tsx'
 import styles from './golden.module.css'
 import { goldenKey, goldenPath, goldenSettingsQuery } from './queries.ts'
@@ -15,7 +16,7 @@ import { goldenSettingsRoute } from './routes.tsx'
 import { changeOf, draftOf, type SettingsDraft } from './settings-draft.ts'
 import { GateFields, PassingFields, RunFields } from './settings-fields.tsx'
 
-const fields = ['schedule', 'maximumCostUsd', 'agentic', 'passing', 'gate']
+const fields = ['schedule', 'maximumCostUsd', 'agentic', 'filter', 'passing', 'gate']
 
 /** Schedule and limits of runs, when a question passes, and the gate before publishing. */
 export function GoldenSettingsPage() {
@@ -23,6 +24,7 @@ export function GoldenSettingsPage() {
   const format = useFormat()
   const { organisationId, spaceId } = goldenSettingsRoute.useParams()
   const { isAdministrator } = useRights(organisationId)
+  const space = useSpace(spaceId)
   const { data: settings } = useSuspenseQuery(goldenSettingsQuery(spaceId))
   const [draft, setDraft] = useState(() => draftOf(settings))
   const save = useSaveSettings(spaceId)
@@ -40,7 +42,7 @@ export function GoldenSettingsPage() {
         <fieldset disabled={!isAdministrator} className={styles['fields']}>
           <Stack gap="xl" maw={820}>
             {!isAdministrator && <Alert color="gray">{t('settings.role')}</Alert>}
-            <RunFields {...given} />
+            <RunFields {...given} requiredFilter={space.settings.requiredFilter} />
             {settings.nextRunAt !== null && (
               <Text size="sm" c="dimmed">
                 {t('settings.nextRun', { time: format.dateTime(settings.nextRunAt) })}

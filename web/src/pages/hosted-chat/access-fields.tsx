@@ -1,5 +1,6 @@
-import { PasswordInput, Select, Textarea, TextInput } from '@mantine/core'
+import { Alert, PasswordInput, Select, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { FixedFilterFields } from '../../ui/fixed-filter.tsx'
 import { Section } from '../../ui/section.tsx'
 import type { SiteDraft } from './site-draft.ts'
 
@@ -11,7 +12,13 @@ export interface FieldsProps {
 }
 
 /** Where the chat is, and who may open it. */
-export function AccessFields({ draft, onChange, errors, hasPassword }: FieldsProps & { hasPassword: boolean }) {
+export function AccessFields({
+  draft,
+  onChange,
+  errors,
+  hasPassword,
+  requiredFilter,
+}: FieldsProps & { hasPassword: boolean; requiredFilter: string[] }) {
   const { t } = useTranslation('hosted-chat')
   const choices = (['everyone', 'password', 'members'] as const).map((value) => ({
     value,
@@ -66,6 +73,13 @@ export function AccessFields({ draft, onChange, errors, hasPassword }: FieldsPro
           maw={480}
         />
       )}
+      {requiredFilter.length > 0 && !draft.filter && <Alert color="orange">{t('access.filterMissing')}</Alert>}
+      <FixedFilterFields
+        fields={requiredFilter}
+        filter={draft.filter ?? null}
+        onChange={(filter) => onChange({ filter })}
+        hint={t('access.filterHint')}
+      />
     </Section>
   )
 }

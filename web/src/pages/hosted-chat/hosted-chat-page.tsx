@@ -52,7 +52,7 @@ export function HostedChatPage() {
         </Alert>
       )}
       {isLive && <LiveSection spaceId={spaceId} view={view} />}
-      <SettingsForm key={view.site?.generation ?? 0} spaceId={spaceId} spaceName={space.name} view={view} />
+      <SettingsForm key={view.site?.generation ?? 0} space={space} view={view} />
     </Page>
   )
 }
@@ -80,6 +80,7 @@ const fields = [
   'title',
   'greeting',
   'suggestions',
+  'filter',
   'colour',
   'logo',
   'dailyCapUsd',
@@ -89,7 +90,8 @@ const fields = [
 ]
 
 /** The form begins again with each generation of the settings. */
-function SettingsForm({ spaceId, spaceName, view }: { spaceId: string; spaceName: string; view: SiteViewBody }) {
+function SettingsForm({ space, view }: { space: ReturnType<typeof useSpace>; view: SiteViewBody }) {
+  const { id: spaceId, name: spaceName } = space
   const { t } = useTranslation('hosted-chat')
   const [first] = useState(() => draftOf(view, { title: spaceName.slice(0, 80), greeting: t('defaultGreeting') }))
   const [draft, setDraft] = useState(first)
@@ -130,7 +132,11 @@ function SettingsForm({ spaceId, spaceName, view }: { spaceId: string; spaceName
           checked={draft.enabled}
           onChange={({ currentTarget }) => change({ enabled: currentTarget.checked })}
         />
-        <AccessFields {...props} hasPassword={view.site?.hasPassword === true} />
+        <AccessFields
+          {...props}
+          hasPassword={view.site?.hasPassword === true}
+          requiredFilter={space.settings.requiredFilter}
+        />
         <AppearanceFields {...props} spaceId={spaceId} />
         <LimitFields {...props} />
         <Paper pos={isChanged ? 'sticky' : undefined} bottom={0} py="sm" style={{ zIndex: 2 }}>

@@ -18,6 +18,7 @@ export interface SiteDraft {
   colour: string | null
   logo: string | null
   citations: 'title' | 'quote' | 'page'
+  filter: SiteChange['filter']
   agentic: boolean
   proofAlways: boolean
   dailyCapUsd: string
@@ -42,6 +43,7 @@ export function draftOf(
       colour: null,
       logo: null,
       citations: 'quote',
+      filter: null,
       agentic: false,
       proofAlways: false,
       dailyCapUsd: '5',
@@ -62,6 +64,7 @@ export function draftOf(
     colour,
     logo,
     citations,
+    filter: site.filter,
     agentic,
     proofAlways: site.proofOfWork === 'always',
     dailyCapUsd,
@@ -83,6 +86,7 @@ export function changeOf(draft: SiteDraft): SiteChange {
     colour,
     logo,
     citations,
+    filter: draft.filter,
     agentic,
     proofOfWork: draft.proofAlways ? 'always' : 'automatic',
     limits: {
