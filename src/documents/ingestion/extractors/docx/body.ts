@@ -8,6 +8,11 @@ import { newParagraph, numberParagraph, paragraphBlock, type Paragraph } from '.
 import type { ParagraphStyle } from './styles.ts'
 import { TableStack } from './table-stack.ts'
 
+/** A chart or diagram, by the relationship to its part. */
+export interface EmbeddedPart {
+  relationshipId: string
+}
+
 /** Elements that are left out: deleted and moved-away revisions, field codes, the older copy of a drawing. */
 const skipped = new Set([
   'w:del',
@@ -42,7 +47,9 @@ interface DocxContext {
 /** Reads the elements of a document, footnotes or endnotes part into blocks. */
 export class DocxBody implements XmlHandler {
   private readonly context: DocxContext
-  private blocks: ExtractedBlock[] = []
+  private pieces: (ExtractedBlock | EmbeddedPart)[] = []
+  /** Of the open paragraphs. */
+  private embedded: EmbeddedPart[] = []
   private readonly paragraphs: Paragraph[] = []
   private readonly tables = new TableStack()
   private readonly fields: Field[] = []
@@ -58,10 +65,10 @@ export class DocxBody implements XmlHandler {
     this.context = context
   }
 
-  /** Returns the blocks that are complete by now. */
-  take(): ExtractedBlock[] {
-    const taken = this.blocks
-    this.blocks = []
+  /** Returns what is complete by now. */
+  take(): (ExtractedBlock | EmbeddedPart)[] {
+    const taken = this.pieces
+    this.pieces = []
     return taken
   }
 
@@ -77,6 +84,8 @@ export class DocxBody implements XmlHandler {
     else if (name === 'w:t' || name === 'm:t') this.inText = true
     else if (name === 'w:instrText') this.inFieldCode = true
     else if (name === 'w:fldChar') this.markField(attribute('fldCharType'))
+    else if (name === 'chart') this.embed(attribute('r:id'))
+    else if (name === 'relIds') this.embed(attribute('dm'))
     else if (name === 'w:footnote' || name === 'w:endnote') this.noteMark = `[^${attribute('id') ?? ''}] `
     else {
       const text = textOfElement(name, attribute)
@@ -98,7 +107,7 @@ export class DocxBody implements XmlHandler {
     else if (name === 'w:p') this.closeParagraph()
     else {
       this.formFields.close(name)
-      this.blocks.push(...this.tables.close(name))
+      this.pieces.push(...this.tables.close(name))
     }
   }
 
@@ -113,6 +122,10 @@ export class DocxBody implements XmlHandler {
   private append(text: string) {
     const paragraph = this.paragraphs.at(-1)
     if (paragraph) paragraph.text += text
+  }
+
+  private embed(relationshipId: string | undefined) {
+    if (relationshipId !== undefined) this.embedded.push({ relationshipId })
   }
 
   /** Properties and links of a paragraph. */
@@ -158,16 +171,19 @@ export class DocxBody implements XmlHandler {
     if (!paragraph) return
     while (paragraph.links.length > 0) endLink(paragraph)
     numberParagraph(paragraph, this.context.numbering)
+    // Behind the paragraph; within a table, before its next rows.
+    const { embedded } = this
+    this.embedded = []
     const cell = this.tables.cell()
     if (cell) {
+      this.pieces.push(...embedded)
       const text = cleanLine(paragraph.text)
       if (text !== '') cell.push(text)
       return
     }
     const block = paragraphBlock(paragraph, this.context.notes, this.noteMark)
-    if (!block) return
-    this.noteMark = ''
-    this.blocks.push(block)
+    if (block) this.noteMark = ''
+    this.pieces.push(...(block ? [block] : []), ...embedded)
   }
 }
 

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { ExtractedBlock } from '../../extraction.ts'
-import { DocxBody } from './body.ts'
+import { DocxBody, type EmbeddedPart } from './body.ts'
 import { createLossReport } from './losses.ts'
 import { readNumbering } from './numbering.ts'
 import { readStyles } from './styles.ts'
@@ -12,8 +12,11 @@ import {
   type OfficePackage,
   openOfficePackage,
   readRelationships,
+  type Relationship,
 } from '../office-package.ts'
+import { readChartBlocks } from '../office-charts.ts'
 import { readXml, type XmlHandler } from '../office-xml.ts'
+import { SlideReader } from '../pptx/slide.ts'
 import { wordKind } from './word-kind.ts'
 
 /** A Word document: body with headings, lists and tables, then footnotes and endnotes. */
@@ -31,7 +34,8 @@ export async function* extractDocx(input: ExtractorInput): AsyncGenerator<Extrac
       { name: parts.endnotes, notes: 'footnote' as const },
     ]) {
       if (!archive.has(name)) continue
-      const links = linksOf(await readRelationships(archive, name))
+      const relationships = await readRelationships(archive, name)
+      const links = linksOf(relationships)
       const body = new DocxBody({ styleOf, numbering, links, notes, foundHidden: () => input.report.warn(hiddenText) })
       const handler: XmlHandler = {
         open(elementName, attribute) {
@@ -41,15 +45,31 @@ export async function* extractDocx(input: ExtractorInput): AsyncGenerator<Extrac
         close: (elementName) => body.close(elementName),
         text: (text) => body.text(text),
       }
+      const read = (piece: ExtractedBlock | EmbeddedPart) =>
+        'relationshipId' in piece ? readEmbedded(archive, relationships, piece, input) : [piece]
       for await (const _ of readXml(archive.read(name), handler, wordKind)) {
-        for (const block of body.take()) if (batch.add(block)) yield batch.take()
+        for (const piece of body.take()) for (const block of await read(piece)) if (batch.add(block)) yield batch.take()
       }
-      for (const block of body.take()) batch.add(block)
+      for (const piece of body.take()) for (const block of await read(piece)) batch.add(block)
     }
     yield batch.take()
   } finally {
     archive.close()
   }
+}
+
+/** The titles and values of a chart, or the texts of a diagram (SmartArt). */
+async function readEmbedded(
+  archive: OfficePackage,
+  relationships: readonly Relationship[],
+  { relationshipId }: EmbeddedPart,
+  { report }: ExtractorInput,
+): Promise<ExtractedBlock[]> {
+  const found = relationships.find(({ id }) => id === relationshipId)
+  if (found?.type !== 'diagramData') return readChartBlocks(archive, found, report)
+  const reader = new SlideReader({ links: new Map(), isNotes: false })
+  for await (const _ of readXml(archive.read(found.target), reader, archive.kind));
+  return reader.finish().blocks
 }
 
 interface Parts {

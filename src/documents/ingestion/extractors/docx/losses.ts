@@ -5,8 +5,6 @@ import type { ExtractionReport } from '../extractor.ts'
 const unread: Record<string, string> = {
   'w:altChunk': 'Text that was inserted from another file (altChunk)',
   OLEObject: 'Embedded objects, such as spreadsheets,',
-  chart: 'The text of charts',
-  relIds: 'The text of diagrams (SmartArt)',
 }
 
 /** Warns once of each kind of content that a docx shows and that is not read. */

@@ -7,6 +7,7 @@ import {
   openOfficePackage,
   readRelationships,
 } from '../office-package.ts'
+import { readChartBlocks } from '../office-charts.ts'
 import { type OfficeKind, readWholeXml, readXml } from '../office-xml.ts'
 import { SlideReader, type SlideText } from './slide.ts'
 
@@ -67,24 +68,19 @@ async function readSlide(archive: OfficePackage, part: string, number: number, {
   }
   const slide = await read(part)
   const diagrams: ExtractedBlock[] = []
+  const charts: ExtractedBlock[] = []
   const notes: ExtractedBlock[] = []
-  for (const { type, target } of relationships) {
+  for (const relationship of relationships) {
+    const { type, target } = relationship
     if (type === 'diagramData') diagrams.push(...(await read(target)).blocks)
     else if (type === 'notesSlide') notes.push(...(await read(target, true)).blocks)
-    else if (type === 'chart') reportChart(report, number)
+    else if (type === 'chart' || type === 'chartEx')
+      charts.push(...(await readChartBlocks(archive, relationship, report, [number])))
   }
-  const blocks = [...slide.blocks, ...diagrams]
+  const blocks = [...slide.blocks, ...diagrams, ...charts]
   if (slide.title === '' && blocks.length + notes.length === 0) return []
   const title = slide.title === '' ? `Slide ${number}` : slide.title
   const heading: ExtractedBlock = { kind: 'heading', level: 1, text: slide.isHidden ? `${title} (hidden)` : title }
   if (notes.length > 0) notes.unshift({ kind: 'heading', level: 2, text: 'Notes' })
   return [heading, ...blocks, ...notes]
-}
-
-function reportChart(report: ExtractorInput['report'], page: number) {
-  report.warn({
-    code: 'embedded_content_skipped',
-    message: 'The text of charts was not read. Where it matters, write it onto the slide or into its notes as text.',
-    pages: [page],
-  })
 }

@@ -30,10 +30,12 @@ export class SheetReader implements XmlHandler {
   private readonly inline = createTextReader()
   private rows: SheetRow[] = []
   private row: SheetRow | null = null
+  private isHiddenRow = false
   private lastRow = 0
   private lastColumn = -1
   private cell: Cell | null = null
   private field: 'value' | 'formula' | null = null
+  private readonly hidden = { rows: createRanges(String), columns: createRanges(columnName) }
 
   constructor(workbook: Pick<Workbook, 'strings' | 'formats'>, missesValue: () => void) {
     this.workbook = workbook
@@ -47,6 +49,15 @@ export class SheetReader implements XmlHandler {
     return taken
   }
 
+  /** The rows with cells, and the columns, that Excel does not show; empty if it shows all. */
+  hiddenPlaces(): string {
+    const places = [
+      ['Hidden rows', this.hidden.rows.toString()],
+      ['Hidden columns', this.hidden.columns.toString()],
+    ]
+    return places.flatMap(([what, ranges]) => (ranges === '' ? [] : [`${what}: ${ranges}.`])).join(' ')
+  }
+
   open(name: string, attribute: Attribute) {
     if (this.cell) {
       if (name === 'v') this.field = 'value'
@@ -57,6 +68,9 @@ export class SheetReader implements XmlHandler {
       this.row = { number: Number(attribute('r')) || this.lastRow + 1, cells: new Map() }
       this.lastRow = this.row.number
       this.lastColumn = -1
+      this.isHiddenRow = isTrue(attribute('hidden'))
+    } else if (name === 'col' && isTrue(attribute('hidden'))) {
+      this.hidden.columns.add(Number(attribute('min')) || 0, Math.min(Number(attribute('max')) || 0, maximumColumns))
     }
   }
 
@@ -65,7 +79,10 @@ export class SheetReader implements XmlHandler {
     if (name === 'v' || name === 'f') this.field = null
     else if (name === 'c') this.closeCell()
     else if (name === 'row' && this.row) {
-      if (this.row.cells.size > 0) this.rows.push(this.row)
+      if (this.row.cells.size > 0) {
+        this.rows.push(this.row)
+        if (this.isHiddenRow) this.hidden.rows.add(this.row.number, this.row.number)
+      }
       this.row = null
     }
   }
@@ -113,6 +130,39 @@ export class SheetReader implements XmlHandler {
         return cellText(value)
     }
   }
+}
+
+/** Longest list of hidden rows or columns. */
+const maximumRanges = 100
+
+/** Ranges of numbers in ascending order, as text. */
+function createRanges(show: (number: number) => string) {
+  const ranges: { from: number; to: number }[] = []
+  let isCut = false
+  return {
+    add(from: number, to: number) {
+      if (from < 1 || to < from) return
+      const last = ranges.at(-1)
+      if (last && from <= last.to + 1) last.to = Math.max(last.to, to)
+      else if (ranges.length < maximumRanges) ranges.push({ from, to })
+      else isCut = true
+    },
+    toString: () =>
+      ranges.map(({ from, to }) => (from === to ? show(from) : `${show(from)}–${show(to)}`)).join(', ') +
+      (isCut ? ' and more' : ''),
+  }
+}
+
+/** The letters of a 1-based column. */
+function columnName(column: number): string {
+  let name = ''
+  for (let left = column; left > 0; left = Math.floor((left - 1) / 26))
+    name = String.fromCharCode(65 + ((left - 1) % 26)) + name
+  return name
+}
+
+function isTrue(value: string | undefined): boolean {
+  return value === '1' || value === 'true'
 }
 
 /** The 0-based column of a place such as `AB12`; null where it names none. */

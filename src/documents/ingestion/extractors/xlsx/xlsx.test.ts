@@ -57,6 +57,16 @@ describe('a workbook', () => {
     expect(await texts(workbook)).toEqual(['S', 'one | 東京', 'B1: A city.'])
   })
 
+  test('names hidden rows and columns', async () => {
+    const row = (number: number, text: string, attributes = '') =>
+      `<row r="${number}" ${attributes}><c t="inlineStr"><is><t>${text}</t></is></c></row>`
+    const rows = [1, 2, 3, 4, 5, 6].map((number) =>
+      row(number, `Text ${number}.`, [2, 3, 5].includes(number) ? 'hidden="1"' : ''),
+    )
+    const { blocks } = await readBlocks('xlsx', buildXlsx([{ name: 'S', rows: rows.join('') }]))
+    expect(blocks.at(-1)).toEqual({ kind: 'footnote', text: 'Hidden rows: 2–3, 5.' })
+  })
+
   test('reports formulas without a value, and reads the formula', async () => {
     const { texts: found, warnings } = await readBlocks(
       'xlsx',

@@ -1,7 +1,15 @@
 import type { ExtractedBlock } from '../../extraction.ts'
 import { createBlockBatch, type ExtractorInput } from '../extractor.ts'
-import { findDocumentPart, type OfficePackage, openOfficePackage } from '../office-package.ts'
+import { readChart } from '../office-charts.ts'
+import {
+  findDocumentPart,
+  type OfficePackage,
+  openOfficePackage,
+  readRelationships,
+  type Relationship,
+} from '../office-package.ts'
 import { type OfficeKind, readXml } from '../office-xml.ts'
+import { SlideReader } from '../pptx/slide.ts'
 import { createMergeFiller, findMerges } from './merges.ts'
 import { createSheetTables } from './sheet-tables.ts'
 import { SheetReader } from './sheet.ts'
@@ -57,7 +65,30 @@ async function* readSheet(
     }
   }
   yield* tables.end()
+  yield* await readDrawings(archive, part)
   for (const text of await readComments(archive, part)) yield { kind: 'footnote', text }
+  const hidden = reader.hiddenPlaces()
+  if (hidden !== '') yield { kind: 'footnote', text: hidden }
+}
+
+/** The texts of shapes, and the titles of charts: their values are those of cells. */
+async function readDrawings(archive: OfficePackage, part: string): Promise<ExtractedBlock[]> {
+  const blocks: ExtractedBlock[] = []
+  for (const { target } of await relationshipsOf(archive, part, 'drawing')) {
+    const reader = new SlideReader({ links: new Map(), isNotes: false })
+    for await (const _ of readXml(archive.read(target), reader, archive.kind));
+    blocks.push(...reader.finish().blocks)
+    for (const chart of await relationshipsOf(archive, target, 'chart')) {
+      const { titles = [] } = (await readChart(archive, chart.target)) ?? {}
+      if (titles.length > 0) blocks.push({ kind: 'paragraph', text: titles.join(', ') })
+    }
+  }
+  return blocks
+}
+
+async function relationshipsOf(archive: OfficePackage, part: string, wanted: string): Promise<Relationship[]> {
+  const relationships = await readRelationships(archive, part)
+  return relationships.filter(({ type, isExternal }) => type === wanted && !isExternal)
 }
 
 function reportFormulas({ report }: ExtractorInput, count: number) {
