@@ -44,6 +44,31 @@ test('hardly change when another organisation adds a thousand jobs', async () =>
   expect((await place()) - before).toBeLessThanOrEqual(1)
 })
 
+test('are stated as far as a bounded number of jobs has to be counted', async () => {
+  const queue = stage.openQueue()
+  const spaces = [
+    ['a', 's1', 40],
+    ['a', 's2', 25],
+    ['b', 's1', 30],
+    ['c', 's1', 3],
+  ] as const
+  const jobs = spaces.flatMap(([organisation, space, count]) =>
+    Array.from({ length: count }, (_, n) => of('read', `${organisation}-${space}-${n}`, organisation, space)),
+  )
+  await stage.enqueue(queue, ...jobs)
+  const keys = jobs.map(({ key }) => key)
+  const all = await loadQueuePlaces(stage.corpus, 'a', keys)
+  expect([...all.values()].map(({ place }) => place).toSorted((one, other) => one - other)).toEqual(
+    keys.map((_, index) => index + 1),
+  )
+  const first = await loadQueuePlaces(stage.corpus, 'a', keys, 40)
+  expect(first.size).toBeLessThan(40)
+  // 40 entries reach 10 jobs of each of the organisations and the end of their list.
+  expect(first.get('a-s1-4')).toEqual(all.get('a-s1-4'))
+  expect(first.has('a-s1-20')).toBe(false)
+  for (const [key, place] of first) expect(place).toEqual(all.get(key))
+})
+
 test('have an estimate by the mean of the runs', async () => {
   const queue = stage.openQueue()
   await stage.enqueue(queue, ...waiting)
