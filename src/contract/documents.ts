@@ -33,8 +33,26 @@ export const supportedFileTypes: Record<DocumentsVersion, z.infer<typeof support
       'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
       'application/vnd.openxmlformats-officedocument.presentationml.presentation',
       'message/rfc822',
+      'image/png',
+      'image/jpeg',
+      'image/tiff',
+      'image/webp',
     ],
-    supportedExtensions: [...version1Types.supportedExtensions, '.html', '.htm', '.tsv', '.xlsx', '.pptx', '.eml'],
+    supportedExtensions: [
+      ...version1Types.supportedExtensions,
+      '.html',
+      '.htm',
+      '.tsv',
+      '.xlsx',
+      '.pptx',
+      '.eml',
+      '.png',
+      '.jpg',
+      '.jpeg',
+      '.tif',
+      '.tiff',
+      '.webp',
+    ],
   },
 }
 
@@ -43,7 +61,19 @@ export const supportedFileTypesSchema = z
   .meta({ id: 'SupportedFileTypes' })
 
 /** The formats of the supported types of every version. */
-export const documentFormats = ['pdf', 'docx', 'txt', 'csv', 'md', 'html', 'tsv', 'xlsx', 'pptx', 'eml'] as const
+export const documentFormats = [
+  'pdf',
+  'docx',
+  'txt',
+  'csv',
+  'md',
+  'html',
+  'tsv',
+  'xlsx',
+  'pptx',
+  'eml',
+  'image',
+] as const
 
 /** Codes of failed documents: a closed list. */
 export const documentFailureCodes = [
@@ -130,7 +160,7 @@ export const queuePlaceSchema = z
       .nullable()
       .describe('Until its processing begins, by the latest documents; null without any.'),
   })
-  .describe('Only of a document that waits for a worker.')
+  .describe('Only of a document that waits for a worker. Absent if thousands of others are before it.')
   .meta({ id: 'QueuePlace' })
 
 /** Version 2 adds fields; version 1 keeps its own. */

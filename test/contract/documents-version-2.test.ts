@@ -88,6 +88,12 @@ describe('version 2 of the document API', () => {
       '.xlsx',
       '.pptx',
       '.eml',
+      '.png',
+      '.jpg',
+      '.jpeg',
+      '.tif',
+      '.tiff',
+      '.webp',
     ])
     expect(second.supportedMimeTypes).toEqual([
       ...first.supportedMimeTypes,
@@ -96,6 +102,10 @@ describe('version 2 of the document API', () => {
       'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
       'application/vnd.openxmlformats-officedocument.presentationml.presentation',
       'message/rfc822',
+      'image/png',
+      'image/jpeg',
+      'image/tiff',
+      'image/webp',
     ])
   })
 

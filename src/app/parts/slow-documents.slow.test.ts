@@ -43,15 +43,31 @@ const reading: string[] = []
 const slowFileIsRead = Promise.withResolvers<void>()
 let checks = 0
 const checkEnds = Promise.withResolvers<void>()
+/** Pages that were recognised, such as `scan-40 7`. */
+const recognised: string[] = []
 
-/** The file `slow` gives nothing until its promise resolves; others give one chunk at once. */
+/**
+ * The file `slow` gives nothing until its promise resolves; one such as `scan-40` has as many pages to recognise, which takes 4 s for each; others
+ * give one chunk at once.
+ */
 const extractors = {
-  extract({ filePath, fromChunk = 0, signal, onStart }) {
+  extract({ filePath, fromChunk = 0, signal, onStart, recognition, onRecognised }) {
+    async function readPages(pages: number, name: string) {
+      const kept = new Set(recognition?.keptPages.map(({ page }) => page))
+      for (let page = 1; page <= pages; page++) {
+        if (kept.has(page)) continue
+        await clock.sleep(4_000, signal)
+        recognised.push(`${name} ${page}`)
+        onRecognised?.({ page, lines: [], confidence: 90, languages: ['eng'], height: 100, dotsPerInch: 200 })
+      }
+    }
     async function* chunks() {
       reading.push(filePath)
       onStart?.()
       try {
         if (filePath.startsWith('slow')) await raceSignal(slowFileIsRead.promise, signal!)
+        const [scan, pages] = /^scan-(\d+)/.exec(filePath) ?? []
+        if (scan && fromChunk === 0) await readPages(Number(pages), scan)
       } finally {
         reading.splice(reading.indexOf(filePath), 1)
       }
@@ -92,6 +108,7 @@ beforeAll(async () => {
     extractors,
     index,
     embedder,
+    recognition: () => ({ ocr: 'auto', ocrLanguages: [] }),
     clock,
     log: silentLog,
     observer: { processed() {} },
@@ -107,7 +124,12 @@ afterAll(async () => {
   await databases?.drop()
 })
 
-async function upload(name: string, organisationId: OrganisationId, sizeBytes: number): Promise<DocumentId> {
+async function upload(
+  name: string,
+  organisationId: OrganisationId,
+  sizeBytes: number,
+  format: 'txt' | 'pdf' = 'txt',
+): Promise<DocumentId> {
   const id = createDocumentId()
   const spaceId = createSpaceId()
   await documents.insert({
@@ -116,8 +138,8 @@ async function upload(name: string, organisationId: OrganisationId, sizeBytes: n
     spaceId,
     name,
     metadata: null,
-    format: 'txt',
-    mimeType: 'text/plain',
+    format,
+    mimeType: format === 'txt' ? 'text/plain' : 'application/pdf',
     sizeBytes,
     contentSha256: new Uint8Array(32),
     blobKey: `${name}-${id}`,
@@ -148,6 +170,38 @@ it('leaves its worker to large and small documents of others, and ends when it i
   await until(isReady(await upload('large', other, large)))
   slowFileIsRead.resolve()
   await until(isReady(slowId))
+})
+
+it('interrupts a long scan between its pages for the scan of another organisation, and reads no page twice', async () => {
+  const moved = async (id: DocumentId) => {
+    const [job] = await databases.corpus.query<{ kind: string }>(`select kind from job where key like $1`, [`%${id}`])
+    return job?.kind === processSlowDocumentJob
+  }
+  const passes = (condition: () => Promise<boolean>) =>
+    vi.waitUntil(
+      async () => {
+        await clock.advance(1_000)
+        return condition()
+      },
+      { timeout: 60_000, interval: 5 },
+    )
+  const long = await upload('scan-60', slow, large, 'pdf')
+  await until(() => reading.length === 1)
+  // Each one moves to the worker of slow documents because the next one waits.
+  const short = await upload('scan-12', other, large, 'pdf')
+  await passes(() => moved(long))
+  await until(() => reading.length === 2)
+  const third = await upload('large', createOrganisationId(), large)
+  await passes(isReady(third))
+  expect(await moved(short)).toBe(true)
+  await passes(isReady(short))
+  const pagesOf = (scan: string) => recognised.filter((page) => page.startsWith(`${scan} `))
+  // Slices of about four pages, in turns.
+  expect(pagesOf('scan-60').length).toBeLessThan(40)
+  await passes(isReady(long))
+  expect(pagesOf('scan-60')).toEqual(Array.from({ length: 60 }, (_, index) => `scan-60 ${index + 1}`))
+  expect(pagesOf('scan-12')).toEqual(Array.from({ length: 12 }, (_, index) => `scan-12 ${index + 1}`))
+  expect(await databases.corpus.query('select page from recognised_pages')).toEqual([])
 })
 
 it('leaves them to others while an imported document is compared with its file', async () => {

@@ -32,6 +32,8 @@ const smallBytes: Record<DocumentFormat, number> = {
   // Its attachments may be of any type.
   eml: 256 * kibibyte,
   pdf: 2048 * kibibyte,
+  // Recognition takes seconds.
+  image: 0,
 }
 
 export interface ProcessedRow {

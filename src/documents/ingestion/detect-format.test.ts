@@ -80,6 +80,16 @@ describe('rejected files', () => {
     expect(detectFormat({ fileName, head })).toEqual({ supported: false, reason: expect.stringMatching(reason) })
   })
 
+  test('pictures belong to version 2, and their content may be of another type of picture', () => {
+    expect(detectFormat({ fileName: 'scan.PNG', head: png })).toMatchObject({ supported: false })
+    expect(detectFormat({ fileName: 'scan.jpeg', head: png }, 2)).toEqual({
+      supported: true,
+      format: 'image',
+      mimeType: 'image/jpeg',
+    })
+    expect(detectFormat({ fileName: 'scan.png', head: bytes('%PDF-1.7') }, 2)).toMatchObject({ supported: false })
+  })
+
   test('the declared type changes nothing about a name with an extension', () => {
     expect(detectFormat({ fileName: 'image.png', head: png, declaredType: 'application/pdf' }).supported).toBe(false)
     expect(detectFormat({ fileName: 'notes.txt', head: bytes('words'), declaredType: 'image/png' }).supported).toBe(

@@ -37,6 +37,12 @@ const fileTypes: readonly FileType[] = [
     mimeType: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
   },
   { format: 'eml', extension: '.eml', mimeType: 'message/rfc822' },
+  { format: 'image', extension: '.png', mimeType: 'image/png' },
+  { format: 'image', extension: '.jpg', mimeType: 'image/jpeg' },
+  { format: 'image', extension: '.jpeg', mimeType: 'image/jpeg' },
+  { format: 'image', extension: '.tif', mimeType: 'image/tiff' },
+  { format: 'image', extension: '.tiff', mimeType: 'image/tiff' },
+  { format: 'image', extension: '.webp', mimeType: 'image/webp' },
 ]
 
 function typesOf(version: DocumentsVersion): readonly FileType[] {
@@ -98,6 +104,8 @@ function contradiction(format: DocumentFormat, head: Uint8Array): string | null 
   switch (format) {
     case 'pdf':
       return signature === null || signature === 'a pdf' ? null : signature
+    case 'image':
+      return signature === null || readImages.has(signature) ? null : signature
     case 'docx':
     case 'xlsx':
     case 'pptx':
@@ -140,6 +148,8 @@ const signatures: readonly { name: string; hex: string; offset?: number }[] = [
   { name: 'an RTF document', hex: '7b5c72746631' },
   { name: 'a SQLite database', hex: '53514c69746520666f726d617420' },
 ]
+
+const readImages = new Set(['a PNG image', 'a JPEG image', 'a TIFF image', 'a WebP image or a WAV or AVI file'])
 
 /** Types whose mark is made of letters, with which a text may begin as well; there the rest of the content decides. */
 const readsAsText = new Set(

@@ -30,6 +30,7 @@ import { ExtractorCrashError } from './isolation/extraction-run.ts'
 import { createSlice, openRun } from './interrupted-runs.ts'
 import type { ExtractorPool } from './isolation/extractor-pool.ts'
 import type { ExtractionRequest } from './isolation/extraction-run.ts'
+import { createRecognisedPages, type RecognisedPages } from './recognised-pages.store.ts'
 import { type Lane, SlowReadingError, watchReading, type WatchedReading } from './slow-reading.ts'
 
 export interface PipelineDependencies {
@@ -68,9 +69,14 @@ export function createPipeline(dependencies: PipelineDependencies) {
     if (!opened) return
     const { run, staged, saved } = opened
     const document = { ...loaded, name: saved.documentName }
+    const keptPages = createRecognisedPages(
+      database,
+      document,
+      recognitionOf(dependencies, document)?.ocrLanguages ?? [],
+    )
     try {
       const result = await dependencies.blobs.withFile(document.blobKey, job.signal, (filePath) =>
-        indexFile(dependencies, { document, run, staged, filePath, lane, job }),
+        indexFile(dependencies, { document, run, staged, filePath, lane, job, keptPages }),
       )
       if (result === 'interrupted') return { moveTo: job.kind, payload: { interrupted: saved } }
       const ready = await database.for(document.organisationId).transaction(async (transaction) => {
@@ -82,6 +88,7 @@ export function createPipeline(dependencies: PipelineDependencies) {
           pageCount: result.pageCount,
           warnings: result.warnings,
         })
+        await keptPages.remove(transaction)
         return true
       })
       if (ready) report(document, 'ready', 'none')
@@ -100,8 +107,9 @@ export function createPipeline(dependencies: PipelineDependencies) {
       }
       const failure = failureOf(error, job.attempt)
       if (!failure || job.signal.aborted) throw error
-      if (await documents.markFailed(document.organisationId, document.id, failure))
-        report(document, 'failed', failure.code)
+      if (!(await documents.markFailed(document.organisationId, document.id, failure))) return
+      report(document, 'failed', failure.code)
+      await keptPages.remove()
     }
   }
 
@@ -152,6 +160,7 @@ interface FileRun {
   staged: number
   filePath: string
   job: Job
+  keptPages: RecognisedPages
 }
 
 /**
@@ -164,12 +173,13 @@ async function indexFile(dependencies: PipelineDependencies, fileRun: FileRun) {
     return await indexChunks(dependencies, fileRun, reading)
   } finally {
     reading.stop()
+    await fileRun.keptPages.saved()
   }
 }
 
 async function indexChunks(
   dependencies: PipelineDependencies,
-  { document, run, staged, filePath, lane, job }: FileRun,
+  { document, run, staged, filePath, lane, job, keptPages }: FileRun,
   reading: WatchedReading,
 ) {
   const { embedder, index, extractors, clock } = dependencies
@@ -185,19 +195,23 @@ async function indexChunks(
     declaredEncoding: declaredEncodingOf(document),
     signal: reading.signal,
     onStart: reading.started,
-    recognition: recognitionOf(dependencies, document, lane),
+    recognition: await requestRecognition(dependencies, document, lane, keptPages),
   }
   const isContinued = staged > 0
   if (isContinued) progress.report({ stage: 'indexing', partsDone: staged, partsTotal: null })
   else progress.report({ stage: 'extracting', partsDone: null, partsTotal: null })
-  if (lane !== 'small' && !isContinued && request.format !== 'pdf') await assertChunks(extractors, request)
+  if (lane !== 'small' && !isContinued && !hasPages(document)) await assertChunks(extractors, request)
   const slice = createSlice(clock)
   const extraction = extractors.extract({
     ...request,
     fromChunk: staged,
-    onProgress: (pagesDone, pagesTotal, pagesRecognised) => {
-      isRecognised = pagesRecognised > 0
-      if (isRecognised) reading.recognises()
+    onRecognised(page) {
+      isRecognised = true
+      // Pages of an attachment are not numbered within the message, so they are read again.
+      const kept = hasPages(document) ? keptPages.keep(page) : Promise.resolve(false)
+      kept.then(reading.recognised, () => {})
+    },
+    onProgress: (pagesDone, pagesTotal) => {
       // Progress counts pages until all are read, then chunks; pages that are read again are not counted again.
       if (isContinued) return
       isReadingPages = pagesTotal !== null && pagesDone < pagesTotal
@@ -223,7 +237,7 @@ async function indexChunks(
     })
     written += batch.length
     if (!isReadingPages) progress.report({ stage: 'indexing', partsDone: written, partsTotal: null })
-    // An interrupted file is read again from its beginning, which takes too long where pages are recognised.
+    // A scan that takes long moves to the worker of slow documents, which interrupts it between its pages.
     if (!isRecognised && slice.isOver() && (await job.othersWait())) {
       await progress.done()
       return 'interrupted'
@@ -236,14 +250,30 @@ async function indexChunks(
       'no_text',
       'No text was found in the file. If it is a scan, run text recognition over it and upload the result.',
     )
-  return { warnings, pageCount: document.format === 'pdf' ? pages : null }
+  return { warnings, pageCount: hasPages(document) ? pages : null }
+}
+
+/** The file itself has pages, which can be recognised. */
+const hasPages = ({ format }: ProcessingRow) => format === 'pdf' || format === 'image'
+
+/** The settings of the Space if it has pictures of text read. */
+function recognitionOf({ recognition }: PipelineDependencies, { spaceId }: ProcessingRow) {
+  const settings = recognition?.(spaceId)
+  return settings?.ocr === 'auto' ? settings : undefined
 }
 
 /** A worker of small documents leaves pictures of text to the others. */
-function recognitionOf({ recognition }: PipelineDependencies, { spaceId }: ProcessingRow, lane: Lane) {
-  const settings = recognition?.(spaceId)
-  if (settings?.ocr !== 'auto') return undefined
-  return { languages: settings.ocrLanguages, isDeferred: lane === 'small' }
+async function requestRecognition(
+  dependencies: PipelineDependencies,
+  document: ProcessingRow,
+  lane: Lane,
+  pages: RecognisedPages,
+) {
+  const settings = recognitionOf(dependencies, document)
+  if (!settings) return undefined
+  const isDeferred = lane === 'small'
+  const keptPages = isDeferred || !hasPages(document) ? [] : await pages.load()
+  return { languages: settings.ocrLanguages, isDeferred, keptPages }
 }
 
 /**
@@ -251,7 +281,7 @@ function recognitionOf({ recognition }: PipelineDependencies, { spaceId }: Proce
  * take longer to read.
  */
 async function assertChunks({ extract }: ExtractorPool, request: ExtractionRequest): Promise<void> {
-  for await (const _ of extract({ ...request, fromChunk: Infinity }).chunks);
+  for await (const _ of extract({ ...request, recognition: undefined, fromChunk: Infinity }).chunks);
 }
 
 /** The codes that a document ends with for good; undefined where another try may help. */

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import type { Clock } from '../../platform/kernel/index.ts'
-import { type Lane, watchReading } from './slow-reading.ts'
+import { type Lane, SlowReadingError, watchReading } from './slow-reading.ts'
 
 /** A clock that the test moves by the second; every second is a check. */
 function openReading(lane: Lane, othersWait: boolean) {
@@ -31,32 +31,47 @@ function openReading(lane: Lane, othersWait: boolean) {
 }
 
 /** A chunk each two seconds, as a scan gives them. */
-async function readScan({ reading, pass }: ReturnType<typeof openReading>, seconds: number) {
+async function readScan({ reading, pass }: ReturnType<typeof openReading>, pages: number, areKept = true) {
+  let read = 0
   async function* batches() {
-    for (let second = 0; second < seconds; second += 2) {
+    while (read < pages) {
       await pass(2)
-      reading.recognises()
-      yield second
+      read += 1
+      reading.recognised(areKept)
+      await turn()
+      yield read
     }
   }
   reading.started()
   for await (const _ of reading.watch(batches())) if (reading.signal.aborted) break
+  return read
 }
 
 it('ends the recognition of pages within a slice while others wait, though it gives chunks', async () => {
   const opened = openReading('any', true)
-  await readScan(opened, 60)
+  await readScan(opened, 30)
   expect(opened.reading.signal.aborted).toBe(true)
 })
 
-it.each([
-  ['any', false],
-  ['slow', true],
-] as const)('continues in the lane %s if others wait: %s', async (lane, othersWait) => {
-  const opened = openReading(lane, othersWait)
-  await readScan(opened, 60)
-  expect(opened.reading.signal.aborted).toBe(false)
+it('ends a scan after a page in the lane of slow documents, when a slice of pages was read', async () => {
+  const opened = openReading('slow', true)
+  // The slice begins with the first page, at 2 s.
+  expect(await readScan(opened, 30)).toBe(6)
+  expect(opened.reading.signal.reason).toBeInstanceOf(SlowReadingError)
 })
+
+it.each([
+  ['any', false, true],
+  ['slow', false, true],
+  ['slow', true, false],
+] as const)(
+  'continues in the lane %s if others wait: %s, and pages are kept: %s',
+  async (lane, othersWait, areKept) => {
+    const opened = openReading(lane, othersWait)
+    await readScan(opened, 30, areKept)
+    expect(opened.reading.signal.aborted).toBe(false)
+  },
+)
 
 it('continues a file that gives chunks without recognition', async () => {
   const { reading, pass } = openReading('any', true)

@@ -1,6 +1,6 @@
 import type { Job } from '../../platform/jobs/index.ts'
 import type { Clock } from '../../platform/kernel/index.ts'
-import { sliceMs } from './interrupted-runs.ts'
+import { createSlice, sliceMs } from './interrupted-runs.ts'
 
 /** Whose worker reads a document. `small`: large ones must not hold it. `slow`: of documents that take long to read. */
 export type Lane = 'small' | 'any' | 'slow'
@@ -14,7 +14,7 @@ export type WatchedReading = ReturnType<typeof watchReading>
 
 /**
  * Ends the extraction of a large document that keeps its worker without giving chunks, or by the recognition of pages, which takes seconds for each;
- * `createSlice` bounds one that gives many.
+ * `createSlice` bounds one that gives many. The worker of slow documents ends one after a page that was recognised, which is kept.
  */
 export function watchReading(clock: Clock, lane: Lane, job: Pick<Job, 'signal' | 'othersWait'>) {
   const slow = new AbortController()
@@ -22,6 +22,7 @@ export function watchReading(clock: Clock, lane: Lane, job: Pick<Job, 'signal' |
   let sinceMs = Infinity
   /** Since when pages are recognised; chunks in between make it no faster. */
   let recognisedSinceMs = Infinity
+  let slice: ReturnType<typeof createSlice> | undefined
   const isSlow = () => clock.monotonicMs() - Math.min(sinceMs, recognisedSinceMs) >= sliceMs
   const check = async () => {
     if (lane === 'any' && isSlow() && (await job.othersWait()) && isSlow()) slow.abort(new SlowReadingError())
@@ -29,8 +30,19 @@ export function watchReading(clock: Clock, lane: Lane, job: Pick<Job, 'signal' |
   return {
     /** Aborts with SlowReadingError, or as the job's signal. */
     signal: AbortSignal.any([job.signal, slow.signal]),
-    started: () => void (sinceMs = clock.monotonicMs()),
-    recognises: () => void (recognisedSinceMs = Math.min(recognisedSinceMs, clock.monotonicMs())),
+    started() {
+      sinceMs = clock.monotonicMs()
+      slice = createSlice(clock)
+    },
+    /** Called when a page was recognised. `isKept`: another run need not read it again. */
+    recognised(isKept: boolean) {
+      recognisedSinceMs = Math.min(recognisedSinceMs, clock.monotonicMs())
+      if (isKept && lane === 'slow' && slice?.isOver())
+        job.othersWait().then(
+          (wait) => wait && slow.abort(new SlowReadingError()),
+          () => {},
+        )
+    },
     async *watch<Batch>(batches: AsyncIterable<Batch>): AsyncGenerator<Batch> {
       for await (const batch of batches) {
         sinceMs = Infinity

@@ -1230,6 +1230,16 @@ create table portico_migrations (
   constraint portico_migrations_pkey PRIMARY KEY (name)
 );
 
+create table recognised_pages (
+  organisation_id uuid not null,
+  document_id uuid not null,
+  page integer not null,
+  maker text not null,
+  result json not null,
+  constraint recognised_pages_pkey PRIMARY KEY (document_id, page),
+  constraint recognised_pages_document_id_fkey FOREIGN KEY (document_id) REFERENCES documents(id) ON DELETE CASCADE
+);
+
 create table upload_keys (
   organisation_id uuid not null,
   key text not null,

@@ -5,6 +5,7 @@ import { extractDocx } from './docx/docx.ts'
 import { createEmlExtractor } from './eml/eml.ts'
 import type { Extractor, ExtractorInput } from './extractor.ts'
 import { extractHtml } from './html/html.ts'
+import { extractImage } from './image/image.ts'
 import { extractMarkdown } from './markdown.ts'
 import { createPdfReader } from './pdf/document.ts'
 import { createPdfExtractor, type PdfOptions } from './pdf/pdf.ts'
@@ -28,6 +29,7 @@ export function createFileExtractor(options?: PdfOptions) {
     tsv: extractTsv,
     xlsx: extractXlsx,
     pptx: extractPptx,
+    image: extractImage,
     eml: createEmlExtractor((format, input) => extractors[format](input)),
   }
 
@@ -81,5 +83,6 @@ const noTextMessages: Record<DocumentFormat, string> = {
   tsv: 'No text was found in the tsv file: all its cells are empty.',
   xlsx: 'No text was found in the workbook: all its cells are empty.',
   eml: 'No text was found in the message: it has neither a subject nor a text.',
+  image: 'No text was found in the picture. Text recognition (OCR) reads print, not handwriting.',
   pptx: 'No text was found in the presentation. Upload one that holds text, not only pictures.',
 }

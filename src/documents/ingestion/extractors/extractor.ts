@@ -1,4 +1,5 @@
 import { ExtractionError, type ExtractedBlock, type ExtractionWarning } from '../extraction.ts'
+import type { KeptPage } from '../ocr/recogniser.ts'
 
 /** Bounds on the output of one file. Every one ends in an ExtractionError that names it. */
 export interface OutputLimits {
@@ -17,8 +18,10 @@ export interface Recognition {
   languages: readonly string[]
   /** The file waits for a worker with more time: the extraction ends with `processing_timeout` at the first picture. */
   isDeferred: boolean
-  /** Called for each page that was read from its picture. */
-  recognised(): void
+  /** Pages that an interrupted run has read. */
+  keptPages: readonly KeptPage[]
+  /** Called for each page that was read from its picture; `isKept`: by an earlier run. */
+  recognised(page: KeptPage, isKept: boolean): void
   /** Its time does not count as that of the extraction. */
   withMoreTime<T>(work: () => Promise<T>): Promise<T>
 }

@@ -4,6 +4,7 @@ import type { ExtractorChild } from './extractor-child.ts'
 import type { ChildExit } from './isolated-child.ts'
 import type { ExtractionLimits } from './limits.ts'
 import { batchCredits, type FromChild, type RecognitionRequest } from './protocol.ts'
+import type { KeptPage } from '../ocr/recogniser.ts'
 import type { DocumentFormat } from '../extraction.ts'
 
 export interface ExtractionRequest {
@@ -24,6 +25,8 @@ export interface ExtractionRequest {
   onStart?(): void
   /** Called now and then for formats that know their pages. */
   onProgress?(pagesDone: number, pagesTotal: number | null, pagesRecognised: number): void
+  /** Called for each page that was read from its picture, before its chunks come. */
+  onRecognised?(page: KeptPage): void
 }
 
 /** A child ended for a reason other than the file (killed from outside, a bug): a retry can succeed. */
@@ -100,9 +103,10 @@ function createInbox(child: ExtractorChild, request: ExtractionRequest, onProgre
     (message) => {
       if (message.type === 'ready') return
       const progress = message.type === 'progress' || message.type === 'chunks' ? message.progress : null
-      if (message.type === 'progress') onProgress()
+      if (message.type === 'progress' || message.type === 'recognised') onProgress()
       if (progress) request.onProgress?.(progress.pagesDone, progress.pagesTotal, progress.pagesRecognised)
-      if (message.type !== 'progress') arrive(message)
+      if (message.type === 'recognised') request.onRecognised?.(message.page)
+      else if (message.type !== 'progress') arrive(message)
     },
     (exit) => arrive({ type: 'exit', exit }),
   )

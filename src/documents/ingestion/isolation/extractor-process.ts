@@ -3,6 +3,7 @@ import { createTextCounter } from '../../../gateway/tokens/index.ts'
 import { chunkBlocks } from '../chunking/chunk-blocks.ts'
 import { type Chunk, ExtractionError } from '../extraction.ts'
 import { createFileExtractor } from '../extractors/extract-file.ts'
+import type { KeptPage } from '../ocr/recogniser.ts'
 import { createWarningList } from '../warning-list.ts'
 import type { ChunkingSettings, FromChild, Progress, ToChild } from './protocol.ts'
 import { startWatchdog } from './start-watchdog.ts'
@@ -58,7 +59,10 @@ async function extract(job: ToChild & { type: 'extract' }): Promise<FromChild> {
   let pagesRecognised = 0
   const recognition = job.recognition && {
     ...job.recognition,
-    recognised: () => void (pagesRecognised += 1),
+    recognised(page: KeptPage, isKept: boolean) {
+      pagesRecognised += 1
+      if (!isKept) send({ type: 'recognised', page })
+    },
     withMoreTime: <T>(work: () => Promise<T>) => watchdog.withMoreTime(recognitionMs, work),
   }
   const warnings = createWarningList()

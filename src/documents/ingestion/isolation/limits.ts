@@ -13,7 +13,7 @@ export interface ExtractionLimits extends OutputLimits {
 
 const mebibyte = 1024 * 1024
 
-const packed: ReadonlySet<DocumentFormat> = new Set(['pdf', 'docx', 'xlsx', 'pptx', 'eml'])
+const packed: ReadonlySet<DocumentFormat> = new Set(['pdf', 'docx', 'xlsx', 'pptx', 'eml', 'image'])
 
 /** Heap of the child's JavaScript, in MiB. PDFium's memory comes on top, and `memoryLimitBytes` bounds both. */
 export const childHeapMebibytes = 512

@@ -1,6 +1,7 @@
 import type { DocumentFailureCode } from '../../documents/index.ts'
 import type { TextCounterSource } from '../../../gateway/tokens/index.ts'
 import type { Chunk, DocumentFormat, ExtractionSummary, ExtractionWarning } from '../extraction.ts'
+import type { KeptPage } from '../ocr/recogniser.ts'
 import type { ExtractionLimits } from './limits.ts'
 
 /** How extracted text becomes chunks; the same for all files of a pool. Travels to a child as its argument. */
@@ -15,6 +16,8 @@ export interface ChunkingSettings {
 export interface RecognitionRequest {
   languages: readonly string[]
   isDeferred: boolean
+  /** Pages that an interrupted run has read. */
+  keptPages: readonly KeptPage[]
 }
 
 /** Messages from the pool to a child, one extraction at a time. */
@@ -46,6 +49,8 @@ export type FromChild =
   | { type: 'ready' }
   | { type: 'chunks'; chunks: Chunk[]; progress: Progress | null }
   | { type: 'progress'; progress: Progress }
+  /** A page was read from its picture. */
+  | { type: 'recognised'; page: KeptPage }
   | { type: 'done'; summary: ExtractionSummary; residentBytes: number }
   /** The file's fault. `tainted`: the process must not read another file. */
   | {

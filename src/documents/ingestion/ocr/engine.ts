@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import type { EncodedImage } from '../extractors/image/image-pages.ts'
 
 /**
  * Tesseract, the engine of text recognition, as WebAssembly, and the data of its languages. `npm run install:ocr` installs them in a
@@ -80,11 +81,14 @@ export async function loadOcrEngine() {
 
   return {
     /** The words of a picture with their places, as Tesseract's table of tab-separated values. */
-    readTable(image: GreyImage, languages: readonly string[]): string {
+    readTable(image: GreyImage | EncodedImage, languages: readonly string[]): string {
       use(languages)
-      tesseract.FS.writeFile(imageFile, portableGreyMap(image))
-      if (api.SetImageFile(1, 0, false) !== 0) throw new Error('text recognition cannot read the picture')
-      api.SetVariable('user_defined_dpi', String(image.dotsPerInch))
+      const isGrey = 'pixels' in image
+      tesseract.FS.writeFile(imageFile, isGrey ? portableGreyMap(image) : image.bytes)
+      const orientation = isGrey ? 1 : image.orientation
+      if (api.SetImageFile(orientation, 0, false) !== 0) throw new Error('text recognition cannot read the picture')
+      // 0: the engine finds the resolution.
+      api.SetVariable('user_defined_dpi', isGrey ? String(image.dotsPerInch) : '0')
       api.Recognize(null)
       const table = api.GetTSVText(0)
       api.Clear()

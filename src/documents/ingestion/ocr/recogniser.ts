@@ -1,3 +1,4 @@
+import type { EncodedImage } from '../extractors/image/image-pages.ts'
 import { languageOfText } from '../../../platform/language/index.ts'
 import { type GreyImage, installedLanguages, loadOcrEngine, type OcrEngine } from './engine.ts'
 
@@ -15,11 +16,20 @@ export interface RecognisedPage {
   lines: RecognisedLine[]
   /** 0 to 100: how certain the words are, by their lengths. */
   confidence: number
+  languages: readonly string[]
+}
+
+/** A page that was recognised in an earlier run; its lines are places in a picture of this height and resolution. */
+export interface KeptPage extends RecognisedPage {
+  /** 1-based. */
+  page: number
+  height: number
+  dotsPerInch: number
 }
 
 /** Recognises the pages of one document, which are in the same languages. */
 export interface Recogniser {
-  recognise(image: GreyImage): Promise<RecognisedPage>
+  recognise(image: GreyImage | EncodedImage): Promise<RecognisedPage>
 }
 
 /** From here on the letters are of the right script, and the words show the language. */
@@ -117,7 +127,7 @@ function bestReading(read: (languages: string[]) => RecognisedPage, installed: r
 /** Scripts that are written without blanks: the engine returns a word for each few characters. */
 const withoutBlanks = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u
 
-function readPage(engine: OcrEngine, image: GreyImage, languages: readonly string[]): RecognisedPage {
+function readPage(engine: OcrEngine, image: GreyImage | EncodedImage, languages: readonly string[]): RecognisedPage {
   const lines: RecognisedLine[] = []
   let certainty = 0
   let characters = 0
@@ -137,5 +147,6 @@ function readPage(engine: OcrEngine, image: GreyImage, languages: readonly strin
   return {
     lines: lines.filter(({ text }) => /[\p{L}\p{N}]/u.test(text)),
     confidence: characters === 0 ? 0 : certainty / characters,
+    languages,
   }
 }

@@ -8,9 +8,11 @@ import type { ExtractorPool } from '../isolation/extractor-pool.ts'
 import type { ExtractionLimits } from '../isolation/limits.ts'
 import type { RecognitionRequest } from '../isolation/protocol.ts'
 import { buildTextPdf, type PdfText } from '../testing/build-documents.ts'
+import { buildPng, buildTiff, drawPages } from '../testing/build-images.ts'
 import { type ExtractorStage, openExtractorStage } from '../testing/extractor-stage.ts'
 import { buildScannedPdf } from '../testing/scanned-pdf.ts'
 import { isOcrInstalled } from './engine.ts'
+import type { KeptPage } from './recogniser.ts'
 
 const installed = isOcrInstalled()
 let stage: ExtractorStage
@@ -24,20 +26,28 @@ afterAll(async () => {
   await stage.remove()
 })
 
-const auto: RecognitionRequest = { languages: [], isDeferred: false }
+const auto: RecognitionRequest = { languages: [], isDeferred: false, keptPages: [] }
 
-/** Reads a pdf in a child process, as the service does. */
-async function read(content: Buffer, recognition?: RecognitionRequest, limits?: Partial<ExtractionLimits>) {
+/** Reads a pdf, or a picture, in a child process, as the service does. */
+async function read(
+  content: Buffer,
+  recognition?: RecognitionRequest,
+  limits?: Partial<ExtractionLimits>,
+  name = 'scan.pdf',
+) {
   const recognised: number[] = []
+  const newPages: KeptPage[] = []
   const { chunks, summary } = pool.extract({
-    ...(await stage.put('scan.pdf', content)),
+    ...(await stage.put(name, content)),
     recognition,
     limits,
     onProgress: (done, total, pages) => recognised.push(pages),
+    onRecognised: (page) => newPages.push(page),
   })
   const all = (await Array.fromAsync(chunks)).flat()
   const { warnings } = await summary
-  return { text: all.map(({ text }) => text).join('\n'), chunks: all, warnings, recognised: Math.max(...recognised) }
+  const text = all.map((chunk) => chunk.text).join('\n')
+  return { text, chunks: all, warnings, recognised: Math.max(...recognised), newPages }
 }
 
 const page = (texts: string[]): PdfText[] => texts.map((text, line) => ({ text, x: 72, y: 700 - line * 18, size: 12 }))
@@ -57,6 +67,19 @@ describe.skipIf(!installed)(`text recognition${installed ? '' : ' (npm run insta
     expect(chunks.map(({ pageFrom }) => pageFrom)).toEqual([1, 1, 2, 2])
     expect(warnings).toEqual([{ code: 'recognised_text', message: expect.any(String), pages: [1, 2] }])
     expect(recognised).toBe(2)
+  })
+
+  test('reads no page again that an interrupted run has read', async () => {
+    const scan = await buildScannedPdf([roses, birds])
+    const whole = await read(scan, auto)
+    expect(whole.newPages.map(({ page }) => page)).toEqual([1, 2])
+    const [first] = whole.newPages
+    const rest = await read(scan, { ...auto, keptPages: [first!] })
+    expect(rest.newPages).toEqual([whole.newPages[1]])
+    expect({ ...rest, newPages: null }).toEqual({ ...whole, newPages: null })
+    const none = await read(scan, { ...auto, keptPages: whole.newPages })
+    expect(none.newPages).toEqual([])
+    expect(none.chunks).toEqual(whole.chunks)
   })
 
   test('does not count the time of recognition as that of the extraction', async () => {
@@ -82,6 +105,45 @@ describe.skipIf(!installed)(`text recognition${installed ? '' : ' (npm run insta
   test('warns if the words are uncertain', async () => {
     const { warnings } = await read(await buildScannedPdf([roses], { blur: 5 }), { ...auto, languages: ['eng'] })
     expect(warnings).toEqual([{ code: 'uncertain_recognition', message: expect.any(String), pages: [1] }])
+  })
+
+  test('reads a picture, and each page of a TIFF file', async () => {
+    const [first, second] = await drawPages([roses, birds])
+    const png = await read(buildPng(first!), auto, undefined, 'photo.image')
+    expect(png.text.split(/\s+/).join(' ')).toBe('The garden of the museum has two hundred roses of many kinds.')
+    const upsideDown = { ...first!, pixels: first!.pixels.toReversed(), orientation: 3 }
+    const tiff = await read(buildTiff([second!, upsideDown]), auto, undefined, 'fax.image')
+    expect(tiff.text.split(/\s+/).join(' ')).toBe(
+      'Seven birds were counted at the lake before noon. The garden of the museum has two hundred roses of many kinds.',
+    )
+    expect(tiff.warnings).toEqual([{ code: 'recognised_text', message: expect.any(String), pages: [1, 2] }])
+    const kept = await read(
+      buildTiff([second!, upsideDown]),
+      { ...auto, keptPages: tiff.newPages },
+      undefined,
+      'fax.image',
+    )
+    expect(kept).toMatchObject({ newPages: [], chunks: tiff.chunks })
+  })
+
+  test.each([
+    [
+      'a damaged picture',
+      () => buildPng({ width: 30, height: 20, pixels: new Uint8Array(600) }).subarray(0, 60),
+      'corrupt_file',
+    ],
+    [
+      'a picture of more dots than memory allows',
+      () => buildPng({ width: 60_000, height: 60_000, pixels: new Uint8Array(0) }),
+      'too_complex',
+    ],
+    [
+      'a picture without text',
+      () => buildPng({ width: 300, height: 200, pixels: new Uint8Array(60_000).fill(255) }),
+      'no_text',
+    ],
+  ])('fails %s', async (_, build, code) => {
+    await expect(read(build(), auto, undefined, 'photo.image')).rejects.toMatchObject({ code })
   })
 
   test('leaves a scan to a worker with more time', async () => {

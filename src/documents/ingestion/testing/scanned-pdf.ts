@@ -1,13 +1,10 @@
-import { createPdfReader } from '../extractors/pdf/document.ts'
 import type { PageImage } from '../extractors/pdf/render.ts'
-import { buildPdf, buildTextPdf, type PdfText } from './build-documents.ts'
+import { buildPdf, type PdfText } from './build-documents.ts'
+import { drawPages } from './build-images.ts'
 
 /** A pdf of scanned pages: these texts, drawn as pictures. `blur` leaves one of so many dots in each direction. */
 export async function buildScannedPdf(pages: PdfText[][], { blur = 1 } = {}): Promise<Buffer> {
-  const reader = await createPdfReader()
-  const document = reader.open(buildTextPdf(pages.map((texts) => ({ texts }))))
-  const images = pages.map((_, index) => document.readPage(index, (page) => page.render()!))
-  document.close()
+  const images = await drawPages(pages)
   const kids = images.map((_, index) => `${3 + index * 3} 0 R`).join(' ')
   return buildPdf([
     { dictionary: '<< /Type /Catalog /Pages 2 0 R >>' },

@@ -10,7 +10,7 @@ export const windowSize = 100
 export type ListSearch = DocumentFilter & { sort?: DocumentSort | undefined }
 
 const statuses = ['processing', 'ready', 'failed'] as const
-const formats = ['pdf', 'docx', 'txt', 'csv', 'md', 'html', 'tsv', 'xlsx', 'pptx', 'eml'] as const
+const formats = ['pdf', 'docx', 'txt', 'csv', 'md', 'html', 'tsv', 'xlsx', 'pptx', 'eml', 'image'] as const
 const sorts = ['newest', 'oldest', 'name', 'nameDescending', 'largest', 'smallest'] as const
 
 /** Reads the query of an address; what is not known is left out. */

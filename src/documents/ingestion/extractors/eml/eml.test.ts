@@ -35,7 +35,7 @@ test('reads attachments of every supported type under their names, and names the
         'related',
         'inner',
         'Content-Type: text/plain; charset=utf-8\r\n\r\nSee the files.',
-        attachment('logo.png', 'x', 'image/png'),
+        attachment('logo.gif', 'x', 'image/gif'),
       ),
       attachment(
         'prices.xlsx',
@@ -77,7 +77,7 @@ test('reads attachments of every supported type under their names, and names the
   ])
   expect(blocks.every(({ page }) => page === undefined)).toBe(true)
   expect(warnings.map(({ code, message }) => [code, message.slice(0, 40)])).toEqual([
-    ['embedded_content_skipped', 'The attachment logo.png was not read: it'],
+    ['embedded_content_skipped', 'The attachment logo.gif was not read: it'],
     ['damaged_parts', 'The attachment broken.docx was not read '],
     ['embedded_content_skipped', 'The attachment photo.zip was not read: i'],
   ])

@@ -41,9 +41,11 @@ export function createEmlExtractor(
   ): AsyncGenerator<ExtractedBlock[]> {
     const content = part.content()
     const name = part.name === '' ? (part.type === 'message/rfc822' ? 'Message.eml' : part.type) : part.name
+    // Of the text: mostly logos.
+    if (part.isInline && part.type.startsWith('image/')) return
     const detected = formatOf(part, content)
     if (content.length === 0 || (detected === 'eml' && depth >= maximumMessages) || !detected) {
-      if (!(part.isInline && part.type.startsWith('image/'))) reportSkipped(input, name)
+      reportSkipped(input, name)
       return
     }
     const batch = createBlockBatch()
@@ -54,7 +56,8 @@ export function createEmlExtractor(
       const blocks = detected === 'eml' ? extractMessage(partInput, depth + 1) : extractPart(detected, partInput)
       for await (const found of blocks) yield found.map(asPart)
     } catch (error) {
-      if (!(error instanceof ExtractionError)) throw error
+      // The message waits for a worker with more time.
+      if (!(error instanceof ExtractionError) || error.code === 'processing_timeout') throw error
       input.report.warn({
         code: 'damaged_parts',
         message: `The attachment ${name} was not read to its end. ${error.message}`,

@@ -1,7 +1,8 @@
 import { ExtractionError } from '../../extraction.ts'
 import { isOcrInstalled } from '../../ocr/engine.ts'
-import type { Recogniser } from '../../ocr/recogniser.ts'
+import type { KeptPage, Recogniser } from '../../ocr/recogniser.ts'
 import type { ExtractionReport, Recognition } from '../extractor.ts'
+import type { EncodedImage } from '../image/image-pages.ts'
 import type { Line } from './reading-order.ts'
 import { toLines } from './recognised-lines.ts'
 import type { PageImage } from './render.ts'
@@ -22,17 +23,44 @@ const uncertain = {
     'The text of these pages was recognised from their pictures (OCR) with little certainty: many words can be wrong or missing. Scan them again, straight and with 300 dots per inch, or set the languages of the Space.',
 } as const
 
+/** Assumed of a picture file, where only the ratios of sizes matter. */
+const assumedDotsPerInch = 200
+
+/** Height and resolution of the picture that the places of lines are in. */
+function placesOf(image: PageImage | EncodedImage): { height: number; dotsPerInch: number } {
+  if ('pixels' in image) return { height: image.height, dotsPerInch: image.dotsPerInch }
+  return { height: image.orientation > 4 ? image.width : image.height, dotsPerInch: assumedDotsPerInch }
+}
+
 /** Reads pages without usable text from their pictures. */
 export function createPageRecognition(recognition: Recognition | undefined, report: ExtractionReport) {
   const isAvailable = recognition !== undefined && isOcrInstalled()
+  const kept = new Map(recognition?.keptPages.map((page) => [page.page, page]))
+  let languages = recognition?.languages ?? []
   let recogniser: Recogniser | undefined
   let pages = 0
+
+  function finish(page: KeptPage, isKept: boolean): Line[] {
+    recognition?.recognised(page, isKept)
+    if (page.lines.length === 0) return []
+    report.warn({ ...(page.confidence < certainPage ? uncertain : recognised), pages: [page.page] })
+    return toLines(page, page)
+  }
 
   return {
     /** False where text recognition is off, is not installed, or has read as many pages as it may. */
     isOn: () => isAvailable && pages < maximumPages,
+    /** The lines of a page that an interrupted run has read; undefined if there was none. */
+    readKept(number: number): Line[] | undefined {
+      const page = kept.get(number)
+      if (!page) return undefined
+      pages += 1
+      // The language that was found on the first page is that of the others.
+      if (page.lines.length > 0) languages = page.languages
+      return finish(page, true)
+    },
     /** The lines that the picture of a page shows; none where it shows no text, and null where it cannot be read. */
-    async read(image: PageImage, page: number): Promise<Line[] | null> {
+    async read(image: PageImage | EncodedImage, page: number): Promise<Line[] | null> {
       if (!recognition || !isAvailable) return null
       if (recognition.isDeferred)
         throw new ExtractionError('processing_timeout', 'The file holds pictures of text, which take long to read.')
@@ -40,12 +68,9 @@ export function createPageRecognition(recognition: Recognition | undefined, repo
       try {
         // Most files need none of it, and a process at rest is smaller without.
         const { createRecogniser } = await import('../../ocr/recogniser.ts')
-        const reader = (recogniser ??= createRecogniser(recognition.languages))
+        const reader = (recogniser ??= createRecogniser(languages))
         const result = await recognition.withMoreTime(() => reader.recognise(image))
-        if (result.lines.length === 0) return []
-        recognition.recognised()
-        report.warn({ ...(result.confidence < certainPage ? uncertain : recognised), pages: [page] })
-        return toLines(result, image)
+        return finish({ ...result, page, ...placesOf(image) }, false)
       } catch {
         return null
       }

@@ -48,8 +48,8 @@ export function createPdfExtractor(reader: PdfReader, { findsTables = true }: Pd
       if (document.hasDynamicForm) report.warn(dynamicForm)
       for (let index = 0; index < pageCount; index += 1) {
         try {
-          const page = document.readPage(index, (open) => readPage(open, index + 1, findsTables, recognition.isOn()))
-          const recognised = page.image && (await recognition.read(page.image, page.number))
+          const page = document.readPage(index, (open) => readPage(open, index + 1, findsTables, recognition))
+          const recognised = page.kept ?? (page.image && (await recognition.read(page.image, page.number)))
           hasPictures ||= page.hasPictures
           if (recognised && recognised.length > 0) page.lines = { page: page.number, lines: recognised, asides: [] }
           else {
@@ -137,14 +137,21 @@ function noText(
 /** The end mark of a pdf is in its last bytes. */
 const endBytes = 2048
 
-/** What a page holds, and its picture where that has to be read. */
-function readPage(page: PdfPage, number: number, findsTables: boolean, isRecognised: boolean) {
+/** What a page holds, and its picture where that has to be read, or the lines that were read from it before. */
+function readPage(
+  page: PdfPage,
+  number: number,
+  findsTables: boolean,
+  recognition: ReturnType<typeof createPageRecognition>,
+) {
   const { lines, segments } = readLines(page, number, findsTables)
   const { losses, isUsable } = findLosses(page, segments)
   if (page.hasHiddenText()) losses.push(hiddenText)
   const hasNone = isWithoutText(page)
-  const image = isRecognised && (hasNone || !isUsable) ? page.render() : null
-  return { number, lines, losses, isWithoutText: hasNone, hasPictures: page.pictures().hasAny, image }
+  const needsRecognition = recognition.isOn() && (hasNone || !isUsable)
+  const kept = needsRecognition ? recognition.readKept(number) : undefined
+  const image = needsRecognition && !kept ? page.render() : null
+  return { number, lines, losses, isWithoutText: hasNone, hasPictures: page.pictures().hasAny, image, kept }
 }
 
 function readLines(page: PdfPage, pageNumber: number, findsTables: boolean) {

@@ -6,7 +6,10 @@ import type { PageImage } from './render.ts'
 const headingShare = 1.4
 
 /** The lines of a recognised page as those of a page with text. */
-export function toLines({ lines }: RecognisedPage, { height, dotsPerInch }: PageImage): Line[] {
+export function toLines(
+  { lines }: RecognisedPage,
+  { height, dotsPerInch }: Omit<PageImage, 'width' | 'pixels'>,
+): Line[] {
   const units = 72 / dotsPerInch
   const usual = median(lines.map(({ top, bottom }) => bottom - top)) * units
   return lines.map((line) => {
