@@ -83,13 +83,13 @@ function loadPlacesInSpace(own: OwnedDatabase, { kind, organisationId, spaceId, 
        select id, row_number() over (order by id) as turn from (
          select id ${readyOfOwn} and space_id = $3 order by id limit (select spaces from depths)) first),
      wanted as (select * from turns where id = any($4::bigint[])),
-     in_spaces as (
+     in_spaces as materialized (
        select s.id, count from spaces s cross join lateral (select count(*) from (
          select ${readyOfOwn} and space_id = s.id limit (select coalesce(max(turn), 0) from wanted)) entry) counted),
      positions as (
        select id, (select sum(least(count, case when s.id <= $3 then turn else turn - 1 end)) from in_spaces s) as position from wanted),
      reached as (select * from positions where position <= (select organisations from depths)),
-     in_organisations as (
+     in_organisations as materialized (
        select o.id, count from organisations o cross join lateral (select count(*) from (
          select ${ready} and organisation_id = o.id limit (select coalesce(max(position), 0) from reached)) entry) counted)
      select id::text, (select sum(least(count, case when o.id <= $2 then position else position - 1 end))
