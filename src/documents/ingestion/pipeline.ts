@@ -194,6 +194,7 @@ async function indexChunks(
     limits: lane === 'small' ? smallLimits : undefined,
     declaredEncoding: declaredEncodingOf(document),
     signal: reading.signal,
+    isLong: lane !== 'small',
     onStart: reading.started,
     recognition: await requestRecognition(dependencies, document, lane, keptPages),
   }

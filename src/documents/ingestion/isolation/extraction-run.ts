@@ -21,6 +21,8 @@ export interface ExtractionRequest {
   recognition?: RecognitionRequest | undefined
   /** Ends the extraction at once. */
   signal?: AbortSignal
+  /** The file may be read for long: a further child starts meanwhile, so that the next file need not wait for its start. */
+  isLong?: boolean
   /** Called when a child begins to read: before it, the extraction waits for a free child. */
   onStart?(): void
   /** Called now and then for formats that know their pages. */

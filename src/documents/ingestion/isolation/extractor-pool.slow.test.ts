@@ -72,6 +72,15 @@ describe('reading', () => {
     expect(progress.at(-1)).toEqual([30, 30])
   })
 
+  test('a further child starts while a file is read that may take long', async () => {
+    startPool({}, 2)
+    const { chunks } = pool.extract({ ...(await stage.put('long.txt', lines(2_000))), isLong: true })
+    for await (const _ of chunks) {
+      await vi.waitUntil(() => pool.load().processes === 2, { timeout: 30_000 })
+      break
+    }
+  })
+
   test('more files than children wait for their turn', async () => {
     startPool({}, 2)
     const texts = await Promise.all(

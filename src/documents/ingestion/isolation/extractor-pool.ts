@@ -104,6 +104,7 @@ async function* readFile(
 ): AsyncGenerator<Chunk[], ExtractionSummary> {
   const signal = request.signal ? AbortSignal.any([request.signal, children.closing]) : children.closing
   const slot = await children.acquire(signal)
+  if (request.isLong) children.startSpare()
   const limits = { ...defaultLimits(request.format, request.sizeBytes), ...overrides, ...request.limits }
   let isHealthy = false
   request.onStart?.()
@@ -232,6 +233,12 @@ class ChildPool {
     if (this.failedStarts > 0) return
     let starting = [...this.slots].filter(({ isUp }) => !isUp).length
     for (; starting < this.waiters.length && this.slots.size < this.options.size; starting++) this.start()
+  }
+
+  /** One child that waits for a file, or will do so soon, as far as the pool's size allows. */
+  startSpare() {
+    const isReady = this.idle.length > 0 || [...this.slots].some(({ isUp }) => !isUp)
+    if (!isReady && this.failedStarts === 0 && this.slots.size < this.options.size) this.start()
   }
 
   private endIdle() {
