@@ -11,6 +11,7 @@ export interface HiddenTextFunctions extends PathFunctions {
     blue: number,
     alpha: number,
   ): number
+  _FPDFPageObj_GetFillColor(object: number, red: number, green: number, blue: number, alpha: number): number
   _FPDFPage_GetRotation(page: number): number
   _FPDFPage_GetCropBox(page: number, left: number, bottom: number, right: number, top: number): number
   _FPDFPage_GetMediaBox(page: number, left: number, bottom: number, right: number, top: number): number
@@ -33,31 +34,46 @@ export function hasHiddenText(
   characters: readonly PdfCharacter[],
 ): boolean {
   const box = readBox(pdfium, page, scratch)
-  let isPlain: boolean | null = null
+  // A page has far fewer pieces of text than letters, and seldom a white one.
+  const hasWhite = showsWhiteTextAlone(pdfium, page, scratch)
   let hidden = 0
-  for (const [index, { code, left, right, bottom, top }] of characters.entries()) {
-    if (code <= 0x20 || code > 0x10ffff || !/[\p{L}\p{N}]/u.test(String.fromCodePoint(code))) continue
+  for (let index = 0; index < characters.length; index += 1) {
+    const { code, left, right, bottom, top } = characters[index]!
     const isOutside = box !== null && (right < box.left || left > box.right || top < box.bottom || bottom > box.top)
-    if (top - bottom < unreadableHeight || isOutside) hidden++
-    else if (isWhite(pdfium, textPage, index, scratch) && (isPlain ??= showsOnlyText(pdfium, page))) hidden++
+    const isHidden =
+      top - bottom < unreadableHeight || isOutside || (hasWhite && isWhite(pdfium, textPage, index, scratch))
+    if (isHidden && isLetter(code)) hidden++
     if (hidden >= minimumLetters) return true
   }
   return false
 }
 
+function isLetter(code: number): boolean {
+  return code > 0x20 && code <= 0x10ffff && /[\p{L}\p{N}]/u.test(String.fromCodePoint(code))
+}
+
 function isWhite(pdfium: HiddenTextFunctions, textPage: number, index: number, scratch: number): boolean {
-  if (pdfium._FPDFText_GetFillColor(textPage, index, scratch, scratch + 4, scratch + 8, scratch + 12) === 0)
-    return false
-  const values = pdfium.HEAPU8
+  const found = pdfium._FPDFText_GetFillColor(textPage, index, scratch, scratch + 4, scratch + 8, scratch + 12)
+  return found !== 0 && hasWhiteAt(pdfium, scratch)
+}
+
+/** Red, green and blue as whole numbers of 4 bytes. */
+function hasWhiteAt({ HEAPU8: values }: HiddenTextFunctions, scratch: number): boolean {
   return [0, 4, 8].every((offset) => values[scratch + offset]! >= nearlyWhite)
 }
 
-function showsOnlyText(pdfium: HiddenTextFunctions, page: number): boolean {
+/** True for a page with nothing but text, some of it white. */
+function showsWhiteTextAlone(pdfium: HiddenTextFunctions, page: number, scratch: number): boolean {
   const count = pdfium._FPDFPage_CountObjects(page)
+  let hasWhite = false
   for (let index = 0; index < count; index++) {
-    if (pdfium._FPDFPageObj_GetType(pdfium._FPDFPage_GetObject(page, index)) !== textObject) return false
+    const object = pdfium._FPDFPage_GetObject(page, index)
+    if (pdfium._FPDFPageObj_GetType(object) !== textObject) return false
+    if (hasWhite) continue
+    const found = pdfium._FPDFPageObj_GetFillColor(object, scratch, scratch + 4, scratch + 8, scratch + 12)
+    hasWhite = found !== 0 && hasWhiteAt(pdfium, scratch)
   }
-  return true
+  return hasWhite
 }
 
 /** What is shown of the page; null where the file does not state it, and for turned pages. */
