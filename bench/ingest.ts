@@ -1,6 +1,6 @@
 /**
- * Extraction and chunking, compared with pdftotext and with a loader-and-splitter pipeline (pdf.js and @langchain/textsplitters), in one run
- * on one machine: pages per second, peak memory, share of the expected words.
+ * Extraction and chunking, compared with pdftotext, with pandoc and with a loader-and-splitter pipeline (pdf.js and @langchain/textsplitters), in
+ * one run on one machine: pages per second, peak memory, share of the expected words. pdftotext (poppler-utils) and pandoc are Debian packages.
  *
  *   npm run bench:ingest [-- --data FOLDER] [--pages N] [--rounds N] [--only-pdf] [--json FILE]
  *
@@ -54,12 +54,14 @@ const { values: options, positionals } = parseArgs({
   },
 })
 const readers: Record<string, Reader> = {
-  pdftotext: readWithPdftotext,
+  pdftotext: (files) => readWithProgram(files, (file) => ['pdftotext', '-enc', 'UTF-8', file, '-']),
+  pandoc: (files) => readWithProgram(files, (file) => ['pandoc', '-f', 'docx', '-t', 'plain', '--wrap=none', file]),
   portico: readWithPortico,
   loader: readWithLoader,
 }
 const titles: Record<string, string> = {
   pdftotext: 'pdftotext',
+  pandoc: 'pandoc',
   portico: 'portico (extract + chunk)',
   loader: 'pdf.js + text splitter',
 }
@@ -73,22 +75,36 @@ async function main() {
   try {
     const generated = path.join(folder, 'generated.pdf')
     await writeFile(generated, generatePdf(Number(options.pages)))
-    await compare(`generated pdf of ${options.pages} pages, two columns`, [{ file: generated, expectedFile: null }])
+    const pdfReaders = ['pdftotext', 'portico', 'loader']
+    const title = `generated pdf of ${options.pages} pages, two columns`
+    await compare(title, [{ file: generated, expectedFile: null }], pdfReaders)
     if (options['only-pdf']) return
+    const docx = path.join(folder, 'compared.docx')
+    await writeFile(
+      docx,
+      buildDocx(docxParagraph('The committee met on Tuesday and agreed. '.repeat(12)).repeat(3_000)),
+    )
+    await compare('generated docx of 3,000 paragraphs', [{ file: docx, expectedFile: null }], ['pandoc', 'portico'])
     const data = options.data ?? sharedDataFolder('docs')
-    if (data) await compare('the shared pdf documents with text', loadSamples(data))
-    else console.log('\nThe shared documents are missing: give --data FOLDER.')
+    if (data) {
+      await compare('the shared pdf documents with text', loadSamples(data, 'pdf'), pdfReaders)
+      await compare('the shared docx documents with text', loadSamples(data, 'docx'), ['pandoc', 'portico'])
+    } else console.log('\nThe shared documents are missing: give --data FOLDER.')
     await measureOtherFormats(folder)
   } finally {
     await rm(folder, { recursive: true })
   }
 }
 
-async function compare(title: string, samples: Sample[]) {
+/** `wanted`: names of readers; the first is the reference of the ratios. */
+async function compare(title: string, samples: Sample[], wanted: string[]) {
   console.log(`\n${title} (${samples.length} file${samples.length === 1 ? '' : 's'})`)
-  const hasPdftotext = existsSync('/usr/bin/pdftotext')
-  if (!hasPdftotext) console.log('pdftotext is missing (package poppler-utils): no reference in this run.')
-  const names = hasPdftotext ? Object.keys(readers) : ['portico', 'loader']
+  const [program] = wanted as [string]
+  const isInstalled = (process.env.PATH ?? '')
+    .split(path.delimiter)
+    .some((place) => existsSync(path.join(place, program)))
+  if (!isInstalled) console.log(`${program} is missing: no reference in this run.`)
+  const names = wanted.filter((name) => name !== program || isInstalled)
   const best = new Map<string, Outcome>()
   // Rounds take turns, so that a busy moment of the machine does not hit one reader only; the best round of each counts.
   for (let round = 0; round < Number(options.rounds); round += 1) {
@@ -102,7 +118,7 @@ async function compare(title: string, samples: Sample[]) {
     }
   }
   const pages = best.get('portico')!.texts.reduce((sum, text) => sum + text.split('\f').length, 0)
-  const reference = best.get('pdftotext')?.milliseconds
+  const reference = best.get(program)?.milliseconds
   console.table(
     Object.fromEntries(
       [...best].map(([name, { milliseconds, peakMebibytes, texts }]) => [
@@ -110,7 +126,7 @@ async function compare(title: string, samples: Sample[]) {
         {
           'pages/s': Math.round((pages / milliseconds) * 1000),
           ms: Math.round(milliseconds),
-          'times pdftotext': reference ? Number((milliseconds / reference).toFixed(2)) : null,
+          [`times ${program}`]: reference ? Number((milliseconds / reference).toFixed(2)) : null,
           'peak MiB': Math.round(peakMebibytes),
           'word recall': meanRecall(samples, texts),
         },
@@ -137,25 +153,26 @@ async function inOwnProcess(reader: string, samples: Sample[]): Promise<Outcome>
   return JSON.parse(stdout) as Outcome
 }
 
-function loadSamples(folder: string): Sample[] {
+function loadSamples(folder: string, wanted: DocumentFormat): Sample[] {
   const { files } = JSON.parse(readFileSync(path.join(folder, 'index.json'), 'utf8')) as {
     files: { file: string; format: string; outcome: string; expected_file?: string }[]
   }
   return files
-    .filter(({ format, outcome }) => format === 'pdf' && outcome === 'text')
+    .filter(({ format, outcome }) => format === wanted && outcome === 'text')
     .map(({ file, expected_file }) => ({
       file: path.join(folder, file),
       expectedFile: expected_file ? path.join(folder, expected_file) : null,
     }))
 }
 
-/** One process for each file, as pdftotext is used; its peak is the largest of them. */
-async function readWithPdftotext(files: string[]): Promise<Outcome> {
+/** One process for each file, as such a program is used; its peak is the largest of them. */
+async function readWithProgram(files: string[], commandOf: (file: string) => string[]): Promise<Outcome> {
   const texts: string[] = []
   let peakMebibytes = 0
   const startedAt = performance.now()
   for (const file of files) {
-    const child = spawn('pdftotext', ['-enc', 'UTF-8', file, '-'], { stdio: ['ignore', 'pipe', 'ignore'] })
+    const [program, ...words] = commandOf(file) as [string, ...string[]]
+    const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'ignore'] })
     const watch = setInterval(() => (peakMebibytes = Math.max(peakMebibytes, peakOf(child.pid))), 2)
     let text = ''
     for await (const piece of child.stdout.setEncoding('utf8')) text += piece as string

@@ -57,13 +57,15 @@ export const proofs: readonly Proof[] = [
   },
   {
     name: 'document-kills',
-    proves: 'accepted uploads, replacements, imports, deletions and erasures end while processes are killed',
-    rooms: [...work, 'src/chat/space-archives/', 'src/chat/erasures/'],
+    proves:
+      'accepted uploads, pushes, web addresses, replacements, imports, deletions and erasures end while processes are killed',
+    rooms: [...work, 'src/chat/space-archives/', 'src/chat/erasures/', 'cli/push/'],
     files: [
       'test/proofs/ingestion-crash.proof.test.ts',
       'test/proofs/documents-replace-crash.proof.test.ts',
       'test/proofs/space-archives-crash.proof.test.ts',
       'test/proofs/background-kills.proof.test.ts',
+      'test/proofs/sources-kills.proof.test.ts',
     ],
     engines: both,
   },
@@ -108,6 +110,7 @@ export const proofs: readonly Proof[] = [
     files: [
       'test/proofs/responsiveness.proof.test.ts',
       'test/proofs/ingestion-responsiveness.proof.test.ts',
+      'test/proofs/ingestion-neighbours.proof.test.ts',
       'test/proofs/largest-request.proof.test.ts',
       'test/proofs/text-attacks.proof.test.ts',
       'test/proofs/sign-in-load.proof.test.ts',
