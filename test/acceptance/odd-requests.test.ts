@@ -109,6 +109,11 @@ describe('what is not HTTP, or not supported by this server', () => {
       () => 'POST /v1/documents?spaceId=x HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 9\r\n\r\n',
       401,
     ],
+    [
+      'a sign-in whose body waits for the status 100, without an origin',
+      () => 'POST /api/auth/sign-in/email HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 9\r\n\r\n',
+      403,
+    ],
     ['U+0000 in a path', () => `GET /v1/documents/a%00b HTTP/1.1\r\nhost: x\r\n${key()}\r\n`, 404],
   ])('%s', async (_name, text, status) => {
     expectError(await raw(text()), status)

@@ -1,7 +1,7 @@
 import { AppError, type Log, type Role, type Telemetry } from '../kernel/index.ts'
 import type { Admission } from './admission.ts'
 import { type Authenticators, authenticateOrganisation } from './authentication.ts'
-import { assertRoleInOrganisation, identifyPerson, refuseOtherPages } from './authorisation.ts'
+import { assertRoleInOrganisation, assertSameSite, identifyPerson, refuseOtherPages } from './authorisation.ts'
 import type { BodyBudget } from './body-budget.ts'
 import { rateLimitHeaders } from './error-renderer.ts'
 import { sendContinue } from './expect-continue.ts'
@@ -150,7 +150,7 @@ function abortWhenGone(visit: Visit, { inFlight }: House): void {
 
 function assertReady(visit: Visit, { isStopping, isRefusing }: House): void {
   if (isStopping()) visit.header('connection', 'close')
-  if (!isRefusing() || visit.route.auth === 'none') return
+  if (!isRefusing() || visit.route.auth === 'none' || visit.route.auth === 'own page') return
   throw new AppError('shutting_down', 'The service is stopping. Try again in a moment.', { retryAfterSeconds: 2 })
 }
 
@@ -185,7 +185,9 @@ function assertRoute(visit: Visit, { unknownRoutes }: House): void {
 }
 
 function assertOwnPage({ route, request }: Visit, { publicUrl }: House): void {
-  if ((route.auth === 'none' || isOfVisits(route.auth)) && request) refuseOtherPages(request, publicUrl)
+  if (!request) return
+  if (route.auth === 'own page') assertSameSite(request, publicUrl)
+  else if (route.auth === 'none' || isOfVisits(route.auth)) refuseOtherPages(request, publicUrl)
 }
 
 /** Counts the bytes of a JSON or CSV body until the response is closed. Bodies that stream have other bounds. */

@@ -1,7 +1,7 @@
 export { answerCall, type Call } from './call.ts'
 export { createAdmission } from './admission.ts'
 export { type Authenticators } from './authentication.ts'
-export { assertSameSite, forbidden, isAdministratorOf, ownerOf, visibleOrganisations } from './authorisation.ts'
+export { forbidden, isAdministratorOf, ownerOf, visibleOrganisations } from './authorisation.ts'
 export { rateLimitHeaders, renderErrorBody, toAppError } from './error-renderer.ts'
 export { renderMessagesError } from './error-shapes.ts'
 export { followAccess } from './follow-access.ts'

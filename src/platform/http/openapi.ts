@@ -69,7 +69,7 @@ function transformBodies(input: TransformInput): ReturnType<typeof jsonSchemaTra
 
 function securityOf(auth: RouteAuthentication | undefined): Json[] {
   if (auth === 'organisation') return [{ apiKey: [] }, { bearer: [] }]
-  if (auth === undefined || auth === 'none') return []
+  if (auth === undefined || auth === 'none' || auth === 'own page') return []
   if (isOfVisits(auth)) return [{ visit: [] }]
   return [{ operator: [] }, { session: [] }, ...(auth.role === 'visitor' ? [{}] : [])]
 }

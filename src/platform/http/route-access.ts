@@ -36,8 +36,11 @@ export interface VisitAuthentication {
   visit(request: FastifyRequest): Caller
 }
 
-/** Who may call a route: an organisation with its API key, people by their role, visitors, or everyone. Every route sets it in `config.auth`. */
-export type RouteAuthentication = 'organisation' | RoleAuthentication | VisitAuthentication | 'none'
+/**
+ * Who may call a route: an organisation with its API key, people by their role, visitors, or everyone. Every route sets it in `config.auth`.
+ * `own page`: everyone, but changes only from a page of this server, which they must state.
+ */
+export type RouteAuthentication = 'organisation' | RoleAuthentication | VisitAuthentication | 'none' | 'own page'
 
 export const isOfVisits = (auth: RouteAuthentication | undefined): auth is VisitAuthentication =>
   typeof auth === 'object' && 'visit' in auth

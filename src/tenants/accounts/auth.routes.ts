@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type App, assertSameSite, type Routes } from '../../platform/http/index.ts'
+import type { App, Routes } from '../../platform/http/index.ts'
 import type { Accounts } from './accounts.ts'
 import { authPath } from './sign-in-request.ts'
 
@@ -12,7 +12,8 @@ export function authRoutes({ accounts }: { accounts: Accounts }): Routes {
     app.route({
       method: ['GET', 'POST'],
       url: `${authPath}/*`,
-      config: { auth: 'none' },
+      // Also without a cookie: another site must not sign a person in to a foreign account.
+      config: { auth: 'own page' },
       bodyLimit: maximumBodyBytes,
       schema: { hide: true } as object,
       handler: (request, reply) => answer(accounts, request, reply),
@@ -21,8 +22,6 @@ export function authRoutes({ accounts }: { accounts: Accounts }): Routes {
 }
 
 async function answer(accounts: Accounts, request: FastifyRequest, reply: FastifyReply) {
-  // Also without a cookie: another site must not sign a person in to a foreign account.
-  assertSameSite(request, accounts.publicUrl)
   const response = await accounts.handleSignIn({
     requestId: request.requestId,
     method: request.method,
@@ -49,7 +48,7 @@ function toHeaders({ headers }: FastifyRequest): Headers {
   return new Headers(single as [string, string][])
 }
 
-/** `assertSameSite` has checked the `Origin` of a change. Behind a proxy its scheme differs from that of the connection. */
+/** The `Origin` of a change was checked before its body was read. Behind a proxy its scheme differs from that of the connection. */
 function originOf({ method, headers, protocol, host }: FastifyRequest, publicUrl: string | undefined): string {
   if (method !== 'GET' && headers.origin !== undefined) return headers.origin
   return publicUrl === undefined ? `${protocol}://${host || 'localhost'}` : new URL(publicUrl).origin
