@@ -79,12 +79,15 @@ export function createSecretGuard(dependencies: SecretGuardDependencies) {
       if (isAppError(error, 'overloaded')) await giveBack()
       throw error
     })
-    await (response.ok ? giveBack() : free())
+    await (response.ok || isOvertaken(response, endpoint) ? giveBack() : free())
     if (response.ok && person && endpoint.change?.action === 'person.password_changed') await endChallenges(person.id)
     if (response.ok && startsSession(response)) await rememberDevice(request, response, visitor)
     return response
   }
 }
+
+/** A right backup code: another code of the person was used at the same time, so the library could not write the codes that are left. */
+const isOvertaken = ({ status }: Response, { secret }: SignInEndpoint) => secret === 'backup code' && status === 409
 
 const noCode = async () => undefined
 
