@@ -23,8 +23,8 @@ import { addRanking, orderScores } from './ranking.ts'
 import { isUnknownStop, openStream } from './read-stream.ts'
 import { encodeBody } from './encode-body.ts'
 import { peerOf } from './peer-of.ts'
-import { addStated } from './stated-usage.ts'
-import type { EncodedRequest, WireAdapter, WireRequest } from './wire-adapter.ts'
+import { addStated, withStatedHeader } from './stated-usage.ts'
+import type { EncodedRequest, WireAdapter, WireAnswer, WireRequest } from './wire-adapter.ts'
 import { failure, unreadableAnswer } from './wire-failure.ts'
 
 export interface HttpProviderOptions {
@@ -73,7 +73,7 @@ export function createHttpProvider({
     async complete(call) {
       const { request, answer } = await sendCall(wire, call, { stream: false })
       const body = await readWhole(answer.body)
-      const mapped = readAnswer(() => adapter.fromResponse(body, call.request, call.model))
+      const mapped = readAnswer(() => readersOf(adapter, call, answer).fromResponse(body))
       if (isUnknownStop(mapped.finishReason, mapped.wireFinishReason)) onUnknownWord(mapped.wireFinishReason)
       return {
         ...mapped,
@@ -84,7 +84,7 @@ export function createHttpProvider({
     async stream(call): Promise<ProviderStream> {
       const { request, answer } = await sendCall(wire, call, { stream: true })
       return {
-        events: await openStream(answer, readersOf(adapter, call), onUnknownWord),
+        events: await openStream(answer, readersOf(adapter, call, answer), onUnknownWord),
         adjusted: request.adjusted,
         providerRequestId: requestIdOf(adapter, answer),
       }
@@ -133,9 +133,12 @@ interface Wire {
 }
 
 /** The adapter's readers for the answer to a call. */
-const readersOf = (adapter: WireAdapter, { request, model }: ProviderCall) => ({
+const readersOf = (adapter: WireAdapter, { request, model }: ProviderCall, { headers }: Exchange) => ({
   createStreamReader: () => adapter.createStreamReader(request, model),
-  fromResponse: (body: Uint8Array) => adapter.fromResponse(body, request, model),
+  fromResponse(body: Uint8Array): WireAnswer {
+    const answer = adapter.fromResponse(body, request, model)
+    return answer.usage ? { ...answer, usage: withStatedHeader(answer.usage, headers) } : answer
+  },
 })
 
 /** Bodies of refusals that may name a field, as long as the error is referenced. */
@@ -299,7 +302,10 @@ async function embedInBatches(
     const tokens = call.tokens?.slice(start, start + size)
     const answer = await send(wire, embeddings.toRequest({ ...call, texts, ...(tokens && { tokens }) }), call)
     const body = await readWhole(answer.body)
-    const batch = readAnswer(() => embeddings.fromResponse(body))
+    const batch = withStatedHeader(
+      readAnswer(() => embeddings.fromResponse(body)),
+      answer.headers,
+    )
     const sent = (tokens ?? texts).length
     if (batch.vectors.length !== sent) {
       throw failure('connection', `The provider sent ${batch.vectors.length} vectors for ${sent} texts.`, {
@@ -326,7 +332,10 @@ async function rerankInBatches(
     const documents = call.documents.slice(start, start + rerank.maximumBatch)
     const answer = await send(wire, rerank.toRequest({ ...call, documents }), call)
     const body = await readWhole(answer.body)
-    const ranking = readAnswer(() => rerank.fromResponse(body))
+    const ranking = withStatedHeader(
+      readAnswer(() => rerank.fromResponse(body)),
+      answer.headers,
+    )
     sum = addRanking(sum, ranking, orderScores(ranking, documents.length))
     call.onPart?.(sum)
   }

@@ -107,6 +107,84 @@ describe('a cost of several requests', () => {
   })
 })
 
+describe('a cost in a header of LiteLLM', () => {
+  let upstream: Upstream
+  beforeAll(async () => {
+    upstream = await startUpstream()
+  })
+  afterAll(() => upstream.close())
+
+  const call = async <Answer>(use: (provider: ReturnType<typeof createProvider>) => Promise<Answer>) => {
+    const provider = createProvider({ id: 'p', format: 'openai', flavour: 'generic', baseUrl: upstream.url })
+    try {
+      return await use(provider)
+    } finally {
+      await provider.close()
+    }
+  }
+  const reply = (cost: string, body: object) => ({
+    headers: { 'content-type': 'application/json', 'x-litellm-response-cost': cost },
+    body: JSON.stringify(body),
+  })
+  const completed = (usage: object) => ({
+    choices: [{ index: 0, message: { content: 'x' }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10, ...usage },
+  })
+  const statedFor = async (cost: string, usage: object = {}) => {
+    upstream.script(() => reply(cost, completed(usage)))
+    return (await call((provider) => provider.complete(providerCall()))).usage!.stated
+  }
+
+  test('is read of a whole answer', async () => {
+    expect(await statedFor('0.000415')).toEqual({
+      raw: { 'x-litellm-response-cost': '0.000415' },
+      costAttoUsd: 415_000_000_000_000n,
+      billedUnits: null,
+    })
+    // As Python writes small numbers.
+    expect(await statedFor('1.25e-05')).toMatchObject({ costAttoUsd: 12_500_000_000_000n })
+    expect(await statedFor('0.0')).toMatchObject({ costAttoUsd: 0n })
+    for (const cost of ['None', '', '-1', '1e9', '1, 2', 'nan', '0x1']) expect(await statedFor(cost)).toBeUndefined()
+  })
+
+  test('gives way to the cost in the usage', async () => {
+    expect(await statedFor('0.5', { cost: 0.002 })).toMatchObject({ costAttoUsd: 2_000_000_000_000_000n })
+  })
+
+  test('is read of embeddings and of a ranking', async () => {
+    upstream.script(() => reply('0.001', { data: [{ index: 0, embedding: [1] }], usage: { prompt_tokens: 1 } }))
+    const vectors = await call((provider) => provider.embed!({ ...providerCall(), texts: ['t'], purpose: 'document' }))
+    expect(vectors.stated).toMatchObject({ costAttoUsd: 1_000_000_000_000_000n })
+    upstream.script(() => reply('0.002', { results: [{ index: 0, relevance_score: 1 }], usage: { total_tokens: 4 } }))
+    const { model, signal, requestId } = providerCall()
+    const given = { model, signal, requestId, query: 'q', documents: ['d'] }
+    const ranking = await call((provider) => provider.rerank!(given))
+    expect(ranking.stated).toMatchObject({ costAttoUsd: 2_000_000_000_000_000n })
+  })
+
+  test('is no cost of a stream, which states it in its last usage', async () => {
+    const chunks = [
+      { choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }] },
+      { choices: [], usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 } },
+    ]
+    const headers = { 'content-type': 'text/event-stream', 'x-litellm-response-cost': '0.0' }
+    const usageOfStream = async (cost?: number) => {
+      const last = { ...chunks[1], usage: { ...chunks[1]!.usage, ...(cost !== undefined && { cost }) } }
+      const body = [chunks[0], last].map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')
+      upstream.script(() => ({ headers, body: `${body}data: [DONE]\n\n` }))
+      return call(async (provider) => {
+        const { events } = await provider.stream(providerCall())
+        const usages = []
+        for await (const event of events)
+          for (const one of [event].flat()) if (one.type === 'usage') usages.push(one.usage)
+        return usages.at(-1)!
+      })
+    }
+    expect(await usageOfStream()).not.toHaveProperty('stated')
+    expect(await usageOfStream(0.002)).toMatchObject({ stated: { costAttoUsd: 2_000_000_000_000_000n } })
+  })
+})
+
 interface Recording {
   provider: string
   kind: string

@@ -66,6 +66,7 @@ const maximumDollars = 100_000
  * - Perplexity: `cost.total_cost` in dollars, including search fees (docs.perplexity.ai/api-reference/chat-completions-post).
  * - xAI: `cost_in_usd_ticks` of 1e-10 dollars (docs.x.ai).
  * - DeepInfra: `estimated_cost` in dollars (deepinfra.com/docs).
+ * - LiteLLM: `cost` in dollars at the end of a stream (github.com/BerriAI/litellm/pull/39069); see `statedInHeaders`.
  */
 export function statedCostOf(usage: JsonObject): bigint | null {
   const ticks = asCount(usage.cost_in_usd_ticks)
@@ -77,6 +78,28 @@ export function statedCostOf(usage: JsonObject): bigint | null {
   if (stated === null || usage.is_byok !== true) return stated
   const inference = dollarsToAtto(asObject(usage.cost_details).upstream_inference_cost)
   return inference === null ? null : stated + inference
+}
+
+/** Of LiteLLM for a whole answer, in dollars: docs.litellm.ai/docs/proxy/response_headers. Those of a stream are sent before its cost is known. */
+const costHeader = 'x-litellm-response-cost'
+
+/** The cost that the headers of a whole answer state; undefined without one. */
+function statedInHeaders({ [costHeader]: text }: Record<string, string>): StatedUsage | undefined {
+  // Python writes small numbers with an exponent.
+  if (text === undefined || !/^\d{1,6}(?:\.\d{1,30})?(?:e-\d{1,2})?$/.test(text)) return undefined
+  const costAttoUsd = dollarsToAtto(Number(text))
+  return costAttoUsd === null ? undefined : { raw: { [costHeader]: text }, costAttoUsd, billedUnits: null }
+}
+
+/** Adds the cost that the headers state, unless the body states one or what is billed. */
+export function withStatedHeader<Answer extends { stated?: StatedUsage }>(
+  answer: Answer,
+  headers: Record<string, string>,
+): Answer {
+  const { stated } = answer
+  if (stated && (stated.costAttoUsd !== null || stated.billedUnits)) return answer
+  const inHeaders = statedInHeaders(headers)
+  return inHeaders ? { ...answer, stated: { ...inHeaders, ...(stated?.raw && { raw: stated.raw }) } } : answer
 }
 
 /** Dollars of a JSON number or decimal text, rounded up to attoUsd; null if it is not an amount. */
