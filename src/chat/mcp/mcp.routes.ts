@@ -8,6 +8,7 @@ import { describeRoutes, type Routes, toAppError } from '../../platform/http/ind
 import { version } from '../../platform/kernel/index.ts'
 import { assertRequiredFilter, readFilterHeader, type SendDependencies } from '../chat/index.ts'
 import { findPublishedSpace, type Space } from '../spaces/index.ts'
+import { useLibrary } from './load-library.ts'
 import { callSpaceTool, spaceToolDefinitions, type SpaceVisit } from './space-tools.ts'
 
 export interface McpRoutesDependencies extends SendDependencies {
@@ -47,8 +48,7 @@ export function mcpRoutes(dependencies: McpRoutesDependencies): Routes {
         const filter = readFilterHeader(request.headers)
         assertRequiredFilter(space, filter)
         const visit = { request, space, filter, isOffered }
-        // Loaded at the first use: the library takes 10 MB.
-        const { createMcpHandler, Server } = await import('@modelcontextprotocol/server')
+        const { createMcpHandler, Server } = await useLibrary()
         const createServer = () => createSpaceServer(Server, dependencies, visit)
         // No subscriptions: the tools of a Space never change.
         const handler = createMcpHandler(createServer, { maxSubscriptions: 0 })
