@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { databaseTests } from './test/database-tests.ts'
+import { SlowFirst } from './test/slow-first.ts'
 import { tiers } from './test/tiers.ts'
 
 /** The projects are the runs of scripts/test.ts. Tests in the browser: vitest.console.config.ts. */
@@ -30,6 +31,7 @@ export default defineConfig({
   test: {
     // A third worker uses the time in which the others wait.
     maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: SlowFirst },
     projects: [
       { test: { ...shared, ...shareProcess, name: 'quick', ...tiers.quick, env: embedded } },
       { test: { ...shared, ...shareProcess, name: 'embedded', ...tiers.all, env: embedded } },

@@ -31,6 +31,10 @@ const onceOnly = [
   'test/acceptance/space-chat-streams.test.ts',
   'test/acceptance/space-chat-tools.test.ts',
   'test/acceptance/space-chat-model.test.ts',
+  // Which passages a provider's reranker chooses; files in a bucket; signals of npm.
+  'test/acceptance/reranking.test.ts',
+  'test/acceptance/documents-s3.test.ts',
+  'test/acceptance/start-stop.test.ts',
   // Byte ranges of files, and windows of a text; files of questions.
   'test/acceptance/document-viewer.test.ts',
   'test/acceptance/golden-import.test.ts',

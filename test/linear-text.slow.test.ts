@@ -29,7 +29,7 @@ import { createTokenCounter, estimateTokens, loadVocabulary } from '../src/gatew
  * worst case for regular expressions and loops: eight times the text takes about eight times as long. Quadratic work takes 64 times.
  */
 
-const smallUnits = 10_000
+const smallUnits = 5_000
 
 const attacks = [
   '😀',

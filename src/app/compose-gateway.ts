@@ -44,7 +44,9 @@ const webhookConnectMs = 5_000
 export const gatewayParts = listParts<Given>()
   .add('metrics', () => createMetrics())
   // Before all that it traces, so that a stop exports their last spans.
-  .add('telemetry', ({ config, metrics, log, onStop }) => openTelemetry({ config, metrics, log, onStop }))
+  .add('telemetry', ({ config, metrics, exportSpansEveryMs, log, onStop }) =>
+    openTelemetry({ config, metrics, exportSpansEveryMs, log, onStop }),
+  )
   .add('secretBox', ({ secretKey, config }) => createSecretBox(secretKey, config.secrets.secondSecretKey))
   .add('pseudonyms', ({ secretKey }) => createPseudonyms(secretKey))
   .add('changeFeed', ({ control, clock, log }) => createChangeFeed({ database: control, clock, log }))

@@ -16,6 +16,8 @@ export interface ServiceOptions<Storage extends ControlStorage> {
   storage?: Promise<Storage> | undefined
   /** Tests pass a cheap one. */
   passwordHashing?: PasswordHashing | undefined
+  /** Tests pass a shorter time. */
+  exportSpansEveryMs?: number | undefined
 }
 
 /** What no part makes. */
@@ -30,5 +32,6 @@ export interface Given<Corpus = Database | null> extends Phases {
   events: ControlStorage['events']
   instanceExpiryMs: number | undefined
   passwordHashing: PasswordHashing | undefined
+  exportSpansEveryMs: number | undefined
   isStopping: () => boolean
 }

@@ -3,7 +3,7 @@ import { JournalError } from '../gateway/billing/journal/journal-error.ts'
 import cluster from 'node:cluster'
 import { type Config, ConfigError, loadConfig } from './config/index.ts'
 import { DatabaseStartError, findLostConnection } from '../platform/database/index.ts'
-import { collectGarbage, describeError, describeFileFault, systemClock } from '../platform/kernel/index.ts'
+import { type Clock, collectGarbage, describeError, describeFileFault, systemClock } from '../platform/kernel/index.ts'
 import { createLog, logConsole } from '../platform/log/index.ts'
 import { openControlStorage, openStorage, type StorageOptions } from './storage.ts'
 import { readStartOptions, type StartOptions } from './start-options.ts'
@@ -54,6 +54,7 @@ const collectAfterMs = 1_000
 /** What the entry of tests changes. It is no setting, because all processes of a database need the same. */
 export interface ProcessOptions {
   instanceExpiryMs?: number
+  clock?: Clock
 }
 
 export async function runProcess(changes: ProcessOptions = {}): Promise<void> {

@@ -216,7 +216,7 @@ function documentPages({
   const authorOf = (request: Parameters<typeof actorOf>[0]) => ({ actor: actorOf(request), atMs: clock.now() })
   return [
     webSourceRoutes({ webSources, findSpace, authorOf }),
-    documentProgressRoutes({ documents: documentStore, maximumUploadBytes, watch, chunks, findSpace, log }),
+    documentProgressRoutes({ documents: documentStore, maximumUploadBytes, watch, chunks, findSpace, clock, log }),
     documentSessionRoutes({
       documents,
       store: documentStore,

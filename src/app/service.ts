@@ -33,7 +33,13 @@ export interface Service<Parts> {
 
 /** Makes the parts of a list, and the server with its routes. */
 export async function openService<Corpus, Parts extends GatewayParts>(
-  { config, clock = systemClock, instanceExpiryMs, passwordHashing }: ServiceOptions<ControlStorage>,
+  {
+    config,
+    clock = systemClock,
+    instanceExpiryMs,
+    passwordHashing,
+    exportSpansEveryMs,
+  }: ServiceOptions<ControlStorage>,
   { storage, corpus, list, routes, describe }: Composition<Corpus, Parts>,
 ): Promise<Service<Parts>> {
   const { databases, secretKey, events, log } = storage
@@ -54,6 +60,7 @@ export async function openService<Corpus, Parts extends GatewayParts>(
     events,
     instanceExpiryMs,
     passwordHashing,
+    exportSpansEveryMs,
     isStopping,
     onStart,
     onStopping,

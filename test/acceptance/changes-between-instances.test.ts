@@ -4,8 +4,11 @@ import { type FaultProxy, startFaultProxy } from '../harness/ledger-crash/fault-
 import { hasPgBouncer, type Pooler, startPgBouncer } from '../harness/pgbouncer.ts'
 import {
   type ApiAnswer,
+  type ApiClient,
   createApiClient,
   expectStatus,
+  hasty,
+  organisationMakers,
   type SeparatePortico,
   startPortico,
   startSeparatePortico,
@@ -21,42 +24,57 @@ import {
 
 const hasServer = testServerUrl() !== undefined
 
-const ways = [
-  { how: 'with notifications', faults: () => {}, isPooled: false },
-  { how: 'when no notification arrives', faults: (proxy: FaultProxy) => proxy.hang(), isPooled: false },
+const lost = { how: 'when no notification arrives', faults: (proxy: FaultProxy) => proxy.hang() }
+const pairs = [
   {
-    how: 'while the connection for notifications is refused',
-    faults: (proxy: FaultProxy) => proxy.close(),
     isPooled: false,
+    ways: [
+      { how: 'with notifications', faults: () => {} },
+      lost,
+      { how: 'while the connection for notifications is refused', faults: (proxy: FaultProxy) => proxy.close() },
+    ],
   },
-  {
-    how: 'through PgBouncer, when no notification arrives',
-    faults: (proxy: FaultProxy) => proxy.hang(),
-    isPooled: true,
-  },
-].filter((way) => hasPgBouncer || !way.isPooled)
+  { isPooled: true, ways: [{ ...lost, how: `through PgBouncer, ${lost.how}` }] },
+].filter((pair) => hasPgBouncer || !pair.isPooled)
 
-describe.skipIf(!hasServer).each(ways)(
-  'a change through one instance reaches another one $how',
-  ({ faults, isPooled }) => {
-    let place: DatabasePlace
-    let proxy: FaultProxy
-    let pooler: Pooler | undefined
-    let one: TestPortico
-    let two: SeparatePortico
+describe.skipIf(!hasServer).each(pairs)('of two instances (PgBouncer: $isPooled)', ({ isPooled, ways }) => {
+  let place: DatabasePlace
+  let proxy: FaultProxy
+  let pooler: Pooler | undefined
+  let one: TestPortico
+  let two: SeparatePortico
+  let operator: ApiClient
+  let catalogues = 0
+
+  beforeAll(async () => {
+    place = await freshDatabasePlace()
+    const server = withoutPooler(place).databaseUrl!
+    proxy = await startFaultProxy(server)
+    pooler = isPooled ? await startPgBouncer(server, 'transaction') : undefined
+    const databaseUrl = pooler?.through(server) ?? server
+    one = await startPortico({ place: { ...place, databaseUrl: server, databaseDirectUrl: undefined } })
+    two = await startSeparatePortico({
+      place: { ...place, databaseUrl, databaseDirectUrl: proxy.url },
+      environment: hasty,
+    })
+    operator = one.operator
+  })
+  afterAll(async () => {
+    await Promise.all([one?.stop(), two?.kill('SIGKILL')])
+    await two?.stop()
+    await pooler?.stop()
+    await proxy?.close().catch(() => {})
+    await place?.remove()
+  })
+
+  describe.each(ways)('a change through one reaches the other $how', ({ faults }) => {
     let organisation: TestOrganisation
     let space: TestSpace
 
     beforeAll(async () => {
-      place = await freshDatabasePlace()
-      const server = withoutPooler(place).databaseUrl!
-      proxy = await startFaultProxy(server)
-      pooler = isPooled ? await startPgBouncer(server, 'transaction') : undefined
-      const databaseUrl = pooler?.through(server) ?? server
-      one = await startPortico({ place: { ...place, databaseUrl: server, databaseDirectUrl: undefined } })
-      two = await startSeparatePortico({ place: { ...place, databaseUrl, databaseDirectUrl: proxy.url } })
-      organisation = await one.createOrganisation()
-      space = await one.createSpace(organisation)
+      const make = organisationMakers(one.url, operator)
+      organisation = await make.createOrganisation()
+      space = await make.createSpace(organisation)
       await vi.waitFor(
         async () => {
           expectStatus(await complete(), 200)
@@ -66,20 +84,13 @@ describe.skipIf(!hasServer).each(ways)(
       )
       await faults(proxy)
     })
-    afterAll(async () => {
-      await Promise.all([one?.stop(), two?.kill('SIGKILL')])
-      await two?.stop()
-      await pooler?.stop()
-      await proxy?.close().catch(() => {})
-      await place?.remove()
-    })
 
     const call = (path: string, body: unknown) => createApiClient(two.url, organisation.apiKey)('POST', path, body)
     const messages = [{ role: 'user', content: 'Good morning' }]
     const complete = () => call('/v1/gateway/chat/completions', { model: 'portico/offline', messages })
     const chat = () => call(`/v1/endpoints/${space.endpointId}/chat`, { messages })
     const change = async (method: string, path: string, body?: unknown) =>
-      expect((await one.operator(method, path, body)).status).toBeLessThan(300)
+      expect((await operator(method, path, body)).status).toBeLessThan(300)
     const changeOrganisation = (fields: object) => change('PATCH', `/api/organisations/${organisation.id}`, fields)
 
     /** Makes the change, and waits for its effect on the other instance. */
@@ -89,7 +100,7 @@ describe.skipIf(!hasServer).each(ways)(
     }
 
     it('a revoked key', async () => {
-      const team = await one.createOrganisation()
+      const team = await organisationMakers(one.url, operator).createOrganisation()
       const read = () =>
         createApiClient(two.url, team.apiKey)('POST', '/v1/gateway/chat/completions', {
           model: 'portico/offline',
@@ -105,15 +116,16 @@ describe.skipIf(!hasServer).each(ways)(
     })
 
     it('the catalogue', async () => {
-      const read = () => createApiClient(two.url, organisation.apiKey)('GET', '/v1/gateway/models/eu/added')
+      const id = `added-${++catalogues}`
+      const read = () => createApiClient(two.url, organisation.apiKey)('GET', `/v1/gateway/models/eu/${id}`)
       const provider = { format: 'openai', baseUrl: 'http://127.0.0.1:9', apiKey: 'key', hosting: 'eu' }
-      await change('PUT', '/api/providers/added', provider)
-      await change('PUT', '/api/models/added', { contextTokens: 8000, maxOutputTokens: 1000, tier: 'base' })
-      await change('PUT', '/api/deployments/one', { model: 'added', provider: 'added', wireId: 'added', enabled: true })
-      await change('POST', '/api/deployments/one/prices', { input: '1', output: '2' })
+      await change('PUT', `/api/providers/${id}`, provider)
+      await change('PUT', `/api/models/${id}`, { contextTokens: 8000, maxOutputTokens: 1000, tier: 'base' })
+      await change('PUT', `/api/deployments/${id}`, { model: id, provider: id, wireId: id, enabled: true })
+      await change('POST', `/api/deployments/${id}/prices`, { input: '1', output: '2' })
       await expect.poll(async () => (await read()).status).toBe(200)
-      await expectSoon(() => change('PATCH', '/api/deployments/one', { enabled: false }), read, 404)
-      await expectSoon(() => change('PATCH', '/api/deployments/one', { enabled: true }), read, 200)
+      await expectSoon(() => change('PATCH', `/api/deployments/${id}`, { enabled: false }), read, 404)
+      await expectSoon(() => change('PATCH', `/api/deployments/${id}`, { enabled: true }), read, 200)
     })
 
     it('a published Space', async () => {
@@ -121,7 +133,7 @@ describe.skipIf(!hasServer).each(ways)(
       await change('POST', `/api/spaces/${space.id}/publish`)
       space = {
         ...space,
-        endpointId: expectStatus(await one.operator('GET', `/api/spaces/${space.id}`), 200).endpointId,
+        endpointId: expectStatus(await operator('GET', `/api/spaces/${space.id}`), 200).endpointId,
       }
       await expect.poll(async () => (await chat()).status).toBe(200)
     })
@@ -132,9 +144,10 @@ describe.skipIf(!hasServer).each(ways)(
     })
 
     it('a rotated operator token', async () => {
-      const rotated = expectStatus(await one.operator('POST', '/api/operator-token/rotate'), 200).token
+      const rotated = expectStatus(await operator('POST', '/api/operator-token/rotate'), 200).token
+      operator = createApiClient(one.url, rotated)
       const read = () => createApiClient(two.url, rotated)('GET', '/api/models')
       await expect.poll(async () => (await read()).status, { interval: 10, timeout: 10_000 }).toBe(200)
     })
-  },
-)
+  })
+})

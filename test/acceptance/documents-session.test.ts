@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SseParser } from '../../src/platform/kernel/index.ts'
 import { insertDocumentRows } from '../harness/document-rows.ts'
+import { hastyClock } from '../harness/hasty-clock.ts'
 import { type Browser, createPerson } from '../harness/people.ts'
 import {
   expectStatus,
@@ -20,7 +21,7 @@ let stranger: Browser
 let spaceId: string
 
 beforeAll(async () => {
-  portico = await startPortico({ settings: { ingestion: { workers: 1 } } })
+  portico = await startPortico({ clock: hastyClock, settings: { ingestion: { workers: 1 } } })
   organisation = await portico.createOrganisation()
   const other = await portico.createOrganisation({ name: 'Other organisation' })
   member = await createPerson(portico, { email: 'm@example.org', organisationId: organisation.id })
@@ -205,16 +206,19 @@ describe('a list', () => {
 })
 
 describe('the event stream', () => {
-  test('of a removed member ends within seconds', { timeout: 40_000 }, async () => {
+  test('of a removed member ends within seconds', async () => {
     const former = await createPerson(portico, { email: 'former@example.org', organisationId: organisation.id })
     const { person } = expectStatus(await former.call('GET', '/api/me'), 200)
     const response = await fetch(`${portico.url}${path('/events')}`, { headers: { cookie: former.cookie() } })
     const reader = response.body!.getReader()
     const parser = new SseParser({ maximumEventBytes: 1_000_000 })
-    let first: string | undefined
-    for (let read = await reader.read(); first === undefined && !read.done; read = await reader.read())
-      for (const { event } of parser.push(read.value)) first ??= event
-    expect(first).toBe('snapshot')
+    const events: string[] = []
+    while (events.length === 0) {
+      const { value, done } = await reader.read()
+      if (done) break
+      for (const { event } of parser.push(value)) events.push(event)
+    }
+    expect(events).toEqual(['snapshot'])
     const removed = `/api/organisations/${organisation.id}/members/${person.id}`
     expectStatus(await portico.operator('DELETE', removed), 204)
     // Rejects if the stream stays open.

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Erasure, ErasureCertificate } from '../../src/contract/erasures.ts'
+import type { Clock } from '../../src/platform/kernel/index.ts'
 import { findTablesWith, freshDatabasePlace } from '../harness/database.ts'
+import { hastyClock } from '../harness/hasty-clock.ts'
 import { type Browser, createPerson } from '../harness/people.ts'
 import {
   type ApiClient,
@@ -15,6 +17,9 @@ import {
 
 /** Erasure of visitors and documents, with certificates. */
 
+/** An erasure waits a little longer than counts wait until they are written. */
+const clock: Clock = { ...hastyClock, sleep: (ms, signal) => hastyClock.sleep(ms / 10, signal) }
+
 let portico: TestPortico
 let organisation: TestOrganisation
 let spaces: TestSpace[]
@@ -23,7 +28,7 @@ let other: Browser
 let otherId: string
 
 beforeAll(async () => {
-  portico = await startPortico()
+  portico = await startPortico({ clock })
   organisation = await portico.createOrganisation()
   const settings = { keepConversations: true, keepUnansweredQuestions: true }
   spaces = [
@@ -54,7 +59,7 @@ const load = async (id: string): Promise<Erasure> =>
   expectStatus(await administrator.call('GET', `${base()}/${id}`), 200)
 
 async function certificateOf({ id }: Erasure): Promise<ErasureCertificate> {
-  await expect.poll(async () => (await load(id)).state, { timeout: 60_000, interval: 500 }).toBe('completed')
+  await expect.poll(async () => (await load(id)).state, { timeout: 60_000 }).toBe('completed')
   return (await load(id)).certificate!
 }
 const tablesWith = (text: string) => findTablesWith(portico.service, text)
@@ -197,7 +202,7 @@ describe('an erasure of a document', () => {
 
 it('an erasure that a service has accepted is left to its next start', async () => {
   const place = await freshDatabasePlace()
-  const first = await startPortico({ place })
+  const first = await startPortico({ place, clock })
   const own = await first.createOrganisation()
   const space = await first.createSpace(own, { settings: { keepConversations: true } })
   await ask(own.client, space, 'What is a Diplodocus?', 'visitor-x')
@@ -205,7 +210,7 @@ it('an erasure that a service has accepted is left to its next start', async () 
   const path = `/api/organisations/${own.id}/erasures`
   const { id } = expectStatus(await first.operator('POST', path, { user: 'visitor-x' }), 202)
   await first.stop()
-  const second = await startPortico({ place })
+  const second = await startPortico({ place, clock })
   const found = async () => expectStatus(await second.operator('GET', `${path}/${id}`), 200) as Erasure
   await expect.poll(async () => (await found()).state, { timeout: 60_000 }).toBe('completed')
   expect((await found()).certificate?.removed.conversationTurns?.count).toBe(1)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { goldenLimits } from '../../src/contract/golden-questions.ts'
+import { hastyClock } from '../harness/hasty-clock.ts'
 import { type Browser, createPerson } from '../harness/people.ts'
 import {
   expectStatus,
@@ -17,7 +18,7 @@ let member: Browser
 let administrator: Browser
 
 beforeAll(async () => {
-  portico = await startPortico()
+  portico = await startPortico({ clock: hastyClock })
   organisation = await portico.createOrganisation()
   const person = { organisationId: organisation.id }
   member = await createPerson(portico, { email: 'm@example.org', ...person })

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { solveChallenge } from 'altcha-lib'
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { hastyClock } from '../harness/hasty-clock.ts'
 import { createPerson } from '../harness/people.ts'
 import { createApiClient, expectStatus, type TestOrganisation, type TestSpace } from '../harness/portico.ts'
 import { type ScriptedStage, startScriptedStage } from '../harness/scripted-space.ts'
@@ -16,7 +17,7 @@ let space: TestSpace
 let documentId: string
 
 beforeAll(async () => {
-  stage = await startScriptedStage()
+  stage = await startScriptedStage({ clock: hastyClock })
   organisation = await stage.portico.createOrganisation()
   const settings = { queryRewriting: 'off', keepConversations: true }
   space = await stage.portico.createSpace(organisation, { name: 'Museum für Reiher', model: 'm', settings })
@@ -353,5 +354,5 @@ test('the console shows what visitors have cost today', async () => {
   await vi.waitFor(async () => expect((await today()).heldUsd).toBe('0'))
   expect(await today()).toMatchObject({ capUsd: '0.25', messages: 1, spentUsd: expect.any(String) })
   expect(Number((await today()).spentUsd)).toBeGreaterThanOrEqual(Number(billedUsd))
-  await vi.waitFor(async () => expect((await today()).sessions).toBe(1), { timeout: 20_000, interval: 500 })
+  await vi.waitFor(async () => expect((await today()).sessions).toBe(1), { timeout: 20_000 })
 })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hastyClock } from '../harness/hasty-clock.ts'
 import { startMuseum } from '../harness/museum.ts'
 import { type Browser, createPerson } from '../harness/people.ts'
 import { expectStatus, type TestOrganisation, type TestPortico, type TestSpace } from '../harness/portico.ts'
@@ -14,7 +15,12 @@ let administrator: Browser
 let member: Browser
 
 beforeAll(async () => {
-  ;({ portico, organisation, space: filled, documentId } = await startMuseum())
+  ;({
+    portico,
+    organisation,
+    space: filled,
+    documentId,
+  } = await startMuseum(undefined, undefined, { clock: hastyClock }))
   empty = await portico.createSpace(organisation, { name: 'Empty' })
   const person = { organisationId: organisation.id }
   administrator = await createPerson(portico, { email: 'a@example.org', role: 'administrator', ...person })

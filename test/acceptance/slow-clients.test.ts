@@ -7,7 +7,7 @@ import { expectStatus, startPortico, type TestOrganisation, type TestPortico, up
 /** Clients that send slowly or nothing are bounded in time and number, and hold nothing that others need. */
 
 const slowHeadersMs = 600
-const slowBodyMs = 4_000
+const slowBodyMs = 2_000
 const maximumConnections = 12
 /** Generous for a busy machine. */
 const deadline = { timeout: 20_000 }
@@ -119,7 +119,8 @@ describe('a body that arrives too slowly', () => {
   it('is accepted while it keeps the lowest rate, however long it takes', async () => {
     const organisation = await portico.createOrganisation()
     const body = JSON.stringify({ model: 'portico/offline', messages: [{ role: 'user', content: 'Hello.' }] })
-    const pieces = 24
+    // Together longer than `slowBodyMs`.
+    const pieces = 14
     const piece = ' '.repeat(8 * 1024)
     const length = body.length + pieces * piece.length
     const client = await open(head(organisation, '/v1/gateway/chat/completions', 'application/json', length))

@@ -37,6 +37,7 @@ afterEach(async () => {
 async function start(endpoint: string, telemetry: object = {}, options: StartOptions = {}) {
   portico = await startPortico({
     log,
+    exportSpansEveryMs: 100,
     settings: { telemetry: { otlp: { endpoint, timeoutMs: 300 }, traces: { sampleRatio: 1 }, ...telemetry } },
     ...options,
   })
@@ -58,6 +59,10 @@ async function lost(signal: string, reason: string): Promise<number> {
   )
 }
 
+/** The exports of spans, in the order of their arrival. */
+const traces = () =>
+  receiver.requests.filter(({ path }) => path === '/v1/traces').map(({ body: bytes }) => bytes.toString('hex'))
+
 const lines = () => warnings.filter(({ message }) => String(message).startsWith('telemetry is lost'))
 
 describe('a collector that', () => {
@@ -75,18 +80,16 @@ describe('a collector that', () => {
     await start(receiver.url)
     expectStatus(await complete(), 200)
     await expect.poll(() => lost('traces', 'status')).toBeGreaterThanOrEqual(2)
-    expect(receiver.requests.filter(({ path }) => path === '/v1/traces')).toHaveLength(1)
+    expect(new Set(traces()).size).toBe(traces().length)
   })
 
   it('answers 503 is asked again', async () => {
     receiver.answer(503)
     await start(receiver.url, { otlp: { endpoint: receiver.url, timeoutMs: 10_000 } })
     expectStatus(await complete(), 200)
-    const traces = () => receiver.requests.filter(({ path }) => path === '/v1/traces')
-    await expect.poll(() => traces().length).toBe(1)
+    await expect.poll(() => traces().length).toBeGreaterThanOrEqual(1)
     receiver.answer(200)
-    await expect.poll(() => traces().length).toBeGreaterThanOrEqual(2)
-    expect(traces()[1]!.body.equals(traces()[0]!.body)).toBe(true)
+    await expect.poll(() => traces().slice(1)).toContain(traces()[0])
     expect(await lost('traces', 'status')).toBe(0)
   })
 

@@ -26,8 +26,9 @@ export async function startWithSpace(options: StartOptions = {}, fields = {}): P
 export async function startMuseum(
   text = '# Tickets\n\nA ticket costs 12 euros. The museum opens at nine.',
   fields?: Record<string, string>,
+  options: StartOptions = {},
 ): Promise<SpaceStage & { documentId: string }> {
-  const stage = await startWithSpace({}, { name: 'Museum' })
+  const stage = await startWithSpace(options, { name: 'Museum' })
   return { ...stage, documentId: await uploadReady(stage.organisation, stage.space.id, text, 'museum.md', fields) }
 }
 

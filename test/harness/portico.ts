@@ -67,6 +67,8 @@ export interface StartOptions {
   environment?: Record<string, string>
   clock?: Clock
   log?: Log
+  /** Ended spans are exported so often. */
+  exportSpansEveryMs?: number
   /** Reuse the data of an earlier start; it is not removed at the end. */
   place?: DatabasePlace
 }
@@ -84,9 +86,16 @@ export async function startPortico(options: StartOptions = {}): Promise<TestPort
   const place = options.place ?? databases?.place ?? (await freshDatabasePlace())
   const operatorToken = `test-operator-${randomBytes(16).toString('hex')}`
   const config = loadConfig(...configuration(place, operatorToken, options))
-  const { log = silentLog, clock = systemClock } = options
+  const { log = silentLog, clock = systemClock, exportSpansEveryMs } = options
   const storage = databases && openStorage({ config, log, clock, databases })
-  const service = await createService({ config, log, clock, storage, passwordHashing: quickHashing })
+  const service = await createService({
+    config,
+    log,
+    clock,
+    storage,
+    passwordHashing: quickHashing,
+    exportSpansEveryMs,
+  })
   const { url, metricsUrl } = await service.start()
   const operator = createApiClient(url, operatorToken)
   let stopped: Promise<void> | undefined
@@ -274,10 +283,14 @@ const repository = path.resolve(import.meta.dirname, '../..')
 
 /** Environment of services that presume a silent instance dead after 3 s instead of 10 s, for tests that wait for it. */
 export const soonPresumedDead = { TEST_INSTANCE_EXPIRY_MS: '3000' }
+/** Environment of services that repeat their background work ten times as often: see hasty-clock.ts. */
+export const hasty = { TEST_HASTY: 'true' }
 const entryFor = (environment: Record<string, string>) =>
   path.join(
     repository,
-    'TEST_INSTANCE_EXPIRY_MS' in environment ? 'test/harness/timed-portico-process.ts' : 'src/main.ts',
+    'TEST_INSTANCE_EXPIRY_MS' in environment || 'TEST_HASTY' in environment
+      ? 'test/harness/timed-portico-process.ts'
+      : 'src/main.ts',
   )
 
 /** Starts Portico as a separate process, for tests that kill it. Resolves when it listens. */

@@ -6,6 +6,7 @@ import { openFetch } from './outgoing-fetch.ts'
 interface TelemetryDependencies {
   config: Config
   metrics: Pick<Metrics, 'telemetryDropped'>
+  exportSpansEveryMs: number | undefined
   log: Log
   onStop: (close: () => unknown) => void
 }
@@ -19,6 +20,7 @@ const maximumConnections = 4
 export async function openTelemetry({
   config,
   metrics,
+  exportSpansEveryMs,
   log,
   onStop,
 }: TelemetryDependencies): Promise<Telemetry | null> {
@@ -40,6 +42,7 @@ export async function openTelemetry({
     sampleRatio: traces.sampleRatio,
     propagateToProviders: traces.propagateToProviders,
     metricsIntervalMs: ours.intervalSeconds * 1_000,
+    exportSpansEveryMs,
     resource: {
       ...resourceAttributes,
       'service.name': serviceName,

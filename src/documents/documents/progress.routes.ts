@@ -13,7 +13,7 @@ import {
 } from '../../contract/document-progress.ts'
 import { idParamsSchema } from '../../contract/operator.ts'
 import { type App, describeRoutes, followAccess, type Routes, startEventStream } from '../../platform/http/index.ts'
-import { anySignal, describeError, isAppError, isUuid, type Log } from '../../platform/kernel/index.ts'
+import { anySignal, type Clock, describeError, isAppError, isUuid, type Log } from '../../platform/kernel/index.ts'
 import { decodePosition, type DocumentLists, encodePosition } from './document-list.ts'
 import { loadOnce, membersBy, membersOf, noDocument, noSpace } from './document-members.ts'
 import type { DocumentOperations } from './document-operations.ts'
@@ -35,6 +35,7 @@ export interface ProgressRoutesDependencies {
   }
   /** Undefined if there is no such Space. */
   findSpace: (id: string) => { id: string; organisationId: string } | undefined
+  clock: Pick<Clock, 'every'>
   log: Log
 }
 
@@ -100,7 +101,7 @@ function addProgress(app: App, { documents, findSpace, maximumUploadBytes }: Pro
   }
 }
 
-function addEvents(app: App, { watch, findSpace, log }: ProgressRoutesDependencies) {
+function addEvents(app: App, { watch, findSpace, clock, log }: ProgressRoutesDependencies) {
   app.get(
     '/api/spaces/:id/documents/events',
     described(
@@ -117,7 +118,7 @@ function addEvents(app: App, { watch, findSpace, log }: ProgressRoutesDependenci
     async (request, reply) => {
       const space = findSpace(request.params.id)
       if (!space) throw noSpace()
-      const access = followAccess(request)
+      const access = followAccess(request, clock)
       const signal = anySignal(request.clientSignal, access.ended)
       const events = watch.watch({ organisationId: space.organisationId, spaceId: space.id }, signal)
       // An error before the first event is sent with its status.

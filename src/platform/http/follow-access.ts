@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { isAppError } from '../kernel/index.ts'
+import { type Clock, isAppError } from '../kernel/index.ts'
 
 /** A session that ended, or a membership that was removed, ends an open stream at the latest after this time. */
 const checkEveryMs = 10_000
@@ -10,7 +10,10 @@ const refusals = ['not_signed_in', 'forbidden_role', 'invalid_operator_token'] a
  * Checks regularly whether the caller of an open stream may still call its route. `ended` aborts with the refusal. Call `stop` when the
  * stream has ended.
  */
-export function followAccess(request: FastifyRequest): { ended: AbortSignal; stop(): void } {
+export function followAccess(
+  request: Pick<FastifyRequest, 'checkAccess'>,
+  clock: Pick<Clock, 'every'>,
+): { ended: AbortSignal; stop(): void } {
   const access = new AbortController()
   let isChecking = false
   async function check() {
@@ -26,9 +29,8 @@ export function followAccess(request: FastifyRequest): { ended: AbortSignal; sto
       isChecking = false
     }
   }
-  const timer = setInterval(() => void check(), checkEveryMs)
-  timer.unref()
-  return { ended: access.signal, stop: () => clearInterval(timer) }
+  const stop = clock.every(checkEveryMs, () => void check())
+  return { ended: access.signal, stop }
 }
 
 /** The organisation is no longer one of the person's, or the resource was removed: the 404 of the route. */

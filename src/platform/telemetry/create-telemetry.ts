@@ -22,6 +22,8 @@ export interface TelemetryOptions extends SenderOptions {
   sampleRatio: number
   propagateToProviders: boolean
   metricsIntervalMs: number
+  /** Of ended spans; tests pass a shorter time. */
+  exportSpansEveryMs?: number | undefined
   /** Such as `service.name`. */
   resource: Readonly<Record<string, string>>
   version: string
@@ -84,6 +86,7 @@ function createTracers(options: TelemetryOptions, sender: OtlpSender, resource: 
       createSpanQueue(sender.of('traces', serializer), {
         dropped: (reason, count) => sender.dropped('traces', reason, count),
         exportTimeoutMs: options.timeoutMs,
+        everyMs: options.exportSpansEveryMs,
       }),
     ],
   })

@@ -18,7 +18,11 @@ export type Send<Item> = (item: Item, count: number) => Promise<boolean>
 /** The queue of ended spans. It has one export at a time, and drops and counts what does not fit. */
 export function createSpanQueue(
   send: Send<ReadableSpan[]>,
-  { dropped, exportTimeoutMs }: { dropped: (reason: DropReason, count: number) => void; exportTimeoutMs: number },
+  {
+    dropped,
+    exportTimeoutMs,
+    everyMs = exportEveryMs,
+  }: { dropped: (reason: DropReason, count: number) => void; exportTimeoutMs: number; everyMs?: number | undefined },
 ): SpanProcessor {
   let waiting = 0
   const exporter: SpanExporter = {
@@ -32,7 +36,7 @@ export function createSpanQueue(
     exporter,
     maxQueueSize: maximumWaitingSpans,
     maxExportBatchSize: spansPerExport,
-    scheduledDelayMillis: exportEveryMs,
+    scheduledDelayMillis: everyMs,
     // The sender has its own, shorter limit.
     exportTimeoutMillis: exportTimeoutMs * 2,
   })
