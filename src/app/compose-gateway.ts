@@ -1,7 +1,7 @@
 import { createLedger } from '../gateway/billing/index.ts'
 import { createCompletions, createEmbeddings, createReranking, createTokenCounts } from '../gateway/gateway/index.ts'
 import { createCatalogue, createCatalogueStore, loadPriceSnapshot } from '../gateway/models/index.ts'
-import { createProvider } from '../gateway/providers/index.ts'
+import { createNameCheck, createProvider } from '../gateway/providers/index.ts'
 import { createRouter } from '../gateway/routing/index.ts'
 import { createTokenCounting } from '../gateway/tokens/index.ts'
 import { createChangeFeed, recordChange } from '../platform/database/index.ts'
@@ -169,6 +169,9 @@ export const gatewayParts = listParts<Given>()
     clock,
     log,
   }))
+  .add('names', ({ config, nameLookup, clock }) =>
+    createNameCheck({ clock, lookup: nameLookup, passesUnknown: config.proxies.httpsProxy !== undefined }),
+  )
   .add('completions', ({ calls }) => createCompletions(calls))
   .add('tokenCounts', ({ calls }) => createTokenCounts(calls))
   .add('embeddings', ({ calls }) => createEmbeddings(calls))

@@ -11,6 +11,7 @@ type RouteParts = Pick<
   | 'tokenCounts'
   | 'tokens'
   | 'catalogue'
+  | 'names'
   | 'checkReadiness'
   | 'clock'
   | 'log'

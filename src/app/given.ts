@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net'
 import type { PasswordHashing } from '../tenants/accounts/index.ts'
 import type { Database } from '../platform/database/index.ts'
 import type { Clock, Log } from '../platform/kernel/index.ts'
@@ -16,6 +17,8 @@ export interface ServiceOptions<Storage extends ControlStorage> {
   storage?: Promise<Storage> | undefined
   /** Tests pass a cheap one. */
   passwordHashing?: PasswordHashing | undefined
+  /** Resolves the names in requests to models. Tests pass their own. */
+  nameLookup?: LookupFunction | undefined
   /** Tests pass a shorter time. */
   exportSpansEveryMs?: number | undefined
 }
@@ -32,6 +35,7 @@ export interface Given<Corpus = Database | null> extends Phases {
   events: ControlStorage['events']
   instanceExpiryMs: number | undefined
   passwordHashing: PasswordHashing | undefined
+  nameLookup: LookupFunction | undefined
   exportSpansEveryMs: number | undefined
   isStopping: () => boolean
 }

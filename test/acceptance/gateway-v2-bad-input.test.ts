@@ -155,6 +155,14 @@ function deep(levels: number): object {
 }
 const user = { user: 'Hello' }
 
+/** What other names resolve to is public. */
+const addressesOf: Record<string, string[]> = {
+  'inside.example': ['10.1.2.3'],
+  'metadata.example': ['169.254.169.254'],
+  'both.example': ['93.184.215.14', '127.0.0.1'],
+  'nowhere.example': [],
+}
+
 type Case = readonly [what: string, build: (api: Api) => Prompt, field: (fields: Api['fields']) => string]
 const cases: readonly Case[] = [
   ['a tool with a schema of a megabyte', ({ tool }) => ({ tools: [tool('f', large)] }), (f) => f.parameters(0)],
@@ -201,6 +209,10 @@ const cases: readonly Case[] = [
     'http://[::1]/a.png',
     'http://[::ffff:10.0.0.1]/a.png',
     'file:///etc/passwd',
+    'https://inside.example/a.png',
+    'https://metadata.example/a.png',
+    'https://both.example/a.png',
+    'https://nowhere.example/a.png',
   ].map((url): Case => [
     `an image at ${url}`,
     ({ image }) => ({ turns: [{ user: [image('https://images.example.com/a.png'), image(url)] }] }),
@@ -242,6 +254,15 @@ beforeAll(async () => {
   const provider = { baseUrl: upstream.url, apiKey: 'key', models: 'declared', hosting: 'us' }
   const prices = { input: '1', output: '2' }
   portico = await startPortico({
+    nameLookup(name, _options, callback) {
+      const found = addressesOf[name] ?? ['93.184.215.14']
+      if (found.length === 0) callback(new Error(`getaddrinfo ENOTFOUND ${name}`), [], 0)
+      else
+        callback(
+          null,
+          found.map((address) => ({ address, family: 4 })),
+        )
+    },
     settings: {
       ollama: { detect: false },
       providers: [
@@ -303,6 +324,31 @@ describe.each([
     })
     expect(errorOf(body).message).toContain('images.invalid')
   })
+})
+
+const insideFile = [{ role: 'user', content: [{ type: 'input_file', file_url: 'https://inside.example/a.pdf' }] }]
+const insideImage = [
+  { role: 'user', content: [{ type: 'image', source: { type: 'url', url: 'https://inside.example/a.png' } }] },
+]
+const mcpTool = (host: string) => [{ type: 'mcp', server_label: 'a', server_url: `https://${host}/` }]
+const mcpServer = (host: string) => [{ type: 'url', name: 'a', url: `https://${host}/` }]
+const hello = [{ role: 'user', content: 'Hello' }]
+
+it.each([
+  ['responses', { input: 'Hello', tools: mcpTool('inside.example') }, 'tools[0].server_url'],
+  ['responses', { input: 'Hello', tools: mcpTool('10.1.2.3') }, 'tools[0].server_url'],
+  ['responses', { input: insideFile }, 'input[0].content[0].file_url'],
+  ['responses/input_tokens', { input: insideFile }, 'input[0].content[0].file_url'],
+  ['anthropic/v1/messages', { messages: hello, mcp_servers: mcpServer('nowhere.example') }, 'mcp_servers[0].url'],
+  ['anthropic/v1/messages', { messages: hello, mcp_servers: mcpServer('localhost') }, 'mcp_servers[0].url'],
+  ['anthropic/v1/messages/count_tokens', { messages: insideImage }, 'messages[0].content[0].source.url'],
+])('a host inside of the network of %s is refused with its field: %j', async (path, body, field) => {
+  const sent = upstream.requests.length
+  const limit = path.endsWith('messages') ? { max_tokens: 10 } : {}
+  const answer = await organisation.client('POST', `/v2/gateway/${path}`, { model: 'addresses', ...limit, ...body })
+  expect(answer.status).toBe(400)
+  expect(errorOf(answer.body).message).toContain(`\`${field}\``)
+  expect(upstream.requests).toHaveLength(sent)
 })
 
 it('nothing of all this is held or billed', async () => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import type { LookupFunction } from 'node:net'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { loadConfig } from '../../src/app/config/index.ts'
@@ -67,6 +68,8 @@ export interface StartOptions {
   environment?: Record<string, string>
   clock?: Clock
   log?: Log
+  /** Resolves the names of hosts in requests to models; without it each has a public address. */
+  nameLookup?: LookupFunction
   /** Ended spans are exported so often. */
   exportSpansEveryMs?: number
   /** Reuse the data of an earlier start; it is not removed at the end. */
@@ -80,13 +83,16 @@ const enterprise = {
   gatewayEnabled: true,
 }
 
+const publicNames: LookupFunction = (_name, _options, callback) =>
+  callback(null, [{ address: '93.184.215.14', family: 4 }])
+
 /** Starts the whole service in this process on free loopback ports, with real databases and background work. */
 export async function startPortico(options: StartOptions = {}): Promise<TestPortico> {
   const databases = options.place || options.settings?.['database'] ? undefined : await lendDatabases()
   const place = options.place ?? databases?.place ?? (await freshDatabasePlace())
   const operatorToken = `test-operator-${randomBytes(16).toString('hex')}`
   const config = loadConfig(...configuration(place, operatorToken, options))
-  const { log = silentLog, clock = systemClock, exportSpansEveryMs } = options
+  const { log = silentLog, clock = systemClock, nameLookup = publicNames, exportSpansEveryMs } = options
   const storage = databases && openStorage({ config, log, clock, databases })
   const service = await createService({
     config,
@@ -94,6 +100,7 @@ export async function startPortico(options: StartOptions = {}): Promise<TestPort
     clock,
     storage,
     passwordHashing: quickHashing,
+    nameLookup,
     exportSpansEveryMs,
   })
   const { url, metricsUrl } = await service.start()

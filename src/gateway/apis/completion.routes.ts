@@ -13,11 +13,14 @@ import {
   type TokenCounts,
   type WholeCompletion,
 } from '../gateway/index.ts'
-import { type Capability, mustCallOnce, needsOf, type ProviderRequest } from '../providers/index.ts'
+import { type Capability, mustCallOnce, type NameCheck, needsOf, type ProviderRequest } from '../providers/index.ts'
 import type { TokenEstimate } from '../tokens/index.ts'
+import { assertPublicHosts } from './given-addresses.ts'
 
 export interface CompletionRouteDependencies {
   completions: Completions
+  /** Of hosts to which a provider is asked to connect. */
+  names: NameCheck
   clock: Clock
   log: Log
 }
@@ -77,6 +80,8 @@ async function answer<Parsed extends ParsedCall>(
   const body = call.body as Parsed
   const parsed = api.readHeaders ? api.readHeaders(body, call) : body
   if (parsed.ignored.length > 0) call.header('x-ignored-params', headerList(parsed.ignored))
+  const checking = assertPublicHosts(parsed.request, call, dependencies.names)
+  if (checking) await checking
   const createdSeconds = Math.floor(dependencies.clock.now() / 1000)
   const identity = (model: string) => ({
     id: api.idPrefix + call.requestId.slice('req_'.length),
@@ -137,14 +142,15 @@ export const countDescription =
 /** Counts a prompt, and names in a header who has. */
 export async function countFor(
   call: Call,
-  counts: TokenCounts,
+  { tokenCounts, names }: { tokenCounts: TokenCounts; names: NameCheck },
   { model, request, promptEstimate }: Omit<ParsedCall, 'stream' | 'ignored'>,
   fieldOf: CallNeeds['fieldOf'],
 ): Promise<number> {
   const { requestId, organisation, signal } = call
+  await assertPublicHosts(request, call, names)
   const needs = callNeeds(request, fieldOf)
   const counted = { requestId, organisation, model, request, promptEstimate, signal, ...(needs && { needs }) }
-  const { tokens, by } = await counts.count(counted)
+  const { tokens, by } = await tokenCounts.count(counted)
   call.header('x-portico-counted-by', by)
   return tokens
 }

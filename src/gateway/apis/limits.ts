@@ -2,7 +2,8 @@ import type { z } from 'zod'
 import { readFields, sentence } from '../../contract/validation.ts'
 import { maximumCharactersPerMessage } from '../../contract/gateway.ts'
 import { JsonText } from '../../platform/bodies/index.ts'
-import { AppError, isObject } from '../../platform/kernel/index.ts'
+import { AppError, isObject, publicNetworks } from '../../platform/kernel/index.ts'
+import type { HostedTool } from '../providers/index.ts'
 
 /** Bounds that the client APIs of version 2 share. They limit memory and time of one request, and no known client reaches them. */
 export const requestLimits = {
@@ -88,11 +89,25 @@ export function readName(value: unknown, path: FieldPath, maximumCharacters: num
   return text
 }
 
-/** An address that a provider calls. */
-export function assertSecureAddress(value: unknown, path: FieldPath): void {
-  const url = readName(value, path, requestLimits.urlCharacters)
-  if (!/^https:\/\//i.test(url) || !URL.canParse(url))
-    throw invalid(path, 'must be an address that begins with https://')
+const publicInternet = publicNetworks()
+/** Names of the machine that resolves them (RFC 6761). */
+const ownName = /(^|\.)localhost\.?$/i
+
+/**
+ * Whether a provider would connect to its own machine or network, which may be the operator's. Names are judged where the request is
+ * answered (given-addresses.ts).
+ */
+export function isOutsideInternet({ hostname }: URL): boolean {
+  return ownName.test(hostname) || publicInternet.hostRefusal(hostname) !== undefined
+}
+
+/** The address of a server that a provider calls. */
+export function readServer(value: unknown, path: FieldPath): NonNullable<HostedTool['server']> {
+  const text = readName(value, path, requestLimits.urlCharacters)
+  const url = /^https:\/\//i.test(text) ? URL.parse(text) : null
+  if (!url) throw invalid(path, 'must be an address that begins with https://')
+  if (isOutsideInternet(url)) throw invalid(path, 'must be an address of the public internet')
+  return { url: text, field: fieldName(path) }
 }
 
 export function readList(value: unknown, path: FieldPath, maximumItems: number): unknown[] {

@@ -35,7 +35,11 @@ describe('images', () => {
   })
 
   it('takes addresses of the web', () => {
-    expect(readImageUrl('https://example.org/a.png', path)).toEqual({ kind: 'url', url: 'https://example.org/a.png' })
+    expect(readImageUrl('https://example.org/a.png', path)).toEqual({
+      kind: 'url',
+      url: 'https://example.org/a.png',
+      field: 'messages[0].content[1].image_url.url',
+    })
   })
 
   it.each([

@@ -1,7 +1,7 @@
 import { JsonText } from '../../platform/bodies/index.ts'
-import { lookUp, publicNetworks } from '../../platform/kernel/index.ts'
+import { lookUp } from '../../platform/kernel/index.ts'
 import type { MediaSource, PromptText } from '../providers/index.ts'
-import { type FieldPath, invalid, requestLimits } from './limits.ts'
+import { type FieldPath, fieldName, invalid, isOutsideInternet, requestLimits } from './limits.ts'
 
 /** Kinds of media that a request may have, with the types that some provider takes. */
 const acceptedTypes = {
@@ -58,10 +58,6 @@ export function readFileData(data: PromptText, path: FieldPath): MediaSource {
   return readBase64(sniff(data) ?? 'text/plain', data, path)
 }
 
-const publicInternet = publicNetworks()
-/** Names of the machine that resolves them (RFC 6761). */
-const ownName = /(^|\.)localhost\.?$/i
-
 /** An address of the web. Portico fetches it, through its guarded connector, only for providers that take bytes. */
 export function readWebAddress(url: PromptText, path: FieldPath): MediaSource {
   const text = typeof url === 'string' ? url : url.toString()
@@ -71,10 +67,9 @@ export function readWebAddress(url: PromptText, path: FieldPath): MediaSource {
   if (!parsed || (parsed.protocol !== 'https:' && parsed.protocol !== 'http:'))
     throw invalid(path, 'must be an address with https or http, or a data URL with base64')
   if (parsed.username !== '' || parsed.password !== '') throw invalid(path, 'must have no user name and no password')
-  // A provider in the operator's network would fetch it there. Names are judged where they are resolved.
-  if (ownName.test(parsed.hostname) || publicInternet.hostRefusal(parsed.hostname) !== undefined)
+  if (isOutsideInternet(parsed))
     throw invalid(path, 'must be an address of the public internet; send the bytes instead')
-  return { kind: 'url', url: text }
+  return { kind: 'url', url: text, field: fieldName(path) }
 }
 
 /** Base64 data of a type. A type with a known signature must have it, so that every provider reads what the client has declared. */

@@ -4,7 +4,10 @@ import { isBlankText, joinTexts, type JsonText } from '../../platform/bodies/ind
 export type PromptText = string | JsonText
 
 /** Where the bytes of an image, a file or audio are. Base64 data stay as the client sent them. */
-export type MediaSource = { kind: 'base64'; mediaType: string; data: PromptText } | { kind: 'url'; url: string }
+export type MediaSource =
+  | { kind: 'base64'; mediaType: string; data: PromptText }
+  /** `field`: of the client's request, for errors. */
+  | { kind: 'url'; url: string; field?: string }
 
 /** The provider's cache may keep the prompt up to here; hosts without marks cache by themselves. */
 export interface CacheMark {

@@ -6,6 +6,8 @@ export interface HostedTool {
   kind: HostedToolKind
   type: string
   definition: Record<string, unknown>
+  /** To which the provider connects, with the field of the client's request. */
+  server?: { url: string; field: string }
 }
 
 /** What bounds the cost of hosted tools before the call. */

@@ -2,7 +2,7 @@ import type { PromptBody } from '../../../contract/gateway-v2-messages.ts'
 import type { HostedToolKind } from '../../../platform/kernel/index.ts'
 import type { HostedTool, HostedToolLimits } from '../../providers/index.ts'
 import { containersPerAnswer } from '../hosted-limits.ts'
-import { assertSecureAddress, type FieldPath, invalid, readName, readText, unsupported } from '../limits.ts'
+import { type FieldPath, invalid, readName, readServer, readText, unsupported } from '../limits.ts'
 
 type ToolBody = NonNullable<PromptBody['tools']>[number]
 
@@ -47,8 +47,12 @@ export function readHosted(
 ): ReadHosted | undefined {
   const hostedTools: HostedTool[] = []
   const uses: HostedToolLimits['uses'][number][] = []
-  const add = (kind: HostedToolKind, type: string, definition: Record<string, unknown>) =>
-    hostedTools.push({ family: 'anthropic', kind, type, definition })
+  const add = (
+    kind: HostedToolKind,
+    type: string,
+    definition: Record<string, unknown>,
+    server?: HostedTool['server'],
+  ) => hostedTools.push({ family: 'anthropic', kind, type, definition, ...(server && { server }) })
   for (const [index, tool] of tools.entries()) {
     const kind = tool.type && hostedKindOf(tool.type)
     if (!tool.type || !kind) continue
@@ -58,8 +62,7 @@ export function readHosted(
   }
   if (servers.length > maximumServers) throw invalid(['mcp_servers'], `must have at most ${maximumServers} entries`)
   for (const [index, server] of servers.entries()) {
-    assertServer(server, ['mcp_servers', index])
-    add('mcp', 'mcp', server)
+    add('mcp', 'mcp', server, readAddress(server, ['mcp_servers', index]))
   }
   if (hostedTools.length === 0) return undefined
   const unlimited = hostedTools.map(({ kind }) => kind).filter((kind) => kind === 'tool_search' || kind === 'mcp')
@@ -80,9 +83,9 @@ function limitUses(tool: ToolBody, path: FieldPath, adjusted: Set<string>): numb
 }
 
 /** The provider connects to the server, so it must be reachable from there. */
-function assertServer(server: Record<string, unknown>, path: FieldPath): void {
+function readAddress(server: Record<string, unknown>, path: FieldPath): HostedTool['server'] {
   const type = readText(server.type, [...path, 'type'])
   if (type !== 'url') throw unsupported([...path, 'type'], 'must be `url`')
   readName(server.name, [...path, 'name'])
-  assertSecureAddress(server.url, [...path, 'url'])
+  return readServer(server.url, [...path, 'url'])
 }

@@ -117,14 +117,14 @@ export function messagesRoutes(dependencies: MessagesDependencies): Routes {
         ),
         validatorCompiler: () => (value: unknown) => ({ value }),
       },
-      answerCall((call) => answerCount(call, dependencies.tokenCounts)),
+      answerCall((call) => answerCount(call, dependencies)),
     )
   }
 }
 
-async function answerCount(call: Call, tokenCounts: TokenCounts): Promise<void> {
+async function answerCount(call: Call, dependencies: MessagesDependencies): Promise<void> {
   const parsed = readHeaders(call.body as ReadCount, call)
   if (parsed.ignored.length > 0) call.header('x-ignored-params', headerList(parsed.ignored))
-  const tokens = await countFor(call, tokenCounts, parsed, (capability) => fieldOf(capability, parsed.request))
+  const tokens = await countFor(call, dependencies, parsed, (capability) => fieldOf(capability, parsed.request))
   call.sendJson(JSON.stringify({ input_tokens: tokens }))
 }

@@ -2,13 +2,13 @@ import type { HostedToolKind } from '../../../platform/kernel/index.ts'
 import type { HostedTool, ProviderRequest } from '../../providers/index.ts'
 import { limitsOfCalls, usualToolCalls } from '../hosted-limits.ts'
 import {
-  assertSecureAddress,
   type FieldPath,
   invalid,
   readChoice,
   readName,
   readObject,
   readOpaque,
+  readServer,
   unsupported,
 } from '../limits.ts'
 import { isPresent } from './parse-content.ts'
@@ -49,8 +49,7 @@ export function readHostedTool(tool: Record<string, unknown>, type: string, path
   for (const name of members) if (isPresent(tool[name])) definition[name] = tool[name]
   readOpaque(definition, path)
   if (kind === 'code_execution') assertNewContainer(tool.container, [...path, 'container'])
-  if (kind === 'mcp') assertServer(tool, path)
-  return { family: 'openai', kind, type, definition }
+  return { family: 'openai', kind, type, definition, ...(kind === 'mcp' && { server: readAddress(tool, path) }) }
 }
 
 /** The provider would run these tools, in a way whose cost or state is not bounded. */
@@ -77,9 +76,9 @@ function assertNewContainer(value: unknown, path: FieldPath): void {
 }
 
 /** The provider connects to the server, so it must be reachable from there. */
-function assertServer(tool: Record<string, unknown>, path: FieldPath): void {
+function readAddress(tool: Record<string, unknown>, path: FieldPath): NonNullable<HostedTool['server']> {
   readName(tool.server_label, [...path, 'server_label'])
-  assertSecureAddress(tool.server_url, [...path, 'server_url'])
+  return readServer(tool.server_url, [...path, 'server_url'])
 }
 
 /** Parts of an answer that a client can ask for. */

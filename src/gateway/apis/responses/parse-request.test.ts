@@ -51,9 +51,12 @@ describe('input', () => {
           source: { kind: 'base64', mediaType: 'image/png', data: png.slice(png.indexOf(',') + 1) },
           detail: 'low',
         },
-        { type: 'image', source: { kind: 'url', url: 'https://a.test/cat.png' } },
+        {
+          type: 'image',
+          source: { kind: 'url', url: 'https://a.test/cat.png', field: 'input[0].content[2].image_url' },
+        },
         { type: 'file', source: { kind: 'base64', mediaType: 'application/pdf', data: pdf }, name: 'a.pdf' },
-        { type: 'file', source: { kind: 'url', url: 'https://a.test/b.pdf' } },
+        { type: 'file', source: { kind: 'url', url: 'https://a.test/b.pdf', field: 'input[0].content[4].file_url' } },
         { type: 'audio', source: { kind: 'base64', mediaType: 'audio/wav', data: wav } },
       ],
     })

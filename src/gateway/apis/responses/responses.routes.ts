@@ -63,7 +63,7 @@ export function responsesRoutes({
   const described = describeRoutes('organisation', 'Gateway, version 2')
   const countInput = async (call: Call) => {
     const parsed = call.body as ReadResponses
-    if (parsed.model !== '') return countFor(call, tokenCounts, parsed, fieldOf)
+    if (parsed.model !== '') return countFor(call, { tokenCounts, names: dependencies.names }, parsed, fieldOf)
     call.header('x-portico-counted-by', 'portico')
     return (await countPrompt(parsed.request, tokens, call.organisation.id)) ?? parsed.promptEstimate.estimate
   }
