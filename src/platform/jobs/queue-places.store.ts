@@ -16,7 +16,7 @@ const newestShare = 0.2
  * Index entries that are read to place the jobs of one Space and kind. A job so far behind that more would be needed has no place: it
  * would change faster than it is read.
  */
-const maximumEntries = 10_000
+const maximumEntries = 4_000
 
 /**
  * The places of waiting jobs by key, in the order in which the queue takes them: organisations in turns, within one its Spaces in turns. Jobs
