@@ -83,7 +83,7 @@ export type PdfReader = Awaited<ReturnType<typeof createPdfReader>>
 
 /** Loads PDFium once per process: about 20 ms. */
 export async function createPdfReader() {
-  const pdfium = (await PDFiumModule({})) as unknown as Pdfium
+  const pdfium = withDirectCalls((await PDFiumModule({})) as unknown as Pdfium & DirectFunctions)
   pdfium._PDFium_Init?.()
   const scratch = pdfium._malloc(scratchBytes)
 
@@ -113,6 +113,24 @@ export async function createPdfReader() {
       }
     },
   }
+}
+
+/** The functions of the WebAssembly module, without the underscore before their names. */
+interface DirectFunctions {
+  wasmExports: Readonly<Record<string, unknown>>
+}
+
+/**
+ * The package wraps each function in checks for its developers, which take longer than most calls: a page has thousands of letters, and
+ * several calls for each.
+ */
+function withDirectCalls(module: Pdfium & DirectFunctions): Pdfium {
+  const functions = module as unknown as Record<string, unknown>
+  for (const [name, direct] of Object.entries(module.wasmExports)) {
+    const wrapped = `_${name}`
+    if (typeof direct === 'function' && typeof functions[wrapped] === 'function') functions[wrapped] = direct
+  }
+  return module
 }
 
 const scratchBytes = 2048

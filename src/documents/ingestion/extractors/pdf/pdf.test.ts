@@ -209,3 +209,34 @@ describe('pdf', () => {
     })
   })
 })
+
+/** Adobe's collections of glyphs and their character maps are part of PDFium. */
+test.each([
+  ['a predefined character map', '90ms-RKSJ-H', '938c8b9e82cd93fa967b82cc8ef1937382c582b7', '東京は日本の首都です'],
+  ['glyphs of a collection', 'Identity-H', '0430043104330B58', 'МНП鐸'],
+])('reads a font without a Unicode map that names %s', async (_, encoding, codes, text) => {
+  const { texts } = await readBlocks(
+    'pdf',
+    buildPdf([
+      { dictionary: '<< /Type /Catalog /Pages 2 0 R >>' },
+      { dictionary: '<< /Type /Pages /Kids [3 0 R] /Count 1 >>' },
+      {
+        dictionary:
+          '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 5 0 R /Resources << /Font << /F1 4 0 R >> >> >>',
+      },
+      {
+        dictionary: `<< /Type /Font /Subtype /Type0 /BaseFont /HeiseiMin-W3 /Encoding /${encoding} /DescendantFonts [6 0 R] >>`,
+      },
+      { dictionary: '<< >>', stream: `BT /F1 20 Tf 72 700 Td <${codes}> Tj ET` },
+      {
+        dictionary:
+          '<< /Type /Font /Subtype /CIDFontType0 /BaseFont /HeiseiMin-W3 /CIDSystemInfo << /Registry (Adobe) /Ordering (Japan1) /Supplement 2 >> /FontDescriptor 7 0 R >>',
+      },
+      {
+        dictionary:
+          '<< /Type /FontDescriptor /FontName /HeiseiMin-W3 /Flags 6 /FontBBox [0 -200 1000 900] /ItalicAngle 0 /Ascent 800 /Descent -200 /CapHeight 700 /StemV 80 >>',
+      },
+    ]),
+  )
+  expect(texts).toEqual([text])
+})
