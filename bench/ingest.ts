@@ -34,6 +34,8 @@ interface Sample {
 /** What one reader did with a set of files. */
 interface Outcome {
   milliseconds: number
+  /** Of all processes, that of the program's start included where each file has its own. */
+  processorMs: number
   peakMebibytes: number
   texts: string[]
 }
@@ -114,19 +116,20 @@ async function compare(title: string, samples: Sample[], wanted: string[]) {
       const figure = { case: title, round, subject: titles[name]!, reference }
       figureWriter(options.json)({ ...figure, quantity: 'ms', value: outcome.milliseconds, better: 'lower' })
       const former = best.get(name)
-      if (!former || outcome.milliseconds < former.milliseconds) best.set(name, outcome)
+      if (!former || outcome.processorMs < former.processorMs) best.set(name, outcome)
     }
   }
   const pages = best.get('portico')!.texts.reduce((sum, text) => sum + text.split('\f').length, 0)
-  const reference = best.get(program)?.milliseconds
+  const reference = best.get(program)?.processorMs
   console.table(
     Object.fromEntries(
-      [...best].map(([name, { milliseconds, peakMebibytes, texts }]) => [
+      [...best].map(([name, { milliseconds, processorMs, peakMebibytes, texts }]) => [
         titles[name],
         {
-          'pages/s': Math.round((pages / milliseconds) * 1000),
+          'pages/s of a core': Math.round((pages / processorMs) * 1000),
           ms: Math.round(milliseconds),
-          [`times ${program}`]: reference ? Number((milliseconds / reference).toFixed(2)) : null,
+          'processor ms': Math.round(processorMs),
+          [`times ${program}`]: reference ? Number((processorMs / reference).toFixed(2)) : null,
           'peak MiB': Math.round(peakMebibytes),
           'word recall': meanRecall(samples, texts),
         },
@@ -169,6 +172,7 @@ function loadSamples(folder: string, wanted: DocumentFormat): Sample[] {
 async function readWithProgram(files: string[], commandOf: (file: string) => string[]): Promise<Outcome> {
   const texts: string[] = []
   let peakMebibytes = 0
+  const before = processorMsOf('self')
   const startedAt = performance.now()
   for (const file of files) {
     const [program, ...words] = commandOf(file) as [string, ...string[]]
@@ -179,7 +183,8 @@ async function readWithProgram(files: string[], commandOf: (file: string) => str
     clearInterval(watch)
     texts.push(text.replace(/\f$/, ''))
   }
-  return { milliseconds: performance.now() - startedAt, peakMebibytes, texts }
+  const processorMs = processorMsOf('self') - before
+  return { milliseconds: performance.now() - startedAt, processorMs, peakMebibytes, texts }
 }
 
 /** A warm pool, as in the service; the peak is that of the extraction process plus what this process grew by. */
@@ -194,6 +199,7 @@ async function readWithPortico(files: string[]): Promise<Outcome> {
   const [pid] = pool.processIds()
   const texts: string[] = []
   const restingMebibytes = process.memoryUsage.rss() / 1024 ** 2
+  const before = processorMsOf('self') + processorMsOf(pid)
   const startedAt = performance.now()
   for (const file of files) {
     const { size } = await stat(file)
@@ -207,9 +213,10 @@ async function readWithPortico(files: string[]): Promise<Outcome> {
     texts.push(Array.from(pages, (page) => page ?? '').join('\f'))
   }
   const milliseconds = performance.now() - startedAt
+  const processorMs = processorMsOf('self') + processorMsOf(pid) - before
   const peakMebibytes = peakOf(pid) + Math.max(0, process.resourceUsage().maxRSS / 1024 - restingMebibytes)
   await pool.close()
-  return { milliseconds, peakMebibytes, texts }
+  return { milliseconds, processorMs, peakMebibytes, texts }
 }
 
 /** What LangChain's pdf loader does (pdf.js, a document per page), then its splitter with its usual sizes. */
@@ -219,6 +226,7 @@ async function readWithLoader(files: string[]): Promise<Outcome> {
   const assets = path.dirname(fileURLToPath(import.meta.resolve('pdfjs-dist/package.json')))
   const splitter = new RecursiveCharacterTextSplitter({ chunkSize: 1000, chunkOverlap: 120 })
   const texts: string[] = []
+  const before = processorMsOf('self')
   const startedAt = performance.now()
   for (const file of files) {
     const task = pdfjs.getDocument({
@@ -244,8 +252,19 @@ async function readWithLoader(files: string[]): Promise<Outcome> {
   }
   return {
     milliseconds: performance.now() - startedAt,
+    processorMs: processorMsOf('self') - before,
     peakMebibytes: process.resourceUsage().maxRSS / 1024,
     texts,
+  }
+}
+
+/** Processor time of a process and of its children that have ended, where the system reports it (Linux). A tick has 10 ms. */
+function processorMsOf(pid: number | 'self' | undefined): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
+    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * 10
+  } catch {
+    return 0
   }
 }
 
