@@ -31,10 +31,11 @@ const onceOnly = [
   'test/acceptance/space-chat-streams.test.ts',
   'test/acceptance/space-chat-tools.test.ts',
   'test/acceptance/space-chat-model.test.ts',
-  // Which passages a provider's reranker chooses; files in a bucket; signals of npm.
+  // Which passages a provider's reranker chooses; files in a bucket; signals of npm; faults of the data folder.
   'test/acceptance/reranking.test.ts',
   'test/acceptance/documents-s3.test.ts',
   'test/acceptance/start-stop.test.ts',
+  'test/acceptance/start-disk-faults.test.ts',
   // Byte ranges of files, and windows of a text; files of questions.
   'test/acceptance/document-viewer.test.ts',
   'test/acceptance/golden-import.test.ts',
