@@ -78,6 +78,8 @@ export interface PreparedAnswer {
   attributes: boolean
   /** The model is able to rewrite questions. */
   canRewrite: boolean
+  /** The built-in offline model: its searches add synonyms to the question. */
+  onlyQuotes: boolean
   window: ContextWindow
   system: string
   /** The model may call tools: the request asks for the agentic workflow, and the model accepts tools. */

@@ -39,7 +39,8 @@ export async function prepareAnswer(dependencies: AnswerDependencies, call: Answ
   }
   const canRewrite = limits.followsInstructions && limits.contextTokens >= minimumContextTokens
   const attributes = settings.attribution === 'auto' && limits.followsInstructions
-  return { model, whenExhausted, attributes, canRewrite, window, system, hasTools, earlier }
+  const onlyQuotes = !limits.followsInstructions
+  return { model, whenExhausted, attributes, canRewrite, onlyQuotes, window, system, hasTools, earlier }
 }
 
 /** A refusal has no entry in the ledger, so it is counted apart. */

@@ -1,5 +1,5 @@
 /** What kind of words answer a question. */
-export type AnswerType = 'date' | 'number' | 'person' | 'place' | 'reason' | 'other'
+export type AnswerType = 'date' | 'number' | 'person' | 'place' | 'reason' | 'steps' | 'choice' | 'other'
 
 /** Words of scripts with spaces, separated by `|`, match as whole words; the others anywhere. */
 function anyOf(words: string, spaceless: string): string {
@@ -42,6 +42,16 @@ const questionWords: [AnswerType, RegExp][] = (
         'où|dónde|dove|onde|waar|где|nerede|đâu|(?:thành phố|nước|quốc gia) nào|أين',
       '哪里|哪裡|哪儿|何处|哪个(?:城市|国家|地方)|哪座|どこ|कहाँ|कहां|ที่ไหน|ที่ใด|ประเทศใด|เมืองใด',
     ],
+    [
+      'steps',
+      'how (?:do|can|could|should|would|to)|how(?=\\?)|wie (?:kann|können|muss|soll|sollte|mache|ändere|lösche|bekomme|geht|komme|melde|richte)|comment|cómo|come (?:posso|si|faccio)|como|hoe (?:kan|moet)|как',
+      '怎么|怎麼|如何|どうやって|どうすれば',
+    ],
+    [
+      'choice',
+      '^(?:can|could|may|must|do|does|did|is|are|was|were|will|would|should|has|have|kann|können|darf|dürfen|muss|müssen|ist|sind|gibt|wird|hat|haben|est-ce|puis-je|puedo|posso)',
+      '吗|嗎|ですか|ますか',
+    ],
   ] as const
 ).map(([type, words, spaceless]) => [type, new RegExp(anyOf(words, spaceless), 'u')])
 
@@ -75,6 +85,21 @@ const candidates: Record<Exclude<AnswerType, 'other'>, RegExp> = {
     String.raw`(?<![\p{L}\p{N}])(?:in|at|near|from|to|bei|aus|nach|à|en|ở|tại|từ) (?:(?:the|der|den) )?${capitalised}|(?:في|位于|在|于|ที่|ใน) ?[\p{L}\p{M}]{2}`,
     'gu',
   ),
+  steps: new RegExp(
+    anyOf(
+      '(?:click|go to|open|select|choose|enter|navigate|visit|press|tap|type|copy|paste|install|run|log in|sign in|contact|ask|send|use|set|turn|toggle|follow|call|fill|add|create|remove|delete|you can|you need to|you have to|make sure)|' +
+        'klicken|wählen|öffnen|geben sie|melden|senden|rufen|wenden|können sie|müssen sie|cliquez|sélectionnez|ouvrez|vous pouvez|haga clic|seleccione|puede|puedes|fare clic|selezionare|klik|kies|нажмите|выберите|откройте',
+      '点击|选择|打开|クリック|選択',
+    ),
+    'giu',
+  ),
+  choice: new RegExp(
+    anyOf(
+      "yes|no|not|never|only|can|cannot|can['’]t|may|must|allowed|possible|available|required|optional|included|\\p{L}+n['’]t|ja|nein|nicht|kein\\p{L}*|nur|kann|können|darf|dürfen|muss|müssen|möglich|erlaubt|oui|non|pas|peut|pouvez|sí|no|puede|può|non",
+      '是|不|可以|能|できます|ません',
+    ),
+    'giu',
+  ),
   reason: new RegExp(
     anyOf(
       'because|since|due to|so that|in order to|as a result|reasons?|weil|da|denn|wegen|aufgrund|damit|um|grund|parce|car|afin|porque|debido|perché|poiché|vì|do|bởi|để|nhờ|' +
@@ -85,6 +110,9 @@ const candidates: Record<Exclude<AnswerType, 'other'>, RegExp> = {
   ),
 }
 
+/** Kinds whose words state no fact: the question may have them too. */
+const formTypes: ReadonlySet<AnswerType> = new Set(['reason', 'steps', 'choice'])
+
 /** Longest sentence that is searched, UTF-16 units. */
 const maximumSentenceUnits = 1_000
 
@@ -92,7 +120,7 @@ const maximumSentenceUnits = 1_000
 export function hasCandidate(text: string, type: AnswerType, question: string): boolean | null {
   if (type === 'other') return null
   for (const [found] of text.slice(0, maximumSentenceUnits).matchAll(candidates[type])) {
-    if (type === 'reason' || !question.includes(found)) return true
+    if (formTypes.has(type) || !question.includes(found)) return true
   }
   return false
 }

@@ -1,6 +1,8 @@
 import { refersBack } from './back-references.ts'
-import { isListItem, readLayout, type SentenceLayout } from './sentence-layout.ts'
-import type { QuestionEvidence, ReadPassage, ReadSentence } from './read-passages.ts'
+import { quoteRows } from './quote-rows.ts'
+import type { Matched, QuestionEvidence, ReadPassage, ReadSentence } from './read-passages.ts'
+import { readLayout, type SentenceLayout } from './sentence-layout.ts'
+import { hasStop, isListItem } from './text-lines.ts'
 
 /** What one quote of an answer holds: a sentence of a passage, and a neighbour where it needs one. */
 export interface RankedSentence {
@@ -10,32 +12,37 @@ export interface RankedSentence {
   text: string
 }
 
-/** Quotes in one answer: enough for a fact and its context. */
-const maximumQuotes = 4
+/** Quotes in one answer, and of one passage: enough for a fact and its context. */
+const maximumQuotes = 5
+const maximumQuotesOfPassage = 4
 /** A sentence with a lower share of the best score is omitted. */
-const worthwhileShare = 0.6
-/** Longest quote with a neighbour, UTF-16 units. */
-const maximumQuoteUnits = 400
+const worthwhileShare = 0.2
+/** Longest quote with neighbours, UTF-16 units: two to four sentences. */
+const maximumQuoteUnits = 600
+/** A sentence with this share of the question needs no neighbour, unless it refers to one or the next one has the expected kind of answer. */
+const completeShare = 0.8
+/** Sentences before the best one that are quoted with it: an answer often needs its paragraph's beginning. */
+const sentencesBefore = 2
 
 /*
- * The weights below were compared on the questions of three languages (German, Vietnamese, Chinese) in a few round
- * steps, none held back. Neighbouring values change the result by less than a point.
+ * The weights below were compared in round steps on one half of the questions of `handbooks` and of `answerability`, and on 49 questions
+ * about the pages in `docs`. Neighbouring values change the result by a point or two.
  */
 /** Long sentences contain more words by chance; larger values damp them less. */
-const lengthDamping = 8
+const lengthDamping = 5
 /** Weight of the question's words in the whole passage. */
-const passageWeight = 0.3
+const passageWeight = 0.05
 /** Added where the sentence has words of the expected kind (a date, a name), subtracted where it lacks them; share of the question. */
-const candidateWeight = 0.1
+const candidateWeight = 0.05
 /** Subtracted for each rank of the passage in the search, for the first ranks; share of the question. */
-const rankWeight = 0.03
+const rankWeight = 0.01
 const countedRanks = 10
-
-/** A sentence with this share of what all passages have of the question needs no neighbour that only follows it. */
-const completeShare = 0.8
 /** Weight of the question's words in the heading above a sentence, and how much of it the next sentence keeps. */
-const headingWeight = 0.8
-const headingFade = 0.9
+const headingWeight = 0.6
+const headingFade = 0.97
+/** Weight of the question's words in the next sentence, and in title and headings of the passage. */
+const neighbourWeight = 0.15
+const headWeight = 0.1
 
 interface Scored {
   passage: ReadPassage
@@ -45,58 +52,96 @@ interface Scored {
 }
 
 /**
- * The sentences that most likely answer, best first: shared words by rarity, in the sentence, in its heading and in its passage, the expected kind
- * of answer, and the passage's rank. Headings and questions are not quoted. Neighbours are added where the sentence refers back to
- * them, or continues in a list, or where it has not all that the passages have of the question. Empty if no word is shared.
+ * The sentences that most likely answer, best first: shared words and synonyms by rarity, in the sentence, next to it, in its heading, its
+ * title and its passage, the expected kind of answer, and the passage's rank. Headings and questions are not quoted. Neighbours are added where
+ * the sentence refers back to them, or continues in a list, or where it has not all that the passages have of the question. Rows of a table
+ * are quoted with the names of their cells. Empty if no word is shared.
  */
 export function rankSentences(evidence: QuestionEvidence): RankedSentence[] {
   const scored = scoreSentences(evidence)
   const best = scored[0]?.score ?? 0
-  const completeWeight =
-    completeShare * weightOf(new Set(evidence.passages.flatMap(({ words }) => [...words])), evidence.weights)
+  const completeWeight = completeShare * weightOf(evidence.question.words.keys(), evidence.weights)
   const quotes: RankedSentence[] = []
   const used = new Set<ReadSentence>()
   const texts = new Set<string>()
   for (const { passage, layout, sentence, score } of scored) {
     if (quotes.length === maximumQuotes || score < best * worthwhileShare) break
     if (used.has(sentence) || texts.has(sentence.text)) continue
+    if (quotes.filter(({ id }) => id === passage.id).length === maximumQuotesOfPassage) continue
+    if (sentence.row) {
+      const { rows, text } = quoteRows(passage, sentence.row, maximumQuoteUnits)
+      for (const row of rows) used.add(row)
+      if (!texts.has(text)) quotes.push({ id: passage.id, text })
+      texts.add(text)
+      continue
+    }
     const quoted = withNeighbours(passage, layout, sentence, {
-      used,
+      isQuoted: (one) => used.has(one) || texts.has(one.text),
       isComplete: weightOf(sentence.words, evidence.weights) >= completeWeight,
     })
     for (const part of quoted) {
       used.add(part)
       texts.add(part.text)
     }
-    quotes.push({ id: passage.id, text: quoted.map(({ text }) => text).join(' ') })
+    quotes.push({ id: passage.id, text: joinQuoted(quoted) })
   }
   return quotes
 }
 
-function scoreSentences({ question, passages, weights }: QuestionEvidence): Scored[] {
+function scoreSentences(evidence: QuestionEvidence): Scored[] {
+  const { question, passages, weights } = evidence
   const total = weightOf(question.words.keys(), weights)
   const scored: Scored[] = []
   for (const [rank, passage] of passages.entries()) {
     const layout = readLayout(passage.sentences)
+    const { sentences, head } = passage
     const ofPassage =
-      passageWeight * weightOf(passage.words, weights) - rankWeight * total * Math.min(rank, countedRanks)
-    for (const sentence of passage.sentences) {
+      passageWeight * matchedWeight(evidence, passage) - rankWeight * total * Math.min(rank, countedRanks)
+    for (const sentence of sentences) {
       const { isQuotable, heading } = layout[sentence.index]!
-      if (!isQuotable || (sentence.words.size === 0 && (heading === null || heading.words.size === 0))) continue
-      const own = weightOf(sentence.words, weights) / (1 + Math.log1p(sentence.length) / lengthDamping)
+      if (!isQuotable) continue
+      const seen: Matched[] = [sentence]
+      const add = (matched: Matched | undefined) => {
+        if (matched === undefined) return 0
+        const weight = matchedWeight(evidence, matched, seen)
+        seen.push(matched)
+        return weight
+      }
+      const own = matchedWeight(evidence, sentence) / (1 + Math.log1p(sentence.length) / lengthDamping)
+      let around = 0
+      for (const cell of sentence.row?.header ?? []) around += headingWeight * add(cell)
+      if (heading) around += headingWeight * headingFade ** (sentence.index - heading.index - 1) * add(heading)
+      else if (passage.headings) around += headingWeight * headingFade ** sentence.index * add(passage.headings)
+      if (own + around === 0) continue
+      const following = sentences[sentence.index + 1]
+      const isContinuing = !sentence.row && following && !following.row && layout[following.index]!.heading === heading
+      if (isContinuing && layout[following.index]!.isQuotable) around += neighbourWeight * add(following)
+      around += headWeight * add(head)
       const sign = sentence.hasCandidate === null ? 0 : sentence.hasCandidate ? 1 : -1
-      const score = own + ofHeading(sentence, heading, weights) + ofPassage + sign * candidateWeight * total
+      const score = own + around + ofPassage + sign * candidateWeight * total
       scored.push({ passage, layout, sentence, score })
     }
   }
   return scored.sort((left, right) => right.score - left.score)
 }
 
-/** What the heading has of the question beyond the sentence. */
-function ofHeading(sentence: ReadSentence, heading: ReadSentence | null, weights: ReadonlyMap<string, number>): number {
-  if (heading === null) return 0
-  const added = [...heading.words].filter((word) => !sentence.words.has(word))
-  return headingWeight * headingFade ** (sentence.index - heading.index - 1) * weightOf(added, weights)
+/** Lines without a stop are apart from the next ones. */
+function joinQuoted(sentences: readonly ReadSentence[]): string {
+  return sentences.map(({ text }, at) => (at === sentences.length - 1 || hasStop(text) ? text : `${text};`)).join(' ')
+}
+
+/** The weight of what a text has of the question beyond what `known` has. */
+function matchedWeight(
+  { weights, relatedWeights }: QuestionEvidence,
+  matched: Matched,
+  known: readonly Matched[] = [],
+) {
+  let sum = 0
+  for (const word of matched.words) if (!known.some(({ words }) => words.has(word))) sum += weights.get(word) ?? 0
+  for (const word of matched.related) {
+    if (!known.some(({ words, related }) => words.has(word) || related.has(word))) sum += relatedWeights.get(word) ?? 0
+  }
+  return sum
 }
 
 export function weightOf(words: Iterable<string>, weights: ReadonlyMap<string, number>): number {
@@ -106,24 +151,26 @@ export function weightOf(words: Iterable<string>, weights: ReadonlyMap<string, n
 }
 
 /**
- * The sentence, the one before it where it refers back, and what follows below the same heading, as far as it fits: an answer continues more
- * often than it ends with its first sentence.
+ * The sentence, those before it, and what follows below the same heading, as far as it fits: an answer continues more often than it ends with
+ * its first sentence.
  */
 function withNeighbours(
   { sentences }: ReadPassage,
   layout: readonly SentenceLayout[],
   sentence: ReadSentence,
-  { used, isComplete }: { used: ReadonlySet<ReadSentence>; isComplete: boolean },
+  { isQuoted, isComplete }: { isQuoted: (sentence: ReadSentence) => boolean; isComplete: boolean },
 ): ReadSentence[] {
   const quoted = [sentence]
   let units = sentence.text.length
   const isFitting = (neighbour: ReadSentence | undefined): neighbour is ReadSentence =>
     neighbour !== undefined &&
-    !used.has(neighbour) &&
+    !isQuoted(neighbour) &&
+    neighbour.row === null &&
     layout[neighbour.index]!.isQuotable &&
     layout[neighbour.index]!.heading === layout[sentence.index]!.heading &&
     units + neighbour.text.length < maximumQuoteUnits
-  const isContinued = (from: ReadSentence) => isListItem(from.text) || refersBack(from.text)
+  const isContinued = (from: ReadSentence) =>
+    isListItem(from.text) || refersBack(from.text) || (!isComplete && sentence.index - from.index < sentencesBefore)
   for (let first = sentence; isContinued(first);) {
     const previous = sentences[first.index - 1]
     if (!isFitting(previous)) break

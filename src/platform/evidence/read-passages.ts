@@ -1,6 +1,9 @@
 import { createTimeSlices } from '../kernel/index.ts'
 import { type Language, splitSentences } from '../language/index.ts'
 import { type AnswerType, answerTypeOf, hasCandidate } from './answer-type.ts'
+import { relatedForms } from './related-forms.ts'
+import { joinWrappedLines } from './text-lines.ts'
+import { splitTables, type TableRow } from './table-rows.ts'
 import { comparedWords, latinLanguageOf, topicWords, weightOfForm } from './words.ts'
 
 /** Longest quoted sentence, UTF-16 units; a table or list without full stops is one sentence. */
@@ -12,27 +15,46 @@ export interface ReadQuestion {
   type: AnswerType
   /** Compared words that carry a topic, with their weight before rarity. */
   words: ReadonlyMap<string, number>
+  /** For each form with the same meaning as some of them: those. */
+  related: ReadonlyMap<string, readonly string[]>
 }
 
-export interface ReadSentence {
+/** What a text has of the words of a question. */
+export interface Matched {
+  /** The wanted words in it. */
+  words: ReadonlySet<string>
+  /** The wanted words that it has only as another word with the same meaning. */
+  related: ReadonlySet<string>
+}
+
+export interface ReadSentence extends Matched {
   text: string
   /** Its place in the passage's sentences. */
   index: number
-  /** The wanted words in it. */
-  words: ReadonlySet<string>
   /** All its words. */
   length: number
   /** Whether it has words of the expected kind; null where the question expects none. */
   hasCandidate: boolean | null
+  /** Of a row of a table. */
+  row: ReadRow | null
 }
 
-export interface ReadPassage {
+export interface ReadRow extends TableRow {
+  /** What each cell has of the question. */
+  matched: readonly Matched[]
+  /** The same for each cell of the header. One array for all rows of a table. */
+  header: readonly Matched[]
+}
+
+export interface ReadPassage extends Matched {
   id: number
   /** Compared words of its title. */
   title: ReadonlySet<string>
+  /** What title and headings have of the question. */
+  head: Matched
+  /** What the headings above it have, if there are any. */
+  headings: Matched | null
   sentences: ReadSentence[]
-  /** The wanted words in all its sentences. */
-  words: ReadonlySet<string>
 }
 
 /** What passages share with a question. */
@@ -41,12 +63,16 @@ export interface QuestionEvidence {
   passages: ReadPassage[]
   /** Rarity of each wanted word, also of those that no passage has: natural logarithm, above 0. */
   weights: ReadonlyMap<string, number>
+  /** The same for words that a sentence has only as another word: as rare as all words of that meaning. */
+  relatedWeights: ReadonlyMap<string, number>
 }
 
 export interface GivenPassage {
   id: number
   /** The document's title or name; absent where it names nothing. */
   title?: string
+  /** The headings above it, as text. */
+  headings?: string
   text: string
 }
 
@@ -54,7 +80,7 @@ export function readQuestion(text: string): ReadQuestion {
   const language = latinLanguageOf(text)
   const topics = topicWords(text, language)
   const words = new Map(topics.map((word) => [word, weightOfForm(word, language)]))
-  return { text, language, type: answerTypeOf(text), words }
+  return { text, language, type: answerTypeOf(text), words, related: relatedForms(words.keys(), language) }
 }
 
 export interface ReadOptions {
@@ -77,13 +103,23 @@ export async function readPassages(
   for (const passage of given) passages.push(await readPassage(reader, passage))
   const sentences = passages.flatMap((passage) => passage.sentences)
   const counts = new Map<string, number>()
-  for (const { words } of sentences) for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
-  const weights = new Map<string, number>()
-  for (const [word, base] of question.words) {
-    const known = rarity?.(word) ?? Math.log(1 + sentences.length / ((counts.get(word) ?? 0) + unseenCount))
-    weights.set(word, known * base)
+  const relatedCounts = new Map<string, number>()
+  for (const { words, related } of sentences) {
+    for (const word of words) count(counts, word)
+    for (const word of related) count(relatedCounts, word)
   }
-  return { question, passages, weights }
+  const weights = new Map<string, number>()
+  const relatedWeights = new Map<string, number>()
+  for (const [word, base] of question.words) {
+    const direct = (counts.get(word) ?? 0) + unseenCount
+    weights.set(word, (rarity?.(word) ?? Math.log(1 + sentences.length / direct)) * base)
+    relatedWeights.set(word, Math.log(1 + sentences.length / (direct + (relatedCounts.get(word) ?? 0))) * base)
+  }
+  return { question, passages, weights, relatedWeights }
+}
+
+function count(counts: Map<string, number>, word: string) {
+  counts.set(word, (counts.get(word) ?? 0) + 1)
 }
 
 /** Keeps the rarity of a word that no sentence has finite. */
@@ -96,36 +132,60 @@ interface SentenceReader {
   slice: () => Promise<void> | void
 }
 
-async function readPassage(reader: SentenceReader, { id, title = '', text }: GivenPassage): Promise<ReadPassage> {
-  const { question } = reader
-  const words = new Set<string>()
+async function readPassage(
+  reader: SentenceReader,
+  { id, title = '', headings = '', text }: GivenPassage,
+): Promise<ReadPassage> {
   const sentences: ReadSentence[] = []
-  for (const { text: whole } of splitSentences(text)) {
-    const pause = reader.slice()
-    if (pause) await pause
-    const sentence = readSentence(reader, whole, sentences.length)
-    sentences.push(sentence)
-    for (const word of sentence.words) words.add(word)
+  for (const part of splitTables(joinWrappedLines(text))) {
+    const header = part.header.map((cell) => matchWords(reader, cell))
+    for (const row of part.rows) {
+      const pause = reader.slice()
+      if (pause) await pause
+      sentences.push(readSentence(reader, row.text, sentences.length, { ...row, header, matched: [] }))
+    }
+    for (const { text: whole } of splitSentences(part.text)) {
+      const pause = reader.slice()
+      if (pause) await pause
+      sentences.push(readSentence(reader, whole, sentences.length, null))
+    }
   }
+  const { question } = reader
+  const path = wellFormedStart(headings, maximumSentenceUnits)
+  const shortTitle = wellFormedStart(title, maximumSentenceUnits)
   return {
     id,
-    title: new Set(topicWords(wellFormedStart(title, maximumSentenceUnits), question.language)),
+    title: new Set(topicWords(shortTitle, question.language)),
+    head: matchWords(reader, `${shortTitle} ${path}`),
+    headings: path === '' ? null : matchWords(reader, path),
     sentences,
-    words,
+    ...joinMatched(sentences),
   }
 }
 
 /** A passage in another language shares names and numbers only: its own stemming is of no use. */
-function readSentence({ question, known }: SentenceReader, whole: string, index: number): ReadSentence {
+function readSentence(reader: SentenceReader, whole: string, index: number, row: ReadRow | null): ReadSentence {
   const text = wellFormedStart(whole, maximumSentenceUnits)
-  const read = comparedWords(text, question.language, known)
+  const matched = row?.cells.map((cell) => matchWords(reader, wellFormedStart(cell, maximumSentenceUnits)))
   return {
     text,
     index,
-    words: new Set(read.filter((word) => question.words.has(word))),
-    length: read.length,
-    hasCandidate: hasCandidate(text, question.type, question.text),
+    ...matchWords(reader, text),
+    hasCandidate: hasCandidate(text, reader.question.type, reader.question.text),
+    row: row && matched ? { ...row, matched } : null,
   }
+}
+
+function matchWords({ question, known }: SentenceReader, text: string): Matched & { length: number } {
+  const read = comparedWords(text, question.language, known)
+  const words = new Set(read.filter((word) => question.words.has(word)))
+  const related = read.flatMap((word) => question.related.get(word) ?? [])
+  return { words, related: new Set(related.filter((word) => !words.has(word))), length: read.length }
+}
+
+function joinMatched(parts: readonly Matched[]): Matched {
+  const words = new Set(parts.flatMap((part) => [...part.words]))
+  return { words, related: new Set(parts.flatMap(({ related }) => [...related].filter((word) => !words.has(word)))) }
 }
 
 /** The first units of a text, without splitting a surrogate pair. */

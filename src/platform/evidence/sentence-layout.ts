@@ -1,4 +1,5 @@
 import type { ReadSentence } from './read-passages.ts'
+import { hasStop, isListItem } from './text-lines.ts'
 
 /** What a sentence of a passage is for its reader. */
 export interface SentenceLayout {
@@ -16,7 +17,6 @@ const maximumQuestionUnits = 200
 /** Lines below a heading among which its text begins. */
 const maximumHeadings = 3
 
-const terminal = /[.!:;,…。！？｡।؟۔][”"'’)\]*_]{0,4}$/u
 const question = /[?？؟][”"'’)\]*_]{0,4}$/u
 /** Tags and their attributes, imports, directives, fields of a head such as `description:`, and lines of JSON. */
 const markup =
@@ -36,9 +36,11 @@ export function withoutMarkup(text: string): string {
 /** The layout of each sentence, by its index. Linear in the sentences. */
 export function readLayout(sentences: readonly ReadSentence[]): SentenceLayout[] {
   let heading: ReadSentence | null = null
+  const isProse = sentences.filter(({ text }) => hasStop(text)).length * 2 >= sentences.length
   return sentences.map((sentence, index) => {
+    if (sentence.row) return { isQuotable: true, heading }
     const following = sentences.slice(index + 1, index + 1 + maximumHeadings).map(({ text }) => text)
-    if (isHeading(sentence.text, following)) {
+    if (isHeading(sentence.text, following, isProse)) {
       heading = sentence
       return { isQuotable: false, heading: null }
     }
@@ -46,17 +48,17 @@ export function readLayout(sentences: readonly ReadSentence[]): SentenceLayout[]
   })
 }
 
-export function isListItem(text: string): boolean {
-  return /^(?:[-*•–] |\d{1,3}[.)] )/.test(text)
-}
-
-/** A line without a stop is a heading only if text follows: lists, poems and languages without stops have only such lines. */
-function isHeading(text: string, following: readonly string[]): boolean {
+/**
+ * A line without a stop is a heading only if text follows, or if it is the last one of prose: lists, poems and languages without stops have only
+ * such lines.
+ */
+function isHeading(text: string, following: readonly string[], isProse: boolean): boolean {
   if (titleField.test(text)) return true
   if (question.test(text)) return text.length <= maximumQuestionUnits
   if (text.length > maximumHeadingUnits || isListItem(text) || text.includes(' | ')) return false
   if (/^#{1,6} /.test(text) || /^\*\*[^*]+\*\*$/.test(text)) return true
-  return !terminal.test(text) && following.some((next) => terminal.test(next) || isListItem(next))
+  if (hasStop(text)) return false
+  return following.length === 0 ? isProse : following.some((next) => hasStop(next) || isListItem(next))
 }
 
 function isMarkup(line: string): boolean {

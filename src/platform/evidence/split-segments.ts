@@ -47,10 +47,10 @@ export function splitSegments(text: string, hasHeader: boolean): { segments: Seg
   return { segments, headers }
 }
 
-const isTableRow = (line: string) => line.includes(cellSeparator)
+export const isTableRow = (line: string) => line.includes(cellSeparator)
 
 /** A header has words, dates and years, no figures alone in a cell. */
-function isHeader(line: string): boolean {
+export function isHeader(line: string): boolean {
   return line
     .split(cellSeparator)
     .every((cell) => /\p{L}/u.test(cell) || !/\d/.test(cell) || /^\D{0,9}(?:1[89]|20)\d\d\D{0,9}$/.test(cell))

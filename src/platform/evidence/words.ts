@@ -47,8 +47,26 @@ const syllable = /^[\p{L}\p{M}]+$/u
 const characterWeight = 0.3
 const syllableWeight = 0.5
 
+/** Words that nearly any question has. */
+const weakWords: Readonly<Record<Language, string>> = {
+  en:
+    'get got getting go goes going went gone make makes made making put take takes took give gives gave given want wants wanted need needs use uses used using know happen happens ' +
+    'happened do done thing things way ways lot much many still now already ever really actually just also anyway away back come comes let say tell see look like possible kind sort mean ' +
+    'means keep right off first last work works working allowed able please there somebody someone anyone everyone exactly long often count counts another',
+  de: 'bekomme bekommen gehen geht machen mache gibt geben nehmen will möchte brauche brauchen wissen passiert sache jetzt schon noch wirklich eigentlich auch einfach kommen sagen sehen möglich darf genau bitte jemand',
+}
+const weakForms = new Map<Language, ReadonlySet<string>>()
+const weakWeight = 0.5
+
+function isWeak(form: string, latin: Language): boolean {
+  const known = weakForms.get(latin) ?? new Set(comparedWords(weakWords[latin] ?? '', latin))
+  weakForms.set(latin, known)
+  return known.has(form)
+}
+
 /** The weight of a compared word before its rarity, 0..1. */
 export function weightOfForm(word: string, latin: Language): number {
+  if (isWeak(word, latin)) return weakWeight
   if (hanCharacter.test(word)) return characterWeight
   return latin === vietnamese && syllable.test(word) ? syllableWeight : 1
 }

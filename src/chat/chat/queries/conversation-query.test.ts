@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { composeQuery } from './conversation-query.ts'
+import { composeQuery, withSynonyms } from './conversation-query.ts'
 
 const signal = new AbortController().signal
 const user = (content: string) => ({ role: 'user' as const, content })
@@ -35,5 +35,14 @@ describe('the query of a conversation', () => {
     expect(await standalone(complete)).toBe(complete)
     const long = await composeQuery([user('x'.repeat(100_000)), user('And now?')], signal)
     expect(long.standalone!.length).toBeLessThan(10_000)
+  })
+
+  it('has synonyms for a model that cannot word it differently, with less weight', async () => {
+    const withOnes = async (content: string) => withSynonyms(await composeQuery([user(content)], signal))
+    const { text, context } = await withOnes('How do I erase my picture?')
+    expect(text).toBe('How do I erase my picture?')
+    expect(context).toEqual([{ text: expect.stringMatching(/\bdelete\b.*\bphoto\b/), weight: 0.8 }])
+    expect(await withOnes('Xylophone?')).toMatchObject({ context: [] })
+    expect((await withOnes('erase '.repeat(50_000))).context[0]!.text.length).toBeLessThan(200)
   })
 })

@@ -1,5 +1,6 @@
 import type { ChatRequest } from '../../../contract/chat.ts'
 import type { ContextText } from '../../../documents/retrieval/index.ts'
+import { synonymsIn } from '../../../platform/evidence/index.ts'
 import { removeMarkers } from '../citations/citation-rewriter.ts'
 import { isSelfContained } from './self-contained.ts'
 
@@ -21,6 +22,11 @@ type Turn = ChatRequest['messages'][number]
 const answerWeight = 0.2
 const questionWeight = 0.2
 const decay = 0.5
+/**
+ * Weight of synonyms. Chosen on one half of the questions of `handbooks`: the prompt has an answer for 97 % instead of 85 %. Where models search, whose
+ * questions have the words of the files more often, synonyms find less (recall@5 of mtrag-un 0.851 instead of 0.897).
+ */
+const synonymWeight = 0.8
 /** Earlier questions that are read: a fifth one would weigh 0.0125. */
 const maximumQuestions = 4
 /** Characters of an earlier turn that are read, half of them from its beginning and half from its end. */
@@ -36,6 +42,13 @@ export async function composeQuery(messages: readonly Turn[], signal: AbortSigna
   if (answer) context.push({ text: await removeMarkers(cut(answer.content), signal), weight: answerWeight })
   const text = messages.at(-1)!.content
   return { text, context, standalone: completeQuestion(text, questions[0]?.content) }
+}
+
+/** The query for a model that cannot word the question differently: with words that mean the same as those of the question. */
+export function withSynonyms(query: SearchQuery): SearchQuery {
+  const synonyms = synonymsIn(cut(query.text))
+  if (synonyms.length === 0) return query
+  return { ...query, context: [...query.context, { text: synonyms.join(' '), weight: synonymWeight }] }
 }
 
 /**

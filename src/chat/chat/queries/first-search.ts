@@ -4,7 +4,7 @@ import type { Passage } from '../../../documents/retrieval/index.ts'
 import type { AnswerRoom } from '../answer-room.ts'
 import type { AnswerCall, AnswerDependencies, PreparedAnswer } from '../port.ts'
 import { rerankPassages, searchSpace } from '../search-space.ts'
-import { composeQuery } from './conversation-query.ts'
+import { composeQuery, withSynonyms } from './conversation-query.ts'
 import { fuseByRank } from './fuse-by-rank.ts'
 import { isRewritten, type RewrittenQuestion, rewriteQuestion, type Rewriting } from './rewrite-question.ts'
 
@@ -33,7 +33,8 @@ export async function searchFirst(
   room: AnswerRoom,
 ): Promise<FirstSearch> {
   const { retrieval } = dependencies
-  const query = await composeQuery(call.messages, call.signal)
+  const composed = await composeQuery(call.messages, call.signal)
+  const query = prepared.onlyQuotes ? withSynonyms(composed) : composed
   const { queryRewriting } = call.space.settings
   // A rewritten question is the better one to rerank by, and one comparison is enough for all searches.
   const forReranking = retrieval.rerankSize > 0 && isRewritten({ ...call, queryRewriting }, prepared)

@@ -23,6 +23,8 @@ const maximumQuoteCharacters = 300
 interface SourcePassage {
   id: number
   title: string
+  /** The headings above it. */
+  headings: string
   text: string
 }
 
@@ -35,7 +37,7 @@ const answeredFrom = 0.2
  * Below it no passage is near. In between a question may use other words than the files, so the closest passages are quoted and called that.
  * Chosen on the questions of `handbooks`, of which at most 8 % may be left without a quote.
  */
-const quotedFrom = 0.03
+const quotedFrom = 0.01
 
 /**
  * The answer to the last question: sentences quoted from the passages with their `[id]`; the closest ones, called that, where the
@@ -79,11 +81,7 @@ async function quoteSources(
   questions: { last: string; before: string | undefined },
   sources: readonly SourcePassage[],
 ): Promise<string> {
-  const passages = sources.map(({ id, title, text }) => ({
-    id,
-    title: title.replace(fileExtension, ''),
-    text: withoutMarkup(text),
-  }))
+  const passages = preparePassages(sources)
   const { last, before } = questions
   let closest: string | undefined
   for (const question of before === undefined ? [last] : [last, `${before}\n${last}`]) {
@@ -96,6 +94,14 @@ async function quoteSources(
     closest ??= [composeUncertain(last), ...quotes].join('\n\n')
   }
   return closest ?? composeNoAnswer(last)
+}
+
+export function preparePassages(sources: readonly SourcePassage[]) {
+  return sources.map(({ title, text, ...source }) => ({
+    ...source,
+    title: title.replace(fileExtension, ''),
+    text: withoutMarkup(text),
+  }))
 }
 
 const fileExtension = /\.[a-z0-9]{1,5}$/i
@@ -117,7 +123,7 @@ function splitPassages(message: ProviderMessage): { role: string; passages: stri
 const maximumAttributesLength = 2_000
 
 /** `<source id="3" title="…" code="1f…">text</source 1f…>`, in time linear in the text. Text of a file may look like its end. */
-function readSources(text: string): SourcePassage[] {
+export function readSources(text: string): SourcePassage[] {
   const sources: SourcePassage[] = []
   for (let at = text.indexOf(opening); at !== -1; at = text.indexOf(opening, at + 1)) {
     const window = text.slice(at + opening.length - 1, at + maximumAttributesLength)
@@ -129,16 +135,24 @@ function readSources(text: string): SourcePassage[] {
     const end = text.indexOf(code === undefined ? '</source>' : `\n</source ${code}>`, start)
     if (end === -1) break
     const title = /\btitle="([^"]*)"/.exec(attributes)?.[1] ?? ''
-    sources.push({ id: Number(id), title, text: text.slice(start, end).trim() })
+    const headings = /\bplace="([^"]*)"/.exec(attributes)?.[1] ?? ''
+    sources.push({
+      id: Number(id),
+      title,
+      headings: headings.replace(position, ''),
+      text: text.slice(start, end).trim(),
+    })
     at = end
   }
   return sources
 }
 
 const opening = '<source '
+/** Where a passage is in its document, after the headings. */
+const position = /(?:^|; )(?:pages?|rows?) \d+(?:-\d+)?$/
 
 /** Marks of Markdown around words, and addresses of links and images; bars between the cells of a row. */
-function withoutFormatting(text: string): string {
+export function withoutFormatting(text: string): string {
   return withoutBreaks(
     text
       .replaceAll(/!?\[([^\]]{0,300})\]\([^)\s]{0,500}\)/g, '$1')

@@ -31,11 +31,13 @@ async function answerTo(messages: ProviderMessage[]): Promise<string> {
 
 describe('the offline model', () => {
   test.each([
-    ['How many holidays does an employee have?', 'Employees have 28 days of holiday a year. [1]'],
-    ['On how many days can I work remotely?', 'Remote work is allowed on three days of the week. [2]'],
-    ['Who insures the laptop?', 'Laptops are insured by the company. [2]'],
-  ])('answers %s with the matching sentence and its source', async (question, answer) => {
-    expect((await answerTo(ask(question, sources))).split('\n\n')[0]).toBe(answer)
+    ['How many holidays does an employee have?', 'Employees have 28 days of holiday a year.', '[1]'],
+    ['On how many days can I work remotely?', 'Remote work is allowed on three days of the week.', '[2]'],
+    ['Who insures the laptop?', 'Laptops are insured by the company.', '[2]'],
+  ])('answers %s with the matching sentence and its source', async (question, sentence, source) => {
+    const [first] = (await answerTo(ask(question, sources))).split('\n\n')
+    expect(first!.startsWith(sentence)).toBe(true)
+    expect(first!.endsWith(source)).toBe(true)
   })
 
   test('quotes passages of a tool result', async () => {
@@ -53,6 +55,30 @@ describe('the offline model', () => {
       '\nheadline="Nobody insures the laptop of an employee, and the laptop of a guest is insured by nobody else at all" link="https://a.example"\nLaptops are',
     )
     expect(await answerTo(ask('Who insures the laptop?', files))).not.toContain('headline')
+  })
+
+  test('reads the headings of a passage, and rows of a table with the names of their cells', async () => {
+    const files = `<source id="1" title="a.md" place="Garden > Opening hours; page 2">
+From nine to five.
+</source>
+<source id="2" title="birds.csv">
+species | island
+Adelie | Torgersen
+Gentoo | Biscoe
+Adelie | Dream
+</source>`
+    expect(await answerTo(ask('What are the opening hours of the garden?', files))).toContain('From nine to five. [1]')
+    const islands = await answerTo(ask('On which islands do Adelie penguins live?', files))
+    expect(islands).toContain('species: Adelie; island: Torgersen, Dream [2]')
+    expect(islands).not.toContain('|')
+  })
+
+  test('joins lines that an editor has broken', async () => {
+    const files = sources.replace(
+      'Laptops are insured by the company.',
+      '\n\nThe laptops of all people who work in the offices of the north are\ninsured by the company until they leave.',
+    )
+    expect(await answerTo(ask('Who insures the laptops?', files))).toContain('north are insured by the company')
   })
 
   test('quotes nothing if no word is shared', async () => {

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { joinWrappedLines } from './text-lines.ts'
+
+test.each([
+  {
+    title: 'a line that goes on in small letters',
+    text: 'The office is open on all days of the\nweek.',
+    joined: 'The office is open on all days of the week.',
+  },
+  {
+    title: 'a full line before a name',
+    text: 'The harbour of the town was built by engineers who came from\nRiverton.',
+    joined: 'The harbour of the town was built by engineers who came from Riverton.',
+  },
+  { title: 'a heading', text: 'How the office is paid\nThe office is paid by all.' },
+  { title: 'a list', text: 'Take these things with you to the house:\n- a lamp\n- a rope' },
+  { title: 'rows of a table', text: 'the name of the first | the age\nanother | name' },
+  {
+    title: 'lines of a text that is not broken',
+    text: `${'A long line of a text goes on and on. '.repeat(5)}\nThe steps that people take in this order\nClick on it`,
+  },
+])('$title', ({ text, joined = text }) => {
+  expect(joinWrappedLines(text)).toBe(joined)
+})
