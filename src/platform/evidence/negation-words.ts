@@ -62,18 +62,27 @@ function patternOf(key: string, words: string, isSpaced: boolean): RegExp {
   return pattern
 }
 
-/** How often a clause is negated; null where the negations of its script are not known. */
-export function countNegations(
+export interface Negations {
+  /** How often the clause is negated. */
+  count: number
+  /** What follows the first negation; all of it where there is none. */
+  after: string
+}
+
+/** The negations of a clause; null where those of its script are not known. */
+export function findNegations(
   clause: string,
   { script, latin }: { script: string | null; latin: Language | null },
-): number | null {
+): Negations | null {
   const pattern = patternFor(script, latin)
   if (!pattern) return null
   let text = clause
   for (const one of exempt) text = text.replaceAll(one, ' ')
-  const found = text.match(pattern)?.length ?? 0
+  const found = [...text.matchAll(pattern)]
+  const after = found[0] === undefined ? text : text.slice(found[0].index + found[0][0].length)
   // French, Slavic languages and others repeat the negation without cancelling it.
-  return script === 'latin' && (latin === null || latin === 'en' || latin === 'de') ? found : Math.min(found, 1)
+  const isCancelled = script === 'latin' && (latin === null || latin === 'en' || latin === 'de')
+  return { count: isCancelled ? found.length : Math.min(found.length, 1), after }
 }
 
 function patternFor(script: string | null, latin: Language | null): RegExp | null {
@@ -90,6 +99,20 @@ function patternFor(script: string | null, latin: Language | null): RegExp | nul
 
 const exceptionWords =
   'but|except|unless|although|however|whereas|aber|außer|sondern|sofern|obwohl|mais|sauf|excepté|sinon|pero|salvo|excepto|sino|aunque|ma|tranne|eccetto|mas|exceto|maar|behalve|tenzij|men|utom|ale|lecz|oprócz|но|кроме|однак|але|крім|ancak|fakat|nhưng|trừ|لكن|إلا|باستثناء|אבל|אלא|मगर|लेकिन'
+/** "No. 5" denies nothing. */
+export const numberSign = /\bno\. ?(?=\d)/giu
+export const sentenceEnd = /[.!?。！？؟।\n]+/u
+/** Words that state that something is missing or refused, without denying their clause. */
+const absenceWords =
+  'without|exclud(?:e|es|ing)|illegal(?:ly)?|unlawful(?:ly)?|unavailable|unnecessary|unsuccessful(?:ly)?|disabled|ohne|sans|sin|senza|sem|zonder|utan|uden|uten|bez|без|χωρίς|بدون|ללא|बिना'
+const absencePattern = new RegExp(`(?<![\\p{L}\\p{M}])(?:${absenceWords})(?![\\p{L}\\p{M}])`, 'iu')
+
+/** What follows the first word in a clause that states an absence; null where it has none. */
+export function afterAbsence(clause: string): string | null {
+  const found = absencePattern.exec(clause)
+  return found === null ? null : clause.slice(found.index + found[0].length)
+}
+
 /** Where a clause ends. */
 export const clauseEnd = new RegExp(
   `[,;:.!?()،؛。，；：！？、…–—\\n]+|(?<![\\p{L}\\p{M}])(?=(?:${exceptionWords})(?![\\p{L}\\p{M}]))|(?=但|除|しかし|ただし|하지만|แต่)`,

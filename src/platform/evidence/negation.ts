@@ -1,6 +1,14 @@
-import { defaultLanguage, tokenize } from '../language/index.ts'
+import { defaultLanguage, type Language, tokenize } from '../language/index.ts'
 import { isContentWord, wordKeys } from './evidence-words.ts'
-import { clauseEnd, condition, countNegations, exceptionStart } from './negation-words.ts'
+import {
+  afterAbsence,
+  clauseEnd,
+  condition,
+  exceptionStart,
+  findNegations,
+  numberSign,
+  sentenceEnd,
+} from './negation-words.ts'
 import { oppositeSide } from './opposite-words.ts'
 import { latinOf, type TextLanguage } from './text-language.ts'
 
@@ -13,6 +21,10 @@ export interface Clause {
   isCondition: boolean
   /** Its words that have an opposite. */
   opposites: Opposite[]
+  /** The keys of the content word after its negation, or after a word such as "without"; null where it has neither. */
+  denied: string[] | null
+  /** The sentence that it is part of, from 0. */
+  sentence: number
 }
 
 interface Opposite {
@@ -20,9 +32,6 @@ interface Opposite {
   side: number
   /** It counts as a negation itself, such as "forbidden". */
   isNegation: boolean
-  /** The keys of the content words next to it. */
-  before: string[]
-  after: string[]
 }
 
 /** A clause with fewer content words belongs to the next one: items of a list, and the subject before an insertion. */
@@ -38,51 +47,51 @@ export function readClauses(text: string, language: TextLanguage): Clause[] {
   let words: string[] = []
   let isCondition = false
   let opposites: Opposite[] = []
-  const add = (isNegated: boolean) => {
-    clauses.push({ words: words.map((word) => wordKeys(word, latin)), isNegated, isCondition, opposites })
+  const add = (sentence: number, isNegated: boolean, denied: string[] | null = null) => {
+    const keys = words.map((word) => wordKeys(word, latin))
+    clauses.push({ words: keys, isNegated, isCondition, opposites, denied, sentence })
     words = []
     opposites = []
     isCondition = false
   }
-  for (const part of text.split(clauseEnd)) {
-    if (clauses.length === maximumClauses) break
-    if (exceptionStart.test(part)) {
-      words = []
-      opposites = []
-      isCondition = false
-      continue
+  const sentences = text.replaceAll(numberSign, 'number ').split(sentenceEnd)
+  for (const [sentence, whole] of sentences.entries()) {
+    for (const part of whole.split(clauseEnd)) {
+      if (clauses.length === maximumClauses) return clauses
+      if (exceptionStart.test(part)) {
+        words = []
+        opposites = []
+        isCondition = false
+        continue
+      }
+      const negations = findNegations(part, language)
+      if (negations === null) return []
+      const tokens = tokenize(part, { singleCharacters: false })
+      words = [...new Set([...words, ...tokens.filter((word) => isContentWord(word, latin))])]
+      opposites.push(...readOpposites(tokens, language))
+      isCondition ||= condition.test(part)
+      const isNegated = negations.count % 2 === 1
+      if (words.length >= fewWords || negations.count > 0)
+        add(sentence, isNegated, firstKeys(isNegated ? negations.after : afterAbsence(part), latin))
     }
-    const negations = countNegations(part, language)
-    if (negations === null) return []
-    const tokens = tokenize(part, { singleCharacters: false })
-    words = [...new Set([...words, ...tokens.filter((word) => isContentWord(word, latin))])]
-    opposites.push(...readOpposites(tokens, language))
-    isCondition ||= condition.test(part)
-    if (words.length >= fewWords || negations > 0) add(negations % 2 === 1)
   }
-  if (words.length > 0 && clauses.length < maximumClauses) add(false)
+  if (words.length > 0 && clauses.length < maximumClauses) add(sentences.length - 1, false)
   return clauses
+}
+
+/** The keys of the first content word of a text. */
+function firstKeys(text: string | null, latin: Language): string[] | null {
+  if (text === null) return null
+  const first = tokenize(text, { singleCharacters: false }).find((word) => isContentWord(word, latin))
+  return first === undefined ? [] : wordKeys(first, latin)
 }
 
 function readOpposites(tokens: readonly string[], language: TextLanguage): Opposite[] {
   const latin = latinOf(language, defaultLanguage)
-  const found: Opposite[] = []
-  const keysAt = (index: number | undefined) => (index === undefined ? [] : wordKeys(tokens[index]!, latin))
-  const sides = tokens.map((token) => oppositeSide(token, latin))
-  if (!sides.some((side) => side !== undefined)) return found
-  const content = tokens.flatMap((token, index) =>
-    isContentWord(token, latin) && sides[index] === undefined ? [index] : [],
-  )
-  let next = 0
-  for (const [index, side] of sides.entries()) {
-    while (next < content.length && content[next]! < index) next++
-    if (side === undefined) continue
-    const before = content[next - 1]
-    const after = content[next]
-    const isNegation = countNegations(tokens[index]!, language) === 1
-    found.push({ side, isNegation, before: keysAt(before), after: keysAt(after) })
-  }
-  return found
+  return tokens.flatMap((token) => {
+    const side = oppositeSide(token, latin)
+    return side === undefined ? [] : [{ side, isNegation: findNegations(token, language)?.count === 1 }]
+  })
 }
 
 /** A clause with a smaller share of the words deals with something else. */
@@ -120,12 +129,67 @@ export function deny(claimed: readonly Clause[], text: readonly Clause[]): boole
   })
 }
 
-/** A text states the opposite of a clause only if it has this share of its words. */
-const leastSharedWords = 0.5
+/** A denial of the text may be the one of the sentence if its clause, or its sentence, has this share of the words. */
+const denialShare = 0.5
+const denialShareOfSentence = 0.5
+/** The same, if it denies the same word. */
+const denialShareWithWord = 0.3
 
 /**
- * Whether the text has the opposite of a word of the sentence in the same place: next to the same words, in a clause with most of the words of
- * the claimed one. Not if it has the word itself there, too.
+ * Whether the sentence denies something, or names something as absent ("without"), and the text has no denial and no absence that it may mean. A
+ * passage that agrees with a denial has one as well; one that does not speaks of the same without it.
+ */
+export function lacksDenial(claimed: readonly Clause[], text: readonly Clause[]): boolean {
+  const denials = claimed.filter(
+    ({ denied, isCondition, words }) =>
+      denied !== null && !isCondition && (words.length >= fewWords || claimed.length === 1),
+  )
+  if (denials.length === 0 || text.length === 0) return false
+  const known = denialsOf(text)
+  return denials.some(({ words, denied }) => {
+    const share = (keys: ReadonlySet<string>) => shareIn(words, keys)
+    return !known.some(({ clause, sentence }) => {
+      const isSameWord = denied!.some((key) => clause.has(key))
+      return (
+        share(clause) >= denialShare || share(sentence) >= (isSameWord ? denialShareWithWord : denialShareOfSentence)
+      )
+    })
+  })
+}
+
+/** The words of each clause that denies something, and of its sentence. */
+type Denial = Record<'clause' | 'sentence', ReadonlySet<string>>
+const knownDenials = new WeakMap<readonly Clause[], Denial[]>()
+
+function denialsOf(text: readonly Clause[]): Denial[] {
+  const known = knownDenials.get(text)
+  if (known) return known
+  const sentences = Map.groupBy(text, ({ sentence }) => sentence)
+  const ofSentence = new Map<number, Set<string>>()
+  const found: Denial[] = []
+  for (const { words, denied, sentence } of text) {
+    if (denied === null) continue
+    const whole = ofSentence.get(sentence) ?? new Set(sentences.get(sentence)!.flatMap((clause) => clause.words.flat()))
+    ofSentence.set(sentence, whole)
+    found.push({ clause: new Set(words.flat()), sentence: whole })
+  }
+  knownDenials.set(text, found)
+  return found
+}
+
+/** The share of words, each with its keys, that are among known keys. */
+function shareIn(words: readonly (readonly string[])[], known: ReadonlySet<string>): number {
+  return words.filter((keys) => keys.some((key) => known.has(key))).length / words.length
+}
+
+/** A text states the opposite of a clause only if it has this share of its words. */
+const leastSharedWords = 0.5
+/** A text that has the word itself in a clause with this share does not. */
+const leastSharedWordsOfSame = 0.3
+
+/**
+ * Whether the text has the opposite of a word of the sentence in a clause with half of the words of the claimed one. Not if a clause about the same
+ * has the word itself.
  */
 export function statesOpposite(claimed: readonly Clause[], text: readonly Clause[]): boolean {
   if (!claimed.some(({ opposites }) => opposites.length > 0)) return false
@@ -139,31 +203,27 @@ export function statesOpposite(claimed: readonly Clause[], text: readonly Clause
   }
   return claimed.some((clause) =>
     clause.opposites.some((opposite) => {
-      const at = (side: number) =>
-        (places.get(side) ?? []).filter(
-          (place) => isSamePlace(opposite, place.opposite) && isSameMatter(clause, place.clause),
-        )
+      const at = (side: number, least: number) =>
+        (places.get(side) ?? []).filter((place) => shareIn(clause.words, keysOf(place.clause)) >= least)
       return (
-        at(-opposite.side).some((place) => isDenied(place) === isDenied({ clause, opposite })) &&
-        at(opposite.side).length === 0
+        at(-opposite.side, leastSharedWords).some((place) => isDenied(place) === isDenied({ clause, opposite })) &&
+        at(opposite.side, leastSharedWordsOfSame).length === 0
       )
     }),
   )
 }
 
+const knownKeys = new WeakMap<Clause, ReadonlySet<string>>()
+
+function keysOf(clause: Clause): ReadonlySet<string> {
+  const known = knownKeys.get(clause) ?? new Set(clause.words.flat())
+  knownKeys.set(clause, known)
+  return known
+}
+
 /** Whether another word than this one denies it. */
 const isDenied = ({ clause, opposite }: { clause: Clause; opposite: Opposite }) =>
   clause.isNegated !== opposite.isNegation
-
-function isSamePlace(left: Opposite, right: Opposite): boolean {
-  const isShared = (side: 'before' | 'after') => left[side].some((key) => right[side].includes(key))
-  return isShared('after') || (isShared('before') && (left.after.length === 0 || right.after.length === 0))
-}
-
-function isSameMatter({ words }: Clause, other: Clause): boolean {
-  const known = new Set(other.words.flat())
-  return words.filter((keys) => keys.some((key) => known.has(key))).length >= words.length * leastSharedWords
-}
 
 /** Whether each clause that the sentence denies is denied by the text as well. */
 export function sharesDenials(claimed: readonly Clause[], text: readonly Clause[]): boolean {

@@ -12,7 +12,15 @@ const pairs: Readonly<Record<Language, string>> = {
     'large|larger|largest|big|bigger|biggest/small|smaller|smallest first/last before/after public/private common/rare|uncommon necessary/unnecessary successful/unsuccessful all|every|everyone|everybody/none|nobody ' +
     'longer|longest|long/shorter|shortest|short older|oldest|old/younger|youngest|young|new|newest best|better/worst|worse strong|stronger/weak|weaker early|earlier|earliest/late|later|latest north|northern/south|southern ' +
     'east|eastern/west|western left/right inside/outside above/below win|won|wins/lose|lost|loses safe/unsafe|dangerous free/charged male/female major/minor true/false ' +
-    'maximum/minimum many/few up/down over/under positive/negative internal/external upper/lower import|imports/export|exports',
+    'maximum/minimum many/few up/down over/under positive/negative internal/external upper/lower import|imports/export|exports ' +
+    'open|opens|opened/closed|close|closes active/inactive valid/invalid visible/hidden|invisible online/offline easy|easier|simple/difficult|hard|harder|complex fast|faster|quick|quickly/slow|slower|slowly cheap|cheaper/expensive ' +
+    'correct|correctly/incorrect|incorrectly complete/incomplete direct|directly/indirect|indirectly similar|same/different|dissimilar dependent/independent likely/unlikely known/unknown limited/unlimited encrypted/unencrypted ' +
+    'official/unofficial formal/informal permanent|permanently/temporary|temporarily sufficient|enough/insufficient effective/ineffective eligible/ineligible capable/incapable stable/unstable clear/unclear usual|usually/unusual|unusually ' +
+    'aware/unaware willing/unwilling agree|agrees|agreed/disagree|disagrees|disagreed support|supports|supported/oppose|opposes|opposed improve|improves|improved/worsen|worsens|worsened gain|gains|gained/lose|loses ' +
+    'add|adds|added/remove|removes|removed connect|connects|connected/disconnect|disconnects|disconnected lock|locks|locked/unlock|unlocks|unlocked succeeds|succeeded/fails|failed appears|appeared/disappears|disappeared ' +
+    'encourages|encouraged/discourages|discouraged begins|began|starts|started/ends|ended|stops|stopped buy|buys|bought/sell|sells|sold raises|raised/lowers|lowered full/empty wet/dry hot|hotter|warm|warmer/cold|colder|cool|cooler ' +
+    'rich|richer/poor|poorer heavy|heavier/light|lighter wide|wider/narrow|narrower deep|deeper/shallow thick|thicker/thin|thinner majority/minority advantage|advantages/disadvantage|disadvantages often|frequently/rarely|seldom ' +
+    'partially|partly/fully|completely|entirely inner/outer front/back top/bottom present/absent used/unused married/unmarried alive/dead domestic/foreign',
   de:
     'erlaubt|gestattet|zulässig/verboten|untersagt|unzulässig möglich/unmöglich mit/ohne immer|stets/nie|niemals alle|jeder|jede|jedes/keine|keiner|keines mehr|meisten/weniger|wenigsten höher|höchste|höchsten|hoch/niedriger|niedrigste|niedrig ' +
     'größer|größte|größten|groß|große/kleiner|kleinste|kleinsten|klein|kleine erste|ersten/letzte|letzten vor/nach enthalten|inbegriffen|inklusive/ausgeschlossen|exklusive öffentlich|öffentliche/privat|private ' +

@@ -294,6 +294,38 @@ describe('a denial', () => {
   })
 })
 
+describe('a denial that the passage does not share', () => {
+  const museum = {
+    title: 'Museum',
+    text: 'The museum sets its own rules for groups and schools. Group 5 is new. Guests who come late pay the same fee. The hall is not heated, so bring a coat in winter.',
+  }
+
+  test.each([
+    ['in other words', 'The museum does not set rules for schools that come late.'],
+    ['of an absence', 'Late guests pay without the same fee.'],
+    ['with a denial of something else next to it', 'Guests who come late never pay a fee in winter.'],
+  ])('%s is not supported', (_, sentence) => {
+    expect(verdictOf(sentence, museum)).toMatchObject({ verdict: 'unsupported' })
+  })
+
+  test.each([
+    ['in other words', 'In winter you need a coat because the hall is not heated.'],
+    ['with another negation', 'The hall is never heated in winter.'],
+    ['and "No." is a number', 'Group No. 5 of the museum sets its own rules for schools.'],
+  ])('%s is supported where the passage denies it, too', (_, sentence) => {
+    expect(verdictOf(sentence, museum).verdict).toBe('supported')
+  })
+
+  test('of one passage does not count against another that denies it', () => {
+    const claims = readClaims('The hall of the museum is not heated.')
+    const compared = [museum, { title: 'Museum', text: 'New lamps are in the garden.' }].map((passage) =>
+      compareClaims(claims, readEvidence(passage)),
+    )
+    expect(concludeSupport(claims, compared).verdict).toBe('supported')
+    expect(concludeSupport(claims, compared.slice(1))).toMatchObject({ missing: 'denial' })
+  })
+})
+
 describe('a row', () => {
   const shop = 'Article | Price | Stock\nPoster A2 matt | 14.90 | 3\nPoster A2 glossy | 24.90 | 8\nMug | 9.50 | 12'
   const table = { title: 'shop.csv', text: shop }
@@ -345,6 +377,11 @@ describe('a word with an opposite', () => {
     ['forbids', 'Dogs are allowed in the garden.', rules],
     ['demands', 'Guests may bring children without a permit.', rules],
     ['includes', 'Breakfast is excluded in the price.', rules],
+    [
+      'closes',
+      'The tower of the castle is open in May.',
+      { title: 'R', text: 'In May the tower of the castle is closed.' },
+    ],
     [
       'forbids in German',
       'Hunde sind im Garten erlaubt.',

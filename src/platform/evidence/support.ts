@@ -3,7 +3,7 @@ import { derivedFrom, type Operands, plainValueOf } from './derived-numbers.ts'
 import { isOperationWord } from './derivation-words.ts'
 import { type Evidence, type EvidenceNumbers, type EvidenceText, headSegment, readEvidence } from './evidence.ts'
 import { findNearSegments } from './near-segments.ts'
-import { type Clause, deny, sharesDenials, statesOpposite } from './negation.ts'
+import { deny, lacksDenial, sharesDenials, statesOpposite } from './negation.ts'
 import type { Figure } from './read-figures.ts'
 import { exact, precisionOf } from './read-number.ts'
 import { compareLanguages } from './text-language.ts'
@@ -26,6 +26,10 @@ export interface Comparison {
   operands: Pick<Operands, 'parts' | 'cells' | 'hasRows' | 'rowCounts'>
   /** Whether the passage states the opposite. */
   isDenied: () => boolean
+  /** Whether it has the opposite of a word in its place. */
+  statesOpposite: () => boolean
+  /** Whether the passage has no denial that the sentence may mean by its own one. */
+  lacksDenial: () => boolean
   /** Whether the passage denies what the sentence denies; true for a sentence that denies nothing. */
   sharesDenials: () => boolean
 }
@@ -35,8 +39,8 @@ export interface Support {
   verdict: 'supported' | 'unsupported' | 'unchecked'
   /** The share of the content words that were found, 0 to 1. */
   overlap: number
-  /** What was not found first. */
-  missing: 'number' | 'month' | 'currency' | 'name' | 'quote' | 'words' | 'negation' | null
+  /** What was not found first; `negation`: the passage states the opposite. */
+  missing: 'number' | 'month' | 'currency' | 'name' | 'quote' | 'words' | 'negation' | 'denial' | null
 }
 
 /**
@@ -87,6 +91,9 @@ export function concludeSupport(claims: Claims, comparisons: readonly Comparison
     return { verdict: isRelated ? 'supported' : 'unchecked', overlap, missing: null }
   }
   if (comparisons.some(({ isDenied }) => isDenied())) return unsupported('negation')
+  // "A has 3 fewer than B" is computed from a passage about what has more.
+  if (!isComputed && comparisons.some((comparison) => comparison.statesOpposite())) return unsupported('negation')
+  if (comparisons.every((comparison) => comparison.lacksDenial())) return unsupported('denial')
   if (claims.names.some((_, index) => !anyHas('names', index))) return unsupported('name')
   if (claims.quotes.some((_, index) => !anyHas('quotes', index))) return unsupported('quote')
 
@@ -124,13 +131,14 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
     operands:
       claims.operations.size > 0 ? operandsOf(claims, passage, partsFor(passage, near.best(), languages)) : noOperands,
     isDenied: () =>
-      languages !== 'different' && isContradicted(claims.clauses(passage.language), passage.clauses(claims.language)),
+      languages !== 'different' && deny(claims.clauses(passage.language), passage.clauses(claims.language)),
+    statesOpposite: () =>
+      languages !== 'different' && statesOpposite(claims.clauses(passage.language), passage.clauses(claims.language)),
+    lacksDenial: () =>
+      languages !== 'different' && lacksDenial(claims.clauses(passage.language), passage.clauses(claims.language)),
     sharesDenials: () => sharesDenials(claims.clauses(passage.language), passage.clauses(claims.language)),
   }
 }
-
-const isContradicted = (claimed: readonly Clause[], text: readonly Clause[]) =>
-  deny(claimed, text) || statesOpposite(claimed, text)
 
 function countWordsOfHead(claims: Claims, { words }: Evidence): number {
   return claims.words.filter((keys) => keys.some((key) => words.get(key)?.[0] === headSegment)).length
