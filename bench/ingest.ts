@@ -11,6 +11,7 @@
  * generated pdf only.
  */
 import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -178,8 +179,11 @@ async function readWithProgram(files: string[], commandOf: (file: string) => str
     const [program, ...words] = commandOf(file) as [string, ...string[]]
     const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'ignore'] })
     const watch = setInterval(() => (peakMebibytes = Math.max(peakMebibytes, peakOf(child.pid))), 2)
+    const ended = once(child, 'exit')
     let text = ''
     for await (const piece of child.stdout.setEncoding('utf8')) text += piece as string
+    // Its processor time counts when it has ended.
+    await ended
     clearInterval(watch)
     texts.push(text.replace(/\f$/, ''))
   }
