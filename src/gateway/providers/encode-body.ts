@@ -8,8 +8,9 @@ export type EncodedBody = string | readonly Buffer[]
 /** A body with more text than this is encoded in slices of about 2 ms. */
 const sliceUnits = 256 * 1024
 const sliceBytes = 512 * 1024
-/** The first slice. A body with long texts has little else. */
+/** The first slice, and how much larger the next one is: a body with long texts has little else, and a large block is slow to make. */
 const firstSliceBytes = 8 * 1024
+const sliceGrowth = 8
 /** A body of at most this size is sent as one piece: copying it takes less than writing several. */
 const wholeBytes = 128 * 1024
 /** A smaller slice of a long text is copied. */
@@ -36,13 +37,17 @@ async function encodeInSlices(value: unknown): Promise<EncodedBody> {
   const reserve = (bytes: number) => {
     if (used + bytes <= block.length) return false
     cut()
-    const isFull = block.length > firstSliceBytes
-    block = Buffer.allocUnsafeSlow(Math.max(sliceBytes, bytes))
+    const isFull = block.length >= sliceBytes
+    block = Buffer.allocUnsafeSlow(Math.max(Math.min(sliceBytes, sliceGrowth * block.length), bytes))
     start = used = 0
     return isFull
   }
   for (const piece of jsonPieces(value)) {
-    if (typeof piece === 'string') {
+    if (typeof piece === 'string' && piece.length > smallBytes && piece.length < pieceUnits) {
+      // A value between long texts, such as definitions of tools: its own slice takes no room that stays empty.
+      cut()
+      slices.push(Buffer.from(piece))
+    } else if (typeof piece === 'string') {
       // At most three bytes of UTF-8 for a unit of UTF-16.
       if (reserve(3 * piece.length)) await setImmediate()
       used += block.write(piece, used)
@@ -130,6 +135,10 @@ function roomAfter(value: unknown, units: number): number {
   if (typeof value === 'string') return units - value.length
   let left = units - smallUnits
   if (typeof value !== 'object' || value === null) return left
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length && left >= 0; index++) left = roomAfter(value[index], left)
+    return left
+  }
   for (const name in value) {
     const member = (value as Record<string, unknown>)[name]
     left -= name.length

@@ -148,14 +148,19 @@ export const maximumTextDepth = 8
 export function decodeTexts(value: unknown, depth = 0): unknown {
   if (value instanceof JsonText) return value.toString()
   if (typeof value !== 'object' || value === null || depth >= maximumTextDepth) return value
-  const members = value as Record<string, unknown>
-  for (const name in members) {
-    const member = members[name]
-    if (typeof member !== 'object') continue
-    const decoded = decodeTexts(member, depth + 1)
-    if (decoded !== member) members[name] = decoded
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) decodeMember(value as unknown[], index, depth)
+    return value
   }
+  for (const name in value) decodeMember(value as Record<string, unknown>, name, depth)
   return value
+}
+
+function decodeMember<Key extends string | number>(members: Record<Key, unknown>, key: Key, depth: number): void {
+  const member = members[key]
+  if (typeof member !== 'object' || member === null) return
+  const decoded = decodeTexts(member, depth + 1)
+  if (decoded !== member) members[key] = decoded
 }
 
 const longUnits = 64 * 1024

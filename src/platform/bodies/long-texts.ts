@@ -88,9 +88,14 @@ export class LongTexts {
       at = kept = end + 1
     }
     for (;;) {
-      const quote = part.indexOf(0x22, at)
-      if (quote < 0) return this.#keep(part.subarray(kept))
+      const quote = nextQuote(part, at)
+      if (quote === part.length) return this.#keep(part.subarray(kept))
       if (++this.#strings > this.#limits.strings) return false
+      const short = shortEnd(part, quote + 1)
+      if (short >= 0) {
+        at = short + 1
+        continue
+      }
       const state = { escape: 0, leads: 0, shortEscapes: 0, longEscapes: 0 }
       const end = scanner.scan(quote + 1, part.length, state)
       if (end < 0) return false
@@ -143,6 +148,25 @@ export class LongTexts {
 
 /** Shorter texts are built at once. */
 const longBytes = 256
+const quoteCode = 0x22
+const backslashCode = 0x5c
+
+/** Few bytes are between texts, so a call of native code would take longer. */
+function nextQuote(part: Buffer, at: number): number {
+  while (at < part.length && part[at] !== quoteCode) at++
+  return at
+}
+
+/** Where a short literal without escapes ends; -1: it is another one. Most are such, and a call of the scanner takes longer than they do. */
+function shortEnd(part: Buffer, at: number): number {
+  const limit = Math.min(part.length, at + longBytes)
+  for (let place = at; place < limit; place++) {
+    const byte = part[place]!
+    if (byte === quoteCode) return place
+    if (byte < 0x20 || byte === backslashCode) return -1
+  }
+  return -1
+}
 
 export interface LongTextLimits {
   /** Most names and values. */
