@@ -1,10 +1,10 @@
 import { SseParser, type SseEvent } from '../../../../platform/kernel/index.ts'
 import type { ProviderEvent } from '../../port.ts'
 import type { Redact } from '../../redactor.ts'
-import { createStreamReader, textEvent } from '../../stream-reader.ts'
+import { createStreamReader } from '../../stream-reader.ts'
 import type { WireStreamReader } from '../../wire-adapter.ts'
 import { truncatedStream, unreadableAnswer } from '../../wire-failure.ts'
-import { asName, asObject, asObjects, asString, type JsonObject, parseJsonObject } from '../../wire-json.ts'
+import { asCount, asName, asObject, asObjects, asString, type JsonObject, parseJsonObject } from '../../wire-json.ts'
 import { mapError } from '../map-error.ts'
 import { assertAnswered, readEnd, readLogprobsOf } from './from-response.ts'
 import { countUses, hostedKindOf, mapUsage, readCitations, readReplay } from './items.ts'
@@ -15,8 +15,10 @@ const maximumEventBytes = 32 * 1024 * 1024
 interface ReaderState {
   begun: boolean
   ended: boolean
-  /** Calls by the id of their item. */
+  /** Calls by their place. */
   calls: Map<string, { index: number; sawDelta: boolean }>
+  /** Places of texts that came in pieces. */
+  texts: Set<string>
   /** Ids of items of tools that the provider runs, and those that have ended. */
   hosted: Set<string>
   ran: JsonObject[]
@@ -24,7 +26,14 @@ interface ReaderState {
 
 /** Reads the event stream of `POST …/responses`. It ends with `response.completed`, `response.incomplete` or an error. */
 export function createResponsesStreamReader(redact: Redact): WireStreamReader {
-  const state: ReaderState = { begun: false, ended: false, calls: new Map(), hosted: new Set(), ran: [] }
+  const state: ReaderState = {
+    begun: false,
+    ended: false,
+    calls: new Map(),
+    texts: new Set(),
+    hosted: new Set(),
+    ran: [],
+  }
   return createStreamReader<SseEvent>({
     parser: new SseParser({ maximumEventBytes }),
     read: (event) => readEvent(state, event, redact),
@@ -59,14 +68,21 @@ function readEvent(state: ReaderState, { data }: SseEvent, redact: Redact): Prov
     case 'response.output_item.done':
       return [...readUse(state, asObject(event.item)), ...passOn(state, event)]
     case 'response.output_text.delta':
-      return [...readLogprobsOf(event.logprobs), ...textEvent('text', event.delta)]
+      return [...readLogprobsOf(event.logprobs), ...readText(state, event, 'text', event.delta)]
     case 'response.refusal.delta':
-      return asString(event.delta) === '' ? [] : [{ type: 'refusal', text: asString(event.delta) }]
+      return readText(state, event, 'refusal', event.delta)
+    case 'response.output_text.done':
+      return readWhole(state, event, 'text', event.text)
+    case 'response.refusal.done':
+      return readWhole(state, event, 'refusal', event.refusal)
     case 'response.reasoning_summary_part.added':
       return event.summary_index === 0 ? [] : [{ type: 'reasoning', text: '\n\n' }]
     case 'response.reasoning_summary_text.delta':
     case 'response.reasoning_text.delta':
-      return textEvent('reasoning', event.delta)
+      return readText(state, event, 'reasoning', event.delta)
+    case 'response.reasoning_summary_text.done':
+    case 'response.reasoning_text.done':
+      return readWhole(state, event, 'reasoning', event.text)
     case 'response.function_call_arguments.delta':
       return readArguments(state, event, event.delta, false)
     case 'response.function_call_arguments.done':
@@ -74,6 +90,28 @@ function readEvent(state: ReaderState, { data }: SseEvent, redact: Redact): Prov
     default:
       return passOn(state, event)
   }
+}
+
+type TextKind = 'text' | 'refusal' | 'reasoning'
+
+/** Of the item behind an event. Some hosts give it another id with each event. */
+function placeOf({ output_index: index, item_id: itemId, item }: JsonObject): string {
+  return asCount(index) === undefined ? (asName(itemId) ?? asString(asObject(item).id)) : String(index)
+}
+
+const textPlace = (event: JsonObject, kind: TextKind) =>
+  `${placeOf(event)} ${kind} ${asCount(event.content_index) ?? asCount(event.summary_index) ?? 0}`
+
+function readText({ texts }: ReaderState, event: JsonObject, kind: TextKind, value: unknown): ProviderEvent[] {
+  const text = asString(value)
+  if (text === '') return []
+  texts.add(textPlace(event, kind))
+  return [{ type: kind, text }]
+}
+
+/** The last event of a text repeats it, which counts only if no piece came. */
+function readWhole(state: ReaderState, event: JsonObject, kind: TextKind, value: unknown): ProviderEvent[] {
+  return state.texts.has(textPlace(event, kind)) ? [] : readText(state, event, kind, value)
 }
 
 /** Errors have their fields at the top level, inside `error`, or inside the failed response. */
@@ -92,7 +130,7 @@ function readItem(state: ReaderState, event: JsonObject): ProviderEvent[] {
   if (item.type !== 'function_call') return []
   const index = state.calls.size
   const given = asString(item.arguments)
-  state.calls.set(id, { index, sawDelta: given !== '' })
+  state.calls.set(placeOf(event), { index, sawDelta: given !== '' })
   return [{ type: 'tool_call', index, id: asString(item.call_id), name: asString(item.name), argumentsDelta: given }]
 }
 
@@ -107,7 +145,7 @@ function readUse({ ran }: ReaderState, item: JsonObject): ProviderEvent[] {
 
 /** The last event repeats the arguments, which count only if no delta came. */
 function readArguments(state: ReaderState, event: JsonObject, value: unknown, isLast: boolean): ProviderEvent[] {
-  const call = state.calls.get(asString(event.item_id))
+  const call = state.calls.get(placeOf(event))
   const argumentsDelta = asString(value)
   if (!call || argumentsDelta === '' || (isLast && call.sawDelta)) return []
   call.sawDelta = true

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { bytesOf, providerCall, toolConversation, weatherTool } from '../../../../../test/harness/provider-call.ts'
+import { loadResponsesSchemas } from '../../../../../test/harness/openapi-schemas.ts'
 import { errorOf } from '../../../../../test/harness/recorded-wire.ts'
 import { foldStream, pieces } from '../../../../../test/upstream/fold-answer.ts'
 import type { ProviderCall, ProviderRequest, WireModel } from '../../port.ts'
@@ -215,6 +216,41 @@ describe('an answer', () => {
     ])
   })
 
+  test('is read where a host gives an item another id with each event', () => {
+    let rotated = 0
+    const body = eventsOf(responseOf([reasoning, message, call])).replaceAll(
+      /"(?:item_)?id":"(?:rs|msg|fc)_1"/g,
+      (id) => id.replace('_1', `_r${rotated++}`),
+    )
+    expect(foldStream(adapter.createStreamReader(plainRequest, model), [bytesOf(body)])).toMatchObject({
+      text: 'It rains.',
+      reasoningText: 'Think.',
+      toolCalls: [{ id: 'call_1', argumentsJson: '{"city":"Bern"}' }],
+    })
+    expect(rotated).toBeGreaterThan(6)
+  })
+
+  test('is read where a host sends each text only when it is complete, and not read twice elsewhere', () => {
+    const done = [
+      { type: 'response.reasoning_summary_text.done', output_index: 0, summary_index: 0, text: 'Think.' },
+      { type: 'response.output_text.done', output_index: 1, content_index: 0, text: 'It rains.' },
+      { type: 'response.refusal.done', output_index: 1, content_index: 1, refusal: 'No.' },
+    ]
+    const whole = done.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+    const deltas = [
+      { type: 'response.output_text.delta', output_index: 1, content_index: 0, delta: 'It ' },
+      { type: 'response.output_text.delta', output_index: 1, content_index: 0, delta: 'rains.' },
+    ]
+    const pieces = deltas.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+    const end = `data: ${JSON.stringify({ type: 'response.completed', response: responseOf([]) })}\n\n`
+    for (const body of [whole + end, pieces + whole + end])
+      expect(foldStream(adapter.createStreamReader(plainRequest, model), [bytesOf(body)])).toMatchObject({
+        text: 'It rains.',
+        reasoningText: 'Think.',
+        refusal: 'No.',
+      })
+  })
+
   test('that was cut ends with the reason, and containers count once', () => {
     const code = (id: string) => ({ type: 'code_interpreter_call', id, container_id: 'cntr_1', code: '1' })
     const cut = responseOf([code('a'), code('b'), message], {
@@ -236,6 +272,56 @@ describe('an answer', () => {
     const body = eventsOf(responseOf([message])).split('event: response.completed')[0]!
     const reader = adapter.createStreamReader(plainRequest, model)
     expect(errorOf(() => foldStream(reader, [bytesOf(body)]))).toMatchObject({ errorClass: 'connection' })
+  })
+})
+
+const validate = loadResponsesSchemas()
+describe.skipIf(validate === undefined)(`OpenAI's description${validate ? '' : ' (skipped: no shared data)'}`, () => {
+  const image = {
+    type: 'image',
+    source: { kind: 'base64', mediaType: 'image/png', data: 'aGk=' },
+    detail: 'low',
+  } as const
+  const file = {
+    type: 'file',
+    name: 'a.pdf',
+    source: { kind: 'base64', mediaType: 'application/pdf', data: 'aGk=' },
+  } as const
+  const question = { type: 'text', text: 'What?' } as const
+  test.each<[string, Partial<ProviderRequest>]>([
+    ['a question', { temperature: 1, topP: 0.5, metadata: { a: 'b' }, user: 'u', serviceTier: 'auto' }],
+    ['tools and their results', { messages: toolConversation, tools: [weatherTool], toolChoice: 'required' }],
+    [
+      'a schema',
+      { responseFormat: { type: 'json_schema', name: 'a', schema: { type: 'object', properties: {} }, strict: true } },
+    ],
+    ['JSON', { responseFormat: { type: 'json_object' }, verbosity: 'low', topLogprobs: 2, logprobs: true }],
+    [
+      'reasoning that is sent back',
+      {
+        reasoningEffort: 'low',
+        messages: [
+          { role: 'user', content: 'Weather?' },
+          { role: 'assistant', content: 'Rain.', replay: { format: 'openai', blocks: [reasoning, search] } },
+          { role: 'user', content: 'And now?' },
+        ],
+      },
+    ],
+    [
+      'a search',
+      {
+        hostedTools: [{ family: 'openai', kind: 'web_search', type: 'web_search', definition: { type: 'web_search' } }],
+        hostedLimits: { uses: [], unlimited: [], rounds: 4, maxToolCalls: 3 },
+      },
+    ],
+  ])('has the form of a request with %s', (_name, request) => {
+    expect(validate!('CreateResponse', send(providerCall(request, pro), true).json)).toEqual([])
+  })
+
+  // A list of parts matches two of the alternatives of which a request has exactly one.
+  test('has the form of a message with images and files', () => {
+    const { json } = send(providerCall({ messages: [{ role: 'user', content: [question, image, file] }] }, pro))
+    expect(validate!('EasyInputMessage', (json.input as object[])[0])).toEqual([])
   })
 })
 
