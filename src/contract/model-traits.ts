@@ -54,6 +54,14 @@ export const modelTraitsSchema = z
       .enum(['schema', 'tool', 'json_object'])
       .optional()
       .describe('How the model is given the JSON Schema of its answer.'),
+    searchUses: z
+      .enum(['answer', 'query'])
+      .optional()
+      .describe('Gemini: what a use of `web_search` is, an answer with searches or each query. Absent: each query.'),
+    toolsWithHosted: z
+      .boolean()
+      .optional()
+      .describe('false: a request has tools of the client or tools that the provider runs, not both.'),
     toolsWithSchema: z.boolean().optional().describe('false: a request has tools or a schema, not both.'),
     thinking: z
       .enum(['budget', 'adaptive'])

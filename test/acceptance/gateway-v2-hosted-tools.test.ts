@@ -308,8 +308,20 @@ describe('a search of the provider on the Responses API', () => {
     expect(await receiptOf(answer)).toMatchObject({ billedUsd: '0.0112' })
   })
 
-  it('is refused for other models with the models that can', async () => {
+  it('reaches Anthropic in its form', async () => {
     const answer = await post({ model: 'priced' })
+    expect(expectStatus(answer, 200).output.at(-1).content[0]).toMatchObject({
+      text: 'It rains.',
+      annotations: [{ type: 'url_citation', url: 'https://example.org/' }],
+    })
+    expect(lastBody().tools).toEqual([{ type: 'web_search_20250305', name: 'web_search', max_uses: 10 }])
+    expect(answer.headers.get('x-adjusted-params')).toContain('search_context_size')
+    expect(await receiptOf(answer)).toMatchObject({ toolUses: [{ kind: 'web_search', uses: 2 }] })
+  })
+
+  it('of another kind is refused for other models with the models that can', async () => {
+    const server = { type: 'mcp', server_label: 'a', server_url: 'https://example.org' }
+    const answer = await post({ model: 'priced', tools: [server] })
     expectStatus(answer, 400)
     expect(answer.body.error).toMatchObject({ code: 'unsupported_parameter', param: 'tools' })
     expect(answer.body.error.message).toContain('`searching`')

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { quickReader } from '../../contract/quick-reader.ts'
 import { readFields, sentence } from '../../contract/validation.ts'
 import { maximumCharactersPerMessage } from '../../contract/gateway.ts'
 import { JsonText } from '../../platform/bodies/index.ts'
@@ -63,17 +64,17 @@ export function readObject(value: unknown, path: FieldPath): Record<string, unkn
   return value
 }
 
-/** Reads the fields of a body that have a schema. Throws with the field. */
-export function readSettings<Schema extends z.ZodObject>(
-  schema: Schema,
-  body: Record<string, unknown>,
-): z.output<Schema> {
-  const values: Record<string, unknown> = {}
-  for (const field in schema.shape) if (body[field] !== undefined) values[field] = body[field]
-  const read = readFields(schema, values)
-  if ('value' in read) return read.value
-  const param = read.problem.param.replaceAll(/\.(\d+)(?=\.|$)/g, '[$1]')
-  throw new AppError('invalid_request', sentence(`\`${param}\``, read.problem.words), { param })
+/** A reader of the fields of a body that have a schema. It throws with the field. */
+export function settingsReader<Schema extends z.ZodObject>(schema: Schema) {
+  const readQuickly = quickReader(schema)
+  return (body: Record<string, unknown>): z.output<Schema> => {
+    const settings = readQuickly(body)
+    if (settings !== undefined) return settings
+    const read = readFields(schema, body)
+    if ('value' in read) return read.value
+    const param = read.problem.param.replaceAll(/\.(\d+)(?=\.|$)/g, '[$1]')
+    throw new AppError('invalid_request', sentence(`\`${param}\``, read.problem.words), { param })
+  }
 }
 
 export function readText(value: unknown, path: FieldPath): string {
@@ -138,9 +139,30 @@ export function readToolName(value: unknown, path: FieldPath): string {
 /** A JSON Schema: an object of bounded size and nesting. Its keywords are the provider's matter. */
 export function readSchema(value: unknown, path: FieldPath): Record<string, unknown> {
   const schema = readOpaque(value, path)
-  if (Buffer.byteLength(JSON.stringify(schema)) > requestLimits.schemaBytes)
-    throw invalid(path, `must have at most ${requestLimits.schemaBytes} bytes as JSON`)
+  const { schemaBytes } = requestLimits
+  if (roomAfter(schema, schemaBytes) < 0 && Buffer.byteLength(JSON.stringify(schema)) > schemaBytes)
+    throw invalid(path, `must have at most ${schemaBytes} bytes as JSON`)
   return schema
+}
+
+/** Bytes of the longest form of a UTF-16 unit in JSON, and of a number or a word with its sign. */
+const unitBytes = 6
+const scalarBytes = 30
+
+/** What is left of so many bytes after the JSON of a value, at least; below 0: it may not fit. */
+function roomAfter(value: unknown, bytes: number): number {
+  if (typeof value === 'string') return bytes - unitBytes * value.length - 3
+  let left = bytes - scalarBytes
+  if (typeof value !== 'object' || value === null) return left
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length && left >= 0; index++) left = roomAfter(value[index], left - 1)
+    return left
+  }
+  for (const name in value) {
+    left = roomAfter((value as Record<string, unknown>)[name], left - unitBytes * name.length - 4)
+    if (left < 0) break
+  }
+  return left
 }
 
 /** An object of the client whose members are the provider's matter, of bounded nesting. */
@@ -151,22 +173,26 @@ export function readOpaque(value: unknown, path: FieldPath): Record<string, unkn
   return opaque
 }
 
-/** Levels of arrays and objects, without recursion; stops above `most`. A text kept as bytes is a text: its bytes are not visited. */
+/** Levels of arrays and objects, at most one above `most`. A text kept as bytes is a text: its bytes are not visited. */
 export function nestingOf(value: unknown, most: number): number {
-  let level = 0
-  let current: unknown[] = [value]
-  while (level <= most) {
-    const next: unknown[] = []
-    for (const entry of current) {
-      if (typeof entry !== 'object' || entry === null) continue
-      for (const member of Array.isArray(entry) ? entry : Object.values(entry))
-        if (typeof member === 'object' && member !== null && !(member instanceof JsonText)) next.push(member)
+  return Math.max(1, levelsOf(value, most))
+}
+
+/** The recursion ends with `most`. */
+function levelsOf(value: unknown, most: number): number {
+  if (typeof value !== 'object' || value === null || value instanceof JsonText) return 0
+  if (most === 0) return 1
+  let deepest = 0
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length && deepest < most; index++)
+      deepest = Math.max(deepest, levelsOf(value[index], most - 1))
+  } else {
+    for (const name in value) {
+      deepest = Math.max(deepest, levelsOf((value as Record<string, unknown>)[name], most - 1))
+      if (deepest === most) break
     }
-    level++
-    if (next.length === 0) return level
-    current = next
   }
-  return level
+  return deepest + 1
 }
 
 /** The limit of version 1 for the texts of one message together. Throws with the field. */

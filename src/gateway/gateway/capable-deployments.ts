@@ -11,6 +11,7 @@ const words: Readonly<Record<string, string>> = {
   named_tool_choice: 'a choice of one tool',
   forced_tools: 'a required tool call',
   tools_with_schema: 'tools together with a format of the answer',
+  tools_with_hosted: 'tools of the client together with those that its provider runs',
   parallel_tools: 'a limit of one tool call for each answer',
   images: 'images',
   files: 'files',

@@ -20,7 +20,6 @@ import {
   type Provider,
   type ProviderAnswer,
   type ProviderCall,
-  type ProviderMessage,
 } from '../providers/index.ts'
 import type { TokenCounting, TokenEstimate } from '../tokens/index.ts'
 import { estimatePrompt } from './estimate-prompt.ts'
@@ -187,7 +186,7 @@ async function open(
   const operation = telemetry ? telemetry.operation(operationOf(call, resolved)) : null
   const holdPrompt = (size: TokenEstimate) =>
     ledger.hold({
-      ...holdFor(call, resolved, withRounds(size, call.request, resolved.model.contextTokens)),
+      ...holdFor(call, resolved, withRounds(size, call.request, resolved)),
       outputCapTokens: call.request.maxOutputTokens === undefined ? null : choices * call.request.maxOutputTokens,
       modelMaxOutputTokens: choices * maximumTokens,
       // A hold grows with visible output. Hidden reasoning is invisible until it is billed, so the hold covers all of it.
@@ -197,8 +196,8 @@ async function open(
     })
   const hold = await holdPrompt(prompt)
     .catch(async (error: unknown) => {
-      // The bound of a long text is its bytes. A budget that is too small for them may be enough for the words in it.
-      if (!isAppError(error, 'insufficient_quota') || !call.request.messages.some(hasLongText)) throw error
+      // The bound of a long text and of tools is their bytes. A budget that is too small for them may be enough for the words in it.
+      if (!isAppError(error, 'insufficient_quota') || !hasLongText(call.request)) throw error
       return holdPrompt(plus(await estimatePrompt(call.request), media))
     })
     .catch((error: unknown) => {
@@ -254,7 +253,8 @@ function plus(size: TokenEstimate, more: TokenEstimate | null): TokenEstimate {
   return more ? { estimate: size.estimate + more.estimate, bound: size.bound + more.bound } : size
 }
 
-const hasLongText = ({ content }: ProviderMessage) => content instanceof JsonText
+const hasLongText = ({ messages, tools, responseFormat }: CompletionCall['request']) =>
+  tools !== undefined || responseFormat !== undefined || messages.some(({ content }) => content instanceof JsonText)
 
 function operationOf(
   { request, surface, stream, requestId }: CompletionCall,

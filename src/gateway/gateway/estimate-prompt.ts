@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { textOf } from '../../platform/bodies/index.ts'
 import { textOfContent } from '../conversation/index.ts'
 import type { ProviderMessage, ProviderRequest } from '../providers/index.ts'
-import { estimateLongText, estimateTokens, type TokenEstimate } from '../tokens/index.ts'
+import { estimateJson, estimateLongText, estimateTokens, type TokenEstimate } from '../tokens/index.ts'
 
 /** Role markers and separators; the compatible API's own guide says 3 to 4, providers' templates go up to about 10. */
 const perMessage: TokenEstimate = { estimate: 4, bound: 12 }
@@ -14,9 +14,11 @@ const unitsPerTurn = 400_000
 export async function estimatePrompt({
   messages,
   tools = [],
-}: Pick<ProviderRequest, 'messages' | 'tools'>): Promise<TokenEstimate> {
+  responseFormat,
+}: Pick<ProviderRequest, 'messages' | 'tools' | 'responseFormat'>): Promise<TokenEstimate> {
   const total = { ...perPrompt }
   if (tools.length > 0) add(total, estimateTokens(JSON.stringify(tools)))
+  if (responseFormat?.type === 'json_schema') add(total, estimateTokens(JSON.stringify(responseFormat)))
   let units = 0
   for (const message of messages) {
     const content = textOf(textOfContent(message.content))
@@ -58,8 +60,8 @@ export function estimatePromptAtOnce(messages: readonly ProviderMessage[]): Toke
 /** The prompt of a whole request: its messages, tools and the schema of its answer. */
 export function estimateRequestAtOnce({ messages, tools = [], responseFormat }: ProviderRequest): TokenEstimate {
   const total = estimatePromptAtOnce(messages)
-  if (tools.length > 0) add(total, estimateTokens(JSON.stringify(tools)))
-  if (responseFormat?.type === 'json_schema') add(total, estimateTokens(JSON.stringify(responseFormat)))
+  if (tools.length > 0) add(total, estimateJson(JSON.stringify(tools)))
+  if (responseFormat?.type === 'json_schema') add(total, estimateJson(JSON.stringify(responseFormat)))
   return total
 }
 

@@ -1,5 +1,6 @@
 import { AppError, type HostedToolKind } from '../../platform/kernel/index.ts'
-import { type Deployment, priceInForce } from '../models/index.ts'
+import { type Deployment, priceInForce, type ResolvedModel } from '../models/index.ts'
+import { promptReads } from '../providers/index.ts'
 import type { TokenEstimate } from '../tokens/index.ts'
 import type { CompletionCall } from './port.ts'
 
@@ -46,8 +47,9 @@ const priceOf = (deployment: Deployment, kind: HostedToolKind, nowMs: number) =>
 export function withRounds(
   size: TokenEstimate,
   { hostedLimits }: CompletionCall['request'],
-  contextTokens: number,
+  { model, deployments }: ResolvedModel,
 ): TokenEstimate {
   if (!hostedLimits) return size
-  return { estimate: size.estimate, bound: Math.max(size.bound, hostedLimits.rounds * contextTokens) }
+  const reads = Math.max(...deployments.map(({ wire }) => promptReads(hostedLimits, wire)))
+  return { estimate: size.estimate, bound: Math.max(size.bound, reads * model.contextTokens) }
 }

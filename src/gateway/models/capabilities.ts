@@ -45,6 +45,15 @@ const formatsOf: Readonly<Record<string, readonly WireFormat[]>> = {
   gemini: ['gemini', 'vertex'],
 }
 
+/** Compatible hosts of OpenAI's format have no tools of OpenAI. */
+function isOfFamily(
+  family: string,
+  { traits, format }: { traits: Partial<ResolvedTraits>; format: WireFormat | undefined },
+): boolean {
+  if (format === undefined || (family === 'openai' && traits.hostedTools === undefined)) return false
+  return formatsOf[family]?.includes(format) === true
+}
+
 /** What nothing is known about is tried: the host decides. */
 export function canServe(
   { traits, format, isEu = false }: { traits: Partial<ResolvedTraits>; format: WireFormat | undefined; isEu?: boolean },
@@ -71,11 +80,15 @@ export function canServe(
       return traits.structured !== 'tool' || traits.tools !== false
     case 'tools_with_schema':
       return traits.toolsWithSchema !== false
+    case 'tools_with_hosted':
+      return traits.toolsWithHosted !== false
     default:
       // No provider states that its searches, containers and calls of servers stay in the EU.
       if (capability.startsWith('use:'))
         return !isEu && traits.hostedTools?.includes(capability.slice('use:'.length) as HostedToolKind) === true
-      if (capability === 'hosted:openai' && traits.hostedTools === undefined) return false
-      return format !== undefined && formatsOf[capability.slice('hosted:'.length)]?.includes(format) === true
+      return capability
+        .slice('hosted:'.length)
+        .split('|')
+        .some((family) => isOfFamily(family, { traits, format }))
   }
 }

@@ -28,6 +28,23 @@ const rules: readonly UsePriceRule[] = [
     prices: { web_search: '10', code_execution: '30', mcp: '0' },
     source: 'https://platform.openai.com/docs/pricing#built-in-tools',
   },
+  // Pages and code cost their tokens only.
+  ...['gemini', 'vertex'].flatMap((list) => [
+    {
+      list,
+      // An answer with searches.
+      models: /^gemini-[12]/,
+      prices: { web_search: '35', web_fetch: '0', code_execution: '0' },
+      source: 'https://ai.google.dev/gemini-api/docs/pricing',
+    },
+    {
+      list,
+      // A query.
+      models: /^gemini-([3-9]|\d\d)/,
+      prices: { web_search: '14', web_fetch: '0', code_execution: '0' },
+      source: 'https://ai.google.dev/gemini-api/docs/pricing',
+    },
+  ]),
 ]
 
 export function listedUsePrices(list: string, model: string): Partial<Record<HostedToolKind, string>> {

@@ -1,13 +1,18 @@
 import type { HostedToolKind } from '../../platform/kernel/index.ts'
 
-/** A tool that the provider runs (web search, code). Only hosts of its family receive it, in its own form. */
+/** Hosts with the same definitions of such tools. */
+export type HostedFamily = 'openai' | 'anthropic' | 'gemini'
+
+/** A tool that the provider runs (web search, code), in the form of one family. */
 export interface HostedTool {
-  family: 'openai' | 'anthropic' | 'gemini'
+  family: HostedFamily
   kind: HostedToolKind
   type: string
   definition: Record<string, unknown>
   /** To which the provider connects, with the field of the client's request. */
   server?: { url: string; field: string }
+  /** The same tool in the form of other families; hosts of those without a form do not receive it. */
+  forms?: Readonly<Partial<Record<HostedFamily, Record<string, unknown>>>>
 }
 
 /** What bounds the cost of hosted tools before the call. */

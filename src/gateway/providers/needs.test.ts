@@ -25,6 +25,21 @@ describe('the needs of a request', () => {
       ['use:web_search', 'hosted:openai'],
       { hostedTools: [{ family: 'openai', kind: 'web_search', type: 'web_search', definition: {} }] },
     ],
+    [
+      ['use:web_search', 'hosted:openai|gemini', 'json_object', 'tools_with_schema'],
+      {
+        hostedTools: [
+          {
+            family: 'openai',
+            kind: 'web_search',
+            type: 'web_search',
+            definition: {},
+            forms: { gemini: { googleSearch: {} } },
+          },
+        ],
+        responseFormat: { type: 'json_object' },
+      },
+    ],
   ])('are %j for %j', (needed, request) => {
     expect([...needsOf({ messages: [{ role: 'user', content: 'Hi' }], ...request })]).toEqual(needed)
   })

@@ -68,6 +68,25 @@ export function estimateLongText(text: JsonText): TokenEstimate {
   return { estimate: Math.min(estimate, bound), bound }
 }
 
+/** A text with more units than this is sampled. */
+const sampledUnits = 4_096
+const sampledWindows = sampleBytes / windowBytes
+
+/**
+ * The same for JSON, such as definitions of tools: that of a long one is the estimate of a sample, and its bytes of UTF-8 bound it.
+ */
+export function estimateJson(json: string): TokenEstimate {
+  if (json.length <= sampledUnits) return estimateTokens(json)
+  const distance = json.length / sampledWindows
+  let estimate = 0
+  for (let window = 0; window < sampledWindows; window++) {
+    const start = Math.floor(window * distance + (distance - windowBytes) / 2)
+    estimate += estimateTokens(json.slice(start, start + windowBytes)).estimate
+  }
+  const bound = Buffer.byteLength(json)
+  return { estimate: Math.min(Math.ceil((estimate * json.length) / sampleBytes), bound), bound }
+}
+
 /** One bit for each letter: a, e, i, o, u and y. */
 const vowels = [...'aeiouy'].reduce((bits, letter) => bits | (1 << (letter.charCodeAt(0) - 97)), 0)
 

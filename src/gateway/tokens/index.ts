@@ -1,4 +1,4 @@
-export { estimateLongText, estimateTokens, type TokenEstimate } from './estimate-tokens.ts'
+export { estimateJson, estimateLongText, estimateTokens, type TokenEstimate } from './estimate-tokens.ts'
 export {
   type CountTokens,
   countWithTokenizer,

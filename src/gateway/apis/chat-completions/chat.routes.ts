@@ -5,7 +5,7 @@ import { chatChunkSchema, chatCompletionSchema, chatRequestSchema } from '../../
 import { describeRoutes, type Routes } from '../../../platform/http/index.ts'
 import { administrators } from '../../../tenants/organisations/index.ts'
 import { renderStreamError } from '../../gateway/index.ts'
-import type { Capability } from '../../providers/index.ts'
+import type { Capability, HostedTool } from '../../providers/index.ts'
 import { type ClientApi, completionRoute, type CompletionRouteDependencies } from '../completion.routes.ts'
 import { chatBody, type ReadChat } from './chat-body.ts'
 import { renderChatCompletion } from './render-answer.ts'
@@ -21,15 +21,27 @@ const fields: Partial<Record<Capability, string>> = {
   logprobs: 'logprobs',
   forced_tools: 'tool_choice',
   tools_with_schema: 'response_format',
-  'use:web_search': 'web_search_options',
-  'hosted:openai': 'web_search_options',
+  tools_with_hosted: 'tools',
+}
+
+/** Tools of Google are in `tools`. */
+function fieldOfHosted(capability: Capability, hostedTools: readonly HostedTool[]): string {
+  const isSearch = hostedTools.some(
+    ({ family, kind }) =>
+      family === 'openai' && (capability.startsWith('hosted:openai') || capability === `use:${kind}`),
+  )
+  return isSearch ? 'web_search_options' : 'tools'
 }
 
 const chatApi: ClientApi<ReadChat> = {
   idPrefix: 'chatcmpl-',
   // Media are in messages.
-  fieldOf: (capability, { isLegacy }) =>
-    isLegacy && capability === 'tools' ? 'functions' : (fields[capability] ?? 'messages'),
+  fieldOf: (capability, { isLegacy, request }) => {
+    if (isLegacy && capability === 'tools') return 'functions'
+    return (capability.startsWith('use:') || capability.startsWith('hosted:')) && request.hostedTools
+      ? fieldOfHosted(capability, request.hostedTools)
+      : (fields[capability] ?? 'messages')
+  },
   renderWhole: (completion, parsed, identity) => renderChatCompletion(completion, identity, parsed),
   createStream: (parsed, identity) => ({ ...createChatStream(identity, parsed), failed: renderStreamError }),
 }

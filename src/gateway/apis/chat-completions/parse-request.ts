@@ -1,9 +1,10 @@
 import { chatSettingsSchema } from '../../../contract/gateway-v2-chat.ts'
 import { decodeTexts, JsonText } from '../../../platform/bodies/index.ts'
 import { AppError, isObject } from '../../../platform/kernel/index.ts'
-import { type CacheMark, isBlankContent, isParts } from '../../conversation/index.ts'
+import { type CacheMark, isBlankContent, isParts, type PromptText } from '../../conversation/index.ts'
 import type { ProviderMessage, ProviderRequest } from '../../providers/index.ts'
-import { invalid, readSettings, unsupported } from '../limits.ts'
+import { hasOnlyUsualFields, readUsualRequest } from '../../gateway/index.ts'
+import { assertCharacters, invalid, settingsReader, unsupported } from '../limits.ts'
 import { messageFields, parseMessages, partFields } from './parse-messages.ts'
 import { parseTools } from './parse-tools.ts'
 
@@ -20,7 +21,9 @@ export interface ParsedChat {
 }
 
 type Body = Record<string, unknown>
-type Settings = ReturnType<typeof readChatSettings>
+type Settings = ReturnType<typeof readSettings>
+
+const readSettings = settingsReader(chatSettingsSchema)
 
 /** Fields that are read outside of the schema of single values. */
 const structures = [
@@ -58,6 +61,8 @@ export const chatFields: ReadonlySet<string> = new Set([
 export function parseChat(body: unknown, unread: string[] = []): ParsedChat {
   if (!isObject(body) || body instanceof JsonText)
     throw new AppError('invalid_request', 'The body must be a JSON object.')
+  const plain = unread.length === 0 ? parsePlain(body) : undefined
+  if (plain) return plain
   decodeOtherTexts(body)
   const ignored = new Set(unread)
   refuseFields(body)
@@ -75,12 +80,30 @@ export function parseChat(body: unknown, unread: string[] = []): ParsedChat {
     showsReasoning: settings.reasoning?.exclude !== true,
     isLegacy,
     request: {
-      messages,
-      ...toOptions(settings),
+      ...toRequest(messages, settings),
       ...tools,
       ...(marksHour(messages, tools.tools) && { writesHourCache: true }),
     },
     ignored: [...ignored],
+  }
+}
+
+/** A body that has only texts and the usual fields, which is read as in version 1 and has the same result; undefined for others. */
+function parsePlain(body: Body): ParsedChat | undefined {
+  const fields = hasOnlyUsualFields(body) ? readUsualRequest(body) : undefined
+  if (!fields) return undefined
+  const messages = fields.messages as ProviderMessage[]
+  for (let index = 0; index < messages.length; index++)
+    assertCharacters([messages[index]!.content as PromptText], ['messages', index, 'content'])
+  assertAsks(messages)
+  return {
+    model: fields.model,
+    stream: fields.stream ?? false,
+    includeUsage: fields.stream_options?.include_usage ?? false,
+    showsReasoning: true,
+    isLegacy: false,
+    request: toRequest(messages, fields),
+    ignored: [],
   }
 }
 
@@ -121,7 +144,7 @@ function readChatSettings(body: Body, ignored: Set<string>) {
     else ignored.add(synonym)
   }
   leaveOutNeutral(values, ignored)
-  return readSettings(chatSettingsSchema, values)
+  return readSettings(values)
 }
 
 /** Values that change nothing, as in version 1. */
@@ -145,10 +168,11 @@ function leaveOutNeutral(values: Body, ignored: Set<string>) {
   for (const [key, value] of pairs) if (typeof value !== 'string') ignored.add(`metadata.${key}`)
 }
 
-function toOptions(settings: Settings): Omit<ProviderRequest, 'messages'> {
+function toRequest(messages: ProviderMessage[], settings: Partial<Settings>): ProviderRequest {
   assertConsistent(settings)
   const { reasoning, n, top_logprobs: topLogprobs } = settings
-  const options: Omit<ProviderRequest, 'messages'> = {
+  const options: ProviderRequest = {
+    messages,
     temperature: settings.temperature,
     topP: settings.top_p,
     maxOutputTokens: settings.max_completion_tokens ?? settings.max_tokens,
@@ -173,7 +197,7 @@ function toOptions(settings: Settings): Omit<ProviderRequest, 'messages'> {
   return options
 }
 
-function assertConsistent(settings: Settings) {
+function assertConsistent(settings: Partial<Settings>) {
   const { max_completion_tokens: cap, max_tokens: otherCap } = settings
   if (cap !== undefined && otherCap !== undefined && cap !== otherCap)
     throw invalid(['max_tokens'], 'differs from `max_completion_tokens`, its other name; send one')

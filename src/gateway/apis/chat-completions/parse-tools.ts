@@ -1,6 +1,14 @@
 import { isObject } from '../../../platform/kernel/index.ts'
 import type { CacheMark } from '../../conversation/index.ts'
-import type { ProviderRequest, ResponseFormat, ToolChoice, ToolDefinition } from '../../providers/index.ts'
+import type {
+  HostedTool,
+  HostedToolLimits,
+  ProviderRequest,
+  ResponseFormat,
+  ToolChoice,
+  ToolDefinition,
+} from '../../providers/index.ts'
+import { limitsOfGemini, readGeminiTool } from '../gemini-tools.ts'
 import {
   type FieldPath,
   invalid,
@@ -15,6 +23,7 @@ import {
   unsupported,
 } from '../limits.ts'
 import { limitsOfCalls, usualToolCalls } from '../hosted-limits.ts'
+import { searchForms, type WebSearch } from '../web-search.ts'
 
 export type ToolFields = Pick<
   ProviderRequest,
@@ -39,8 +48,9 @@ export function parseTools(body: Body): ParsedTools {
   if (hasTools && !isAbsent(body.functions)) throw invalid(['functions'], 'must not be combined with `tools`')
   const isLegacy = !hasTools && !isAbsent(body.functions)
   const field = isLegacy ? 'functions' : 'tools'
-  const tools = isAbsent(body[field]) ? [] : readTools(body[field], field)
-  if (tools.length === 0 && !isAbsent(body[field])) ignored.push(field)
+  const hostedTools: HostedTool[] = isAbsent(body.web_search_options) ? [] : [readWebSearch(body.web_search_options)]
+  const tools = isAbsent(body[field]) ? [] : readTools(body[field], field, hostedTools)
+  if (tools.length === 0 && hostedTools.length === 0 && !isAbsent(body[field])) ignored.push(field)
   const choiceField = isLegacy ? 'function_call' : 'tool_choice'
   const unused = isLegacy ? 'tool_choice' : 'function_call'
   if (!isAbsent(body[unused])) ignored.push(unused)
@@ -55,17 +65,23 @@ export function parseTools(body: Body): ParsedTools {
   return {
     ...(tools.length > 0 && { tools: chosen.tools ?? tools }),
     ...(chosen.toolChoice !== undefined && { toolChoice: chosen.toolChoice }),
-    ...(!isAbsent(body.web_search_options) && readWebSearch(body.web_search_options)),
+    ...(hostedTools.length > 0 && { hostedTools, hostedLimits: limitsOf(hostedTools) }),
     ...(responseFormat && { responseFormat }),
     isLegacy,
     ignored,
   }
 }
 
-function readTools(value: unknown, field: 'tools' | 'functions'): ToolDefinition[] {
+/** Those that the client runs; the others are added to `hostedTools`. */
+function readTools(value: unknown, field: 'tools' | 'functions', hostedTools: HostedTool[]): ToolDefinition[] {
   const names = new Set<string>()
-  return readList(value, [field], requestLimits.tools).map((entry, index) => {
+  return readList(value, [field], requestLimits.tools).flatMap((entry, index) => {
     const path = [field, index]
+    const hosted = field === 'tools' && isObject(entry) ? readGeminiTool(entry, path) : undefined
+    if (hosted) {
+      hostedTools.push(hosted)
+      return []
+    }
     const read = field === 'functions' ? readFunction(entry, path) : readTool(entry, path)
     if (names.has(read.name)) throw invalid([...path, 'name'], `repeats the name of another tool`)
     names.add(read.name)
@@ -151,22 +167,35 @@ function assertKnown(name: string, path: FieldPath, tools: readonly ToolDefiniti
   if (!tools.some((tool) => tool.name === name)) throw invalid(path, 'names a tool that the request does not have')
 }
 
-/** The search of OpenAI's Responses API, which has the same settings. Its uses have a limit that is sent. */
-function readWebSearch(value: unknown): Required<Pick<ToolFields, 'hostedTools' | 'hostedLimits'>> {
+/** The search of OpenAI's Responses API, which has the same settings, or that of another provider. */
+function readWebSearch(value: unknown): HostedTool {
   const path = ['web_search_options']
   const { search_context_size: size, user_location: location } = readSchema(value, path)
   const definition: Record<string, unknown> = { type: 'web_search' }
   if (!isAbsent(size))
     definition.search_context_size = readChoice(size, [...path, 'search_context_size'], ['low', 'medium', 'high'])
+  const search: WebSearch = { uses: usualToolCalls }
   if (!isAbsent(location)) {
     const at = [...path, 'user_location']
     const { approximate } = readObject(location, at)
-    definition.user_location = { type: 'approximate', ...readObject(approximate, [...at, 'approximate']) }
+    search.location = { type: 'approximate', ...readObject(approximate, [...at, 'approximate']) }
+    definition.user_location = search.location
   }
   return {
-    hostedTools: [{ family: 'openai', kind: 'web_search', type: 'web_search', definition }],
-    hostedLimits: limitsOfCalls(['web_search'], usualToolCalls),
+    family: 'openai',
+    kind: 'web_search',
+    type: 'web_search',
+    definition,
+    ...searchForms('openai', search),
   }
+}
+
+/** Searches of OpenAI have a limit that is sent. */
+function limitsOf(hostedTools: readonly HostedTool[]): HostedToolLimits {
+  const kinds = hostedTools.map(({ kind }) => kind)
+  return hostedTools.some(({ family }) => family === 'gemini')
+    ? limitsOfGemini(kinds)
+    : limitsOfCalls(kinds, usualToolCalls)
 }
 
 function readResponseFormat(value: unknown): ResponseFormat | undefined {

@@ -5,10 +5,10 @@ import {
 } from '../../../contract/gateway-v2-embeddings.ts'
 import type { BodyReader } from '../../../platform/bodies/index.ts'
 import { isObject } from '../../../platform/kernel/index.ts'
-import { invalid, nameOfType, readList, readObject, readSettings } from '../limits.ts'
+import { invalid, nameOfType, readList, readObject, settingsReader } from '../limits.ts'
 
 const { input: _input, ...settings } = embeddingRequestSchema.shape
-const settingsSchema = embeddingRequestSchema.omit({ input: true })
+const readSettings = settingsReader(embeddingRequestSchema.omit({ input: true }))
 
 export interface ReadEmbeddings {
   model: string
@@ -34,7 +34,7 @@ export const embeddingBody: BodyReader<ReadEmbeddings> = {
   maximumValues: 2_000_000,
   read(value, ignored) {
     const body = readObject(value, [])
-    const read = readSettings(settingsSchema, body)
+    const read = readSettings(body)
     return {
       model: read.model,
       ...readInput(body.input),

@@ -1,8 +1,9 @@
 import type { PromptBody } from '../../../contract/gateway-v2-messages.ts'
-import type { HostedToolKind } from '../../../platform/kernel/index.ts'
+import { type HostedToolKind, isObject } from '../../../platform/kernel/index.ts'
 import type { HostedTool, HostedToolLimits } from '../../providers/index.ts'
 import { containersPerAnswer } from '../hosted-limits.ts'
 import { type FieldPath, invalid, readName, readServer, readText, unsupported } from '../limits.ts'
+import { searchForms, type WebSearch } from '../web-search.ts'
 
 type ToolBody = NonNullable<PromptBody['tools']>[number]
 
@@ -65,8 +66,49 @@ export function readHosted(
     add('mcp', 'mcp', server, readAddress(server, ['mcp_servers', index]))
   }
   if (hostedTools.length === 0) return undefined
+  const [tool] = hostedTools
+  // Other families have one limit for all tools.
+  if (hostedTools.length === 1 && isPlainSearch(tool!.definition)) {
+    const most = uses[0]!.most
+    hostedTools[0] = { ...tool!, ...searchForms('anthropic', searchOf(tool!.definition, most)) }
+    return {
+      hostedTools,
+      hostedLimits: { uses, unlimited: [], rounds: Math.max(roundsPerAnswer, most + 1), maxToolCalls: most },
+    }
+  }
   const unlimited = hostedTools.map(({ kind }) => kind).filter((kind) => kind === 'tool_search' || kind === 'mcp')
   return { hostedTools, hostedLimits: { uses, unlimited, rounds: roundsPerAnswer } }
+}
+
+/** The members of a search that other families have too, or that change no answer. */
+const searchMembers = [
+  'type',
+  'name',
+  'max_uses',
+  'allowed_domains',
+  'blocked_domains',
+  'user_location',
+  'cache_control',
+]
+
+/** A web search that hosts of other families can serve. */
+export function isPlainSearch(tool: Record<string, unknown>): boolean {
+  return (
+    /^web_search_\d{8}$/.test(String(tool.type)) &&
+    Object.keys(tool).every((name) => searchMembers.includes(name) || isAbsent(tool[name]))
+  )
+}
+
+const isAbsent = (value: unknown) => value === undefined || value === null
+
+function searchOf(tool: Record<string, unknown>, uses: number): WebSearch {
+  const { allowed_domains: allowedDomains, blocked_domains: blockedDomains, user_location: location } = tool
+  return {
+    ...(!isAbsent(allowedDomains) && { allowedDomains }),
+    ...(!isAbsent(blockedDomains) && { blockedDomains }),
+    ...(isObject(location) && { location }),
+    uses,
+  }
 }
 
 function limitUses(tool: ToolBody, path: FieldPath, adjusted: Set<string>): number {

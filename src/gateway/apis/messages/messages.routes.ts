@@ -58,11 +58,12 @@ const fields: Partial<Record<Capability, string>> = {
   parallel_tools: 'tool_choice.disable_parallel_tool_use',
   json_schema: 'output_config.format',
   tools_with_schema: 'output_config.format',
+  tools_with_hosted: 'tools',
 }
 
 /** The field that needs a capability. Media are in messages. */
 function fieldOf(capability: Capability, { native }: ProviderRequest): string {
-  if (capability.startsWith('hosted:')) return native!.only!
+  if (capability.startsWith('hosted:')) return native?.only ?? 'tools'
   return capability.startsWith('use:') ? 'tools' : (fields[capability] ?? 'messages')
 }
 

@@ -1,9 +1,11 @@
+import type { z } from 'zod'
 import {
   countTokensRequestSchema,
   messagesRequestSchema,
   type MessagesBody,
   type PromptBody,
 } from '../../../contract/gateway-v2-messages.ts'
+import { quickReader } from '../../../contract/quick-reader.ts'
 import { readFields, sentence } from '../../../contract/validation.ts'
 import { AppError } from '../../../platform/kernel/index.ts'
 import { isParts } from '../../conversation/index.ts'
@@ -42,7 +44,7 @@ export interface ParsedMessages {
 
 /** Reads a body of `POST /messages`. Throws AppError `invalid_request` or `unsupported_parameter` with the field. */
 export function parseMessages(body: unknown): ParsedMessages {
-  const fields: MessagesBody = read(messagesRequestSchema, body)
+  const fields = readMessages(body)
   const ignored: string[] = []
   // Some clients send -1 for "not set".
   const set = (name: 'top_k' | 'top_p') => {
@@ -71,16 +73,24 @@ export function parseMessages(body: unknown): ParsedMessages {
 /** Reads a body of `POST /messages/count_tokens`. Throws AppError. */
 export function parseCountTokens(body: unknown): Omit<ParsedMessages, 'stream'> {
   const ignored: string[] = []
-  return { ...parsePrompt(read<PromptBody>(countTokensRequestSchema, body), ignored), ignored }
+  return { ...parsePrompt(readPrompt(body), ignored), ignored }
 }
 
-function read<Fields>(schema: Parameters<typeof readFields>[0], body: unknown): Fields {
-  refuseState(body)
-  const fields = readFields(schema, body)
-  if ('value' in fields) return fields.value as Fields
-  const { param, words } = fields.problem
-  const name = fieldName(param.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part)))
-  throw new AppError('invalid_request', sentence(param === '' ? 'the body' : `\`${name}\``, words), { param: name })
+const readMessages = readerOf(messagesRequestSchema)
+const readPrompt = readerOf(countTokensRequestSchema)
+
+function readerOf<Schema extends typeof messagesRequestSchema | typeof countTokensRequestSchema>(schema: Schema) {
+  const readQuickly = quickReader(schema)
+  return (body: unknown): z.output<Schema> => {
+    refuseState(body)
+    const quick = readQuickly(body)
+    if (quick !== undefined) return quick
+    const fields = readFields(schema, body)
+    if ('value' in fields) return fields.value as z.output<Schema>
+    const { param, words } = fields.problem
+    const name = fieldName(param.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part)))
+    throw new AppError('invalid_request', sentence(param === '' ? 'the body' : `\`${name}\``, words), { param: name })
+  }
 }
 
 /** Fields that use what the provider keeps for its account, which all organisations share, or that have another price. */

@@ -2,7 +2,7 @@ import type { PromptBody } from '../../../contract/gateway-v2-messages.ts'
 import type { ProviderRequest, ToolChoice, ToolDefinition } from '../../providers/index.ts'
 import { type FieldPath, invalid, readSchema, unsupported } from '../limits.ts'
 import { toCacheMark } from './cache-mark.ts'
-import { hostedKindOf } from './hosted-tools.ts'
+import { hostedKindOf, isPlainSearch } from './hosted-tools.ts'
 import type { OnlyNative } from './map-blocks.ts'
 
 type ToolBody = NonNullable<PromptBody['tools']>[number]
@@ -27,7 +27,7 @@ export function parseTools(
     if (isCustom(tool)) tools.push(toDefinition(tool, path))
     else {
       assertKnownTool(tool.type, [...path, 'type'])
-      only([...path, `type (${tool.type})`])
+      if (!isPlainSearch(tool) || isChosen(tool.name, body.tool_choice)) only([...path, `type (${tool.type})`])
     }
   }
   const choice = body.tool_choice
@@ -42,6 +42,10 @@ export function parseTools(
     ...(choice && choice.type !== 'none' && choice.disable_parallel_tool_use && { parallelToolCalls: false }),
   }
 }
+
+/** Only Anthropic lets a client require the call of a tool that the provider runs. */
+const isChosen = (name: string | undefined, choice: PromptBody['tool_choice']) =>
+  choice?.type === 'any' || (choice?.type === 'tool' && choice.name === name)
 
 const isCustom = (tool: ToolBody): tool is CustomTool => tool.type === undefined || tool.type === 'custom'
 

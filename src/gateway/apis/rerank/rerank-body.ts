@@ -1,10 +1,10 @@
 import { maximumRerankDocuments, rerankRequestSchema } from '../../../contract/gateway-v2-embeddings.ts'
 import type { BodyReader } from '../../../platform/bodies/index.ts'
 import { isObject } from '../../../platform/kernel/index.ts'
-import { invalid, readList, readObject, readSettings, readText } from '../limits.ts'
+import { invalid, readList, readObject, readText, settingsReader } from '../limits.ts'
 
 const { documents: _documents, ...settings } = rerankRequestSchema.shape
-const settingsSchema = rerankRequestSchema.omit({ documents: true })
+const readSettings = settingsReader(rerankRequestSchema.omit({ documents: true }))
 
 export interface ReadRerank {
   model: string
@@ -28,7 +28,7 @@ export const rerankBody: BodyReader<ReadRerank> = {
   maximumValues: 10 * maximumRerankDocuments,
   read(value, ignored) {
     const body = readObject(value, [])
-    const read = readSettings(settingsSchema, body)
+    const read = readSettings(body)
     const documents = readList(body.documents, ['documents'], maximumRerankDocuments).map((document, index) =>
       isObject(document)
         ? readText(document.text, ['documents', index, 'text'])

@@ -1,4 +1,4 @@
-import type { HostedToolKind } from '../../../platform/kernel/index.ts'
+import { type HostedToolKind, isObject } from '../../../platform/kernel/index.ts'
 import type { HostedTool, ProviderRequest } from '../../providers/index.ts'
 import { limitsOfCalls, usualToolCalls } from '../hosted-limits.ts'
 import {
@@ -11,6 +11,7 @@ import {
   readServer,
   unsupported,
 } from '../limits.ts'
+import { searchForms } from '../web-search.ts'
 import { isPresent } from './parse-content.ts'
 import type { Reading } from './reading.ts'
 
@@ -94,10 +95,28 @@ export function hostedFields(
   if (maxToolCalls !== undefined && maxToolCalls > maximumToolCalls)
     throw invalid(['max_tool_calls'], `must be at most ${maximumToolCalls}`)
   const kinds = hostedTools.map(({ kind }) => kind)
-  const limits = limitsOfCalls(kinds, maxToolCalls ?? usualToolCalls)
+  const most = maxToolCalls ?? usualToolCalls
+  const included = include.filter((value) => hostedIncludes.includes(value))
   return {
-    hostedTools,
-    hostedLimits: { ...limits, include: include.filter((value) => hostedIncludes.includes(value)) },
+    hostedTools: included.length > 0 ? hostedTools : hostedTools.map((tool) => withForms(tool, most)),
+    hostedLimits: { ...limitsOfCalls(kinds, most), include: included },
+  }
+}
+
+/** The search of other providers, whose answers have the sources and no items of the calls. */
+function withForms(tool: HostedTool, uses: number): HostedTool {
+  if (tool.kind !== 'web_search') return tool
+  const { filters, user_location: location } = tool.definition
+  const { allowed_domains: allowedDomains, ...others } = isObject(filters) ? filters : {}
+  if (Object.keys(others).length > 0) return tool
+  const place = isObject(location) ? { type: 'approximate', ...location } : undefined
+  return {
+    ...tool,
+    ...searchForms('openai', {
+      ...(place && { location: place }),
+      ...(isPresent(allowedDomains) && { allowedDomains }),
+      uses,
+    }),
   }
 }
 

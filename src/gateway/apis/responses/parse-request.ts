@@ -1,4 +1,5 @@
 import { responsesSettingsSchema, type ResponsesSettings } from '../../../contract/gateway-v2-responses.ts'
+import { quickReader } from '../../../contract/quick-reader.ts'
 import { readValue } from '../../../contract/validation.ts'
 import { decodeTexts, JsonText } from '../../../platform/bodies/index.ts'
 import { AppError, isObject } from '../../../platform/kernel/index.ts'
@@ -109,12 +110,18 @@ function refuseUnsupported(body: Record<string, unknown>): void {
 
 /** The fields other than `input`, `tools` and `tool_choice`, whose schemas name the place of an error less precisely than their readers. */
 function readFields(body: Record<string, unknown>): ResponsesSettings {
-  const read = readValue(responsesSettingsSchema, body, 'the body')
-  if ('problem' in read) throw new AppError('invalid_request', read.problem.message, { param: read.problem.param })
-  const fields = read.value
+  const fields = readQuickly(body) ?? readBySchema(body)
   if (fields.stream_options !== undefined && fields.stream !== true)
     throw invalid(['stream_options'], 'is only allowed when stream is true')
   return fields
+}
+
+const readQuickly = quickReader(responsesSettingsSchema)
+
+function readBySchema(body: Record<string, unknown>): ResponsesSettings {
+  const read = readValue(responsesSettingsSchema, body, 'the body')
+  if ('problem' in read) throw new AppError('invalid_request', read.problem.message, { param: read.problem.param })
+  return read.value
 }
 
 function readSampling(fields: ResponsesSettings, { adjusted, ignored }: Reading): Partial<ProviderRequest> {

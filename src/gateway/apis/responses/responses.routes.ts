@@ -29,6 +29,7 @@ const fields: Partial<Record<Capability, string>> = {
   named_tool_choice: 'tool_choice',
   forced_tools: 'tool_choice',
   tools_with_schema: 'text.format',
+  tools_with_hosted: 'tools',
   parallel_tools: 'parallel_tool_calls',
   json_object: 'text.format',
   json_schema: 'text.format',

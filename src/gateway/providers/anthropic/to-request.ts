@@ -8,6 +8,7 @@ import { nativeSchemaOrTool, useAnswerTool } from '../structured-answer.ts'
 import { toBlocksOfParts, toCacheMark } from './content-blocks.ts'
 import { toThinking } from './thinking.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
+import { definitionsFor } from '../hosted-forms.ts'
 import { isNative } from './is-native.ts'
 import { fitThinking, toNativeBody } from './to-native.ts'
 import { type CachePlan, planCache } from '../prompt-cache.ts'
@@ -114,7 +115,7 @@ function toMessagesBody(
     ...((effort !== undefined || format) && { output_config: output }),
     ...(request.user !== undefined && { metadata: { user_id: request.user } }),
     ...(request.serviceTier !== undefined && { service_tier: request.serviceTier }),
-    ...toTools(request),
+    ...toTools(request, adjustments),
     ...(options.stream && { stream: true }),
   }
 }
@@ -198,7 +199,7 @@ function plainWherePossible(blocks: JsonObject[]): JsonObject[] | string {
   return plain ? String(first.text) : blocks
 }
 
-function toTools(request: ProviderRequest): JsonObject {
+function toTools(request: ProviderRequest, adjustments: Adjustments): JsonObject {
   const { tools = [], hostedTools = [] } = request
   if (tools.length === 0 && hostedTools.length === 0) return {}
   const choices = { auto: 'auto', none: 'none', required: 'any' } as const
@@ -213,7 +214,7 @@ function toTools(request: ProviderRequest): JsonObject {
         ...(tool.strict && { strict: true }),
         ...toCacheMark(tool.cache),
       })),
-      ...hostedTools.map(({ definition }) => definition),
+      ...definitionsFor('anthropic', hostedTools, adjustments),
     ],
     ...((choice !== undefined || single) && {
       tool_choice: {

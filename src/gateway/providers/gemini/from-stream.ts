@@ -1,15 +1,16 @@
 import { SseParser, type SseEvent } from '../../../platform/kernel/index.ts'
-import type { ProviderEvent, TokenUsage, UrlCitation } from '../port.ts'
+import type { ProviderEvent, UrlCitation } from '../port.ts'
 import { createStreamReader } from '../stream-reader.ts'
 import type { WireStreamReader } from '../wire-adapter.ts'
 import { truncatedStream, unreadableAnswer } from '../wire-failure.ts'
-import { parseJsonObject } from '../wire-json.ts'
+import { asObjects, parseJsonObject } from '../wire-json.ts'
 import { createJsonArrayParser } from './json-array-parser.ts'
 import { mapError } from './map-error.ts'
 import { failureOfFinish } from './from-response.ts'
 import { isFailure, mapFinishReason } from './map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
-import { readCandidate } from './read-candidate.ts'
+import type { countUses } from './hosted-uses.ts'
+import { placeCitations, readCandidate } from './read-candidate.ts'
 import type { Redact } from '../redactor.ts'
 
 /** Largest single chunk; thought signatures make chunks of some 10 KiB, text chunks are far smaller. */
@@ -20,23 +21,34 @@ interface ReaderState {
   finishReason: string | null
   promptBlocked: boolean
   toolCallCount: number
-  usage: TokenUsage | null
   /** The last list wins. */
   citations: UrlCitation[]
+  /** Of the answer so far, if Google's tools may cite places in it. */
+  text: string
+  uses: ReturnType<typeof countUses>
+  /** Uses that an event has named. */
+  named: number
+  usageMetadata: unknown
 }
 
 /**
  * Reads `streamGenerateContent`: server-sent events with `alt=sse`, else a growing JSON array. There is no end marker: an answer is
  * complete once its finish reason (or a blocked prompt) was received. Usage may follow it, so both are emitted at the end.
  */
-export function createGenerateContentStreamReader(redact: Redact): WireStreamReader {
+export function createGenerateContentStreamReader(
+  redact: Redact,
+  uses: ReturnType<typeof countUses>,
+): WireStreamReader {
   const state: ReaderState = {
     begun: false,
     finishReason: null,
     promptBlocked: false,
     toolCallCount: 0,
-    usage: null,
+    usageMetadata: null,
     citations: [],
+    text: '',
+    uses,
+    named: 0,
   }
   return createStreamReader({
     parser: createChunkParser(),
@@ -56,15 +68,25 @@ function readChunk(state: ReaderState, text: string, redact: Redact): ProviderEv
   state.begun = true
   state.finishReason = reading.finishReason ?? state.finishReason
   state.promptBlocked ||= reading.promptBlocked
-  state.usage = mapUsage(chunk.usageMetadata) ?? state.usage
+  if (mapUsage(chunk.usageMetadata)) state.usageMetadata = chunk.usageMetadata
+  state.uses.take(asObjects(chunk.candidates)[0])
+  state.text += reading.text
   if (reading.citations.length > 0) state.citations = reading.citations
-  const events: ProviderEvent[] = []
+  const events = readUses(state)
   if (reading.reasoningText !== '') events.push({ type: 'reasoning', text: reading.reasoningText })
   if (reading.text !== '') events.push({ type: 'text', text: reading.text })
   for (const { id, name, argumentsJson } of reading.toolCalls) {
     events.push({ type: 'tool_call', index: state.toolCallCount++, id, name, argumentsDelta: argumentsJson })
   }
   return events
+}
+
+/** Searches since the last chunk: an answer that breaks off is billed those. The other tools cost their tokens only. */
+function readUses(state: ReaderState): ProviderEvent[] {
+  const { web_search: searches = 0 } = state.uses.uses()
+  const added = searches - state.named
+  state.named = searches
+  return Array.from({ length: added }, () => ({ type: 'hosted_use', kind: 'web_search' }))
 }
 
 function readEnd(state: ReaderState): ProviderEvent[] {
@@ -74,9 +96,11 @@ function readEnd(state: ReaderState): ProviderEvent[] {
     ? 'content_filter'
     : mapFinishReason(state.finishReason, state.toolCallCount > 0)
   const events: ProviderEvent[] = []
-  if (state.citations.length > 0) events.push({ type: 'citations', citations: state.citations })
+  const citations = placeCitations(state.citations, state.text)
+  if (citations.length > 0) events.push({ type: 'citations', citations })
   events.push({ type: 'finish', finishReason, wireFinishReason: state.finishReason })
-  if (state.usage) events.push({ type: 'usage', usage: state.usage })
+  const usage = mapUsage(state.usageMetadata, state.uses.uses())
+  if (usage) events.push({ type: 'usage', usage })
   return events
 }
 

@@ -1,6 +1,7 @@
 import { readModelIds } from '../model-list.ts'
 import { createRedactor } from '../redactor.ts'
-import type { ProviderSettings } from '../port.ts'
+import { resolveTraits } from '../model-traits/index.ts'
+import type { ProviderRequest, ProviderSettings, WireModel } from '../port.ts'
 import type { CreateWireAdapter, WireAdapter } from '../wire-adapter.ts'
 import { readTokenCount } from '../token-count.ts'
 import { asString, decodeJsonObject } from '../wire-json.ts'
@@ -9,6 +10,7 @@ import { geminiEmbeddings, vertexEmbeddings } from './embeddings.ts'
 import { fromGenerateContent } from './from-response.ts'
 import { createGenerateContentStreamReader } from './from-stream.ts'
 import { createGoogleTokenLoader, type LoadGoogleToken } from './google-token.ts'
+import { countUses } from './hosted-uses.ts'
 import { mapError } from './map-error.ts'
 import { toCountTokensRequest, toGenerateContentRequest } from './to-request.ts'
 
@@ -52,12 +54,14 @@ const ownAddress =
 
 function sharedMappings(settings: ProviderSettings, modelUrl: (id: string) => string) {
   const redact = createRedactor(settings)
+  const usesOf = (request: ProviderRequest = { messages: [] }, model?: WireModel) =>
+    countUses(request, model ? resolveTraits(settings.format, model) : {})
   return {
     // Files of Google's storage and videos have no other form.
     takesAddress: ({ source }) => source.kind === 'url' && ownAddress.test(source.url),
     toRequest: (call, options) => toGenerateContentRequest(call, options, settings, modelUrl(call.model.id)),
-    fromResponse: (body) => fromGenerateContent(body, redact),
-    createStreamReader: () => createGenerateContentStreamReader(redact),
+    fromResponse: (body, request, model) => fromGenerateContent(body, redact, usesOf(request, model)),
+    createStreamReader: (request, model) => createGenerateContentStreamReader(redact, usesOf(request, model)),
     mapError: (failure) => mapError(failure, redact),
     requestIdHeader: null,
     tokenCount: {

@@ -10,7 +10,7 @@ export interface CandidateReading {
   /** The finish reason of the candidate, or the reason why the prompt was blocked. */
   finishReason: string | null
   promptBlocked: boolean
-  /** Sources of grounding with Google Search. */
+  /** Sources of grounding with Google Search. Places are bytes of the whole text. */
   citations: UrlCitation[]
 }
 
@@ -43,6 +43,25 @@ export function readCandidate(response: JsonObject, toolCallsBefore: number): Ca
 
 /** Upper bound on cited places; an answer has about a dozen. */
 const maximumCitations = 100
+
+/** Places of citations in UTF-16 units of the whole text; Google counts bytes of UTF-8. */
+export function placeCitations(citations: UrlCitation[], text: string): UrlCitation[] {
+  const bytes = Buffer.from(text)
+  if (citations.length === 0 || bytes.length === text.length) return citations
+  const places = new Map<number, number>()
+  const placeOf = (offset: number) => {
+    const known = places.get(offset)
+    if (known !== undefined) return known
+    const place = bytes.toString('utf8', 0, offset).length
+    places.set(offset, place)
+    return place
+  }
+  return citations.map((citation) => ({
+    ...citation,
+    startIndex: placeOf(citation.startIndex),
+    endIndex: placeOf(citation.endIndex),
+  }))
+}
 
 /** Each part of the text with a source that supports it; if no parts are named, the sources alone. Offsets count UTF-8 bytes there. */
 function readGrounding(metadata: JsonObject): UrlCitation[] {

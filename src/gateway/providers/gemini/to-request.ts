@@ -5,6 +5,7 @@ import { type ContentPart, isBlankContent, isParts, textOfContent, toGeminiSchem
 import { nameOfAnsweredTool, orderResults, shapeConversation, toolArguments } from '../conversation.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
+import { definitionsFor } from '../hosted-forms.ts'
 import { isMedia } from '../media.ts'
 import { Adjustments, mapSampling } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
@@ -75,7 +76,7 @@ function toBody(
     ...(system.length > 0 && { systemInstruction: { parts: system.map(({ text }) => ({ text })) } }),
     contents: turns.map((turn) => ({ role: turn.role === 'assistant' ? 'model' : 'user', parts: turn.blocks })),
     ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
-    ...toTools(request),
+    ...toTools(request, adjustments),
   }
 }
 
@@ -181,7 +182,7 @@ function toOutputFormat({ responseFormat }: ProviderRequest): JsonObject | undef
   return { responseMimeType: 'application/json', responseJsonSchema: usableSchema(() => toGeminiSchema(schema)) }
 }
 
-function toTools(request: ProviderRequest): JsonObject {
+function toTools(request: ProviderRequest, adjustments: Adjustments): JsonObject {
   const { tools = [], hostedTools = [] } = request
   if (tools.length === 0 && hostedTools.length === 0) return {}
   const choice = request.toolChoice
@@ -195,13 +196,14 @@ function toTools(request: ProviderRequest): JsonObject {
   return {
     tools: [
       ...(tools.length > 0 ? [{ functionDeclarations }] : []),
-      ...hostedTools.map(({ definition }) => definition),
+      ...definitionsFor('gemini', hostedTools, adjustments),
     ],
-    ...(choice !== undefined && {
-      toolConfig: {
-        functionCallingConfig:
-          typeof choice === 'object' ? { mode: 'ANY', allowedFunctionNames: [choice.name] } : { mode: modes[choice] },
-      },
-    }),
+    ...(choice !== undefined &&
+      tools.length > 0 && {
+        toolConfig: {
+          functionCallingConfig:
+            typeof choice === 'object' ? { mode: 'ANY', allowedFunctionNames: [choice.name] } : { mode: modes[choice] },
+        },
+      }),
   }
 }

@@ -15,6 +15,17 @@ export const geminiRules: readonly TraitRule[] = [
     [/^gemini/, { turns: 'alternating', efforts: {} }],
     [/^gemini-2\.5/, { reasoning: true, thinkingBudgets: budgets }],
   ]),
+  ...rulesOf(hosts, 'https://ai.google.dev/gemini-api/docs/google-search', [
+    [/^gemini/, { toolsWithHosted: false }],
+    [/^gemini-[12]/, { searchUses: 'answer' }],
+    [/^gemini-2\.0-flash(?!.*(lite|image|live))/, { hostedTools: ['web_search', 'code_execution'] }],
+  ]),
+  ...rulesOf(hosts, 'https://ai.google.dev/gemini-api/docs/url-context', [
+    [
+      /^gemini-(2\.5|[3-9]|\d\d)(?!.*(image|tts|audio|live|embedding|computer))/,
+      { hostedTools: ['web_search', 'web_fetch', 'code_execution'] },
+    ],
+  ]),
   ...rulesOf(['gemini'], 'https://github.com/vercel/ai/pull/6928', [
     // "Developer instruction is not enabled for models/gemma-3-27b-it"
     [/^gemma/, { systemRole: 'user', turns: 'alternating' }],

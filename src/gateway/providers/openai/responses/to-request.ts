@@ -4,6 +4,7 @@ import { jsonRequest } from '../../json-request.ts'
 import { type HostName, type ModelTraits, resolveTraits } from '../../model-traits/index.ts'
 import type { ProviderCall, ProviderRequest, ProviderSettings, ResponseFormat } from '../../port.ts'
 import { Adjustments, mapSampling } from '../../sampling.ts'
+import { definitionsFor } from '../../hosted-forms.ts'
 import { usableSchema } from '../../structured-answer.ts'
 import type { WireRequest } from '../../wire-adapter.ts'
 import type { JsonObject } from '../../wire-json.ts'
@@ -74,7 +75,7 @@ function toBody(
     ...(request.metadata !== undefined && { metadata: request.metadata }),
     ...(request.user !== undefined && { user: request.user }),
     ...(request.serviceTier !== undefined && { service_tier: request.serviceTier }),
-    ...toTools(request),
+    ...toTools(request, adjustments),
     ...(stream && { stream: true }),
   }
 }
@@ -105,7 +106,10 @@ function toFormat(format: ResponseFormat): JsonObject {
   }
 }
 
-function toTools({ tools = [], hostedTools = [], hostedLimits, toolChoice, parallelToolCalls }: ProviderRequest) {
+function toTools(
+  { tools = [], hostedTools = [], hostedLimits, toolChoice, parallelToolCalls }: ProviderRequest,
+  adjustments: Adjustments,
+) {
   if (tools.length === 0 && hostedTools.length === 0) return {}
   const functions = tools.map(({ name, description, parameters, strict }) => ({
     type: 'function',
@@ -116,7 +120,7 @@ function toTools({ tools = [], hostedTools = [], hostedLimits, toolChoice, paral
     strict: strict === true,
   }))
   return {
-    tools: [...functions, ...hostedTools.map(({ definition }) => definition)],
+    tools: [...functions, ...definitionsFor('openai', hostedTools, adjustments)],
     ...(toolChoice !== undefined && {
       tool_choice: typeof toolChoice === 'object' ? { type: 'function', name: toolChoice.name } : toolChoice,
     }),
