@@ -18,22 +18,27 @@ export interface NearSegments {
   /** A word of the sentence is in the segment, or next to it. */
   isNamed: (segment: number) => boolean
   /** The rows that no other row surpasses, and the sentences that have most words: what a sum in the sentence may be computed from. */
-  best: () => ReadonlySet<number>
+  best: (rowsBy: RowsBy) => ReadonlySet<number>
 }
+
+/** By all words, or without those of the table's header, which name a column: a row may have them as well. */
+export type RowsBy = 'words' | 'words of no header'
 
 /** `found`: the segments of each figure. */
 export function findNearSegments(
   claims: Claims,
-  { words, segments, isRow, keyNumbers }: Evidence,
+  { words, segments, isRow, keyNumbers, columns }: Evidence,
   found: readonly (readonly number[])[],
 ): NearSegments {
   const counts = new Uint16Array(segments)
   const anchors = createAnchors()
+  const ofHeader = new Set<number>()
   for (const [index, keys] of claims.words.entries()) {
     for (const segment of rowsOf(keys, words, isRow)) anchors.add(segment, index)
     const own = new Set<number>()
     for (const key of keys) for (const segment of words.get(key) ?? []) own.add(segment)
     // The title and the headings belong to all segments, so their words do not distinguish them.
+    if (keys.some((key) => columns.has(key))) ofHeader.add(index)
     if (own.has(headSegment)) continue
     const near = new Set<number>()
     for (const segment of own) {
@@ -60,13 +65,15 @@ export function findNearSegments(
         ? anchors.isBest(figureIndex, segment, claims.words.length + figureIndex)
         : counts[segment]! >= least),
     isNamed: (segment) => segment !== headSegment && counts[segment]! > 0,
-    best: () =>
+    best: (rowsBy) =>
       new Set([
-        ...anchors.best(),
+        ...anchors.best(rowsBy === 'words' ? noWords : ofHeader),
         ...[...counts.keys()].filter((segment) => !isRow[segment] && most > 0 && counts[segment] === most),
       ]),
   }
 }
+
+const noWords: ReadonlySet<number> = new Set()
 
 /** The rows with a word; those that only begin like it where no row has the word itself. */
 function rowsOf(keys: readonly string[], words: Evidence['words'], isRow: readonly boolean[]): readonly number[] {
@@ -94,8 +101,12 @@ function createAnchors() {
     add: (row: number, anchor: number) => into(ofRow, row, anchor),
     addFigure: (row: number, figure: number) => into(figuresOf, row, figure),
     /** Rows that are not named by a part of what names another one. */
-    best(): number[] {
-      const rows = [...ofRow].toSorted(([, left], [, right]) => right.size - left.size).slice(0, maximumRows)
+    best(ofHeader: ReadonlySet<number>): number[] {
+      const named = [...ofRow].map(([row, own]): [number, Set<number>] => [row, own.difference(ofHeader)])
+      const isNamed = named.some(([, own]) => own.size > 0)
+      const rows = (isNamed ? named.filter(([, own]) => own.size > 0) : [...ofRow])
+        .toSorted(([, left], [, right]) => right.size - left.size)
+        .slice(0, maximumRows)
       return rows
         .filter(([, own]) => !rows.some(([, other]) => other.size > own.size && own.isSubsetOf(other)))
         .map(([row]) => row)

@@ -99,8 +99,8 @@ function patternFor(script: string | null, latin: Language | null): RegExp | nul
 
 const exceptionWords =
   'but|except|unless|although|however|whereas|aber|außer|sondern|sofern|obwohl|mais|sauf|excepté|sinon|pero|salvo|excepto|sino|aunque|ma|tranne|eccetto|mas|exceto|maar|behalve|tenzij|men|utom|ale|lecz|oprócz|но|кроме|однак|але|крім|ancak|fakat|nhưng|trừ|لكن|إلا|باستثناء|אבל|אלא|मगर|लेकिन'
-/** "No. 5" denies nothing. */
-export const numberSign = /\bno\. ?(?=\d)/giu
+/** "No. 5" and "No. of seats" deny nothing. */
+export const numberSign = /\bno\. ?(?=\d|of\b)/giu
 export const sentenceEnd = /[.!?。！？؟।\n]+/u
 /** Words that state that something is missing or refused, without denying their clause. */
 const absenceWords =

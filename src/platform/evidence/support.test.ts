@@ -326,6 +326,21 @@ describe('a denial that the passage does not share', () => {
   })
 })
 
+describe('a number that is computed from rows', () => {
+  const ships = {
+    title: 'ships.csv',
+    text: 'Ship | Built | No. of decks | Notes\nHeron | 1936 | 12 | sold\nGannet | 1970 | 7 | built for the north\nPetrel | 1951 | 9 | built for the ferry line',
+  }
+
+  test.each([
+    ['of a column whose name other rows have in their text', 'The year Built of Heron and Petrel differs by 15.'],
+    ['of a column of numbers ("No.")', 'Together, Heron and Gannet have a No. of decks of 19.'],
+  ])('%s is supported, and a wrong one is not', (_, sentence) => {
+    expect(verdictOf(sentence, ships).verdict).toBe('supported')
+    expect(verdictOf(sentence.replace(/\d+\.$/, '23.'), ships)).toMatchObject({ missing: 'number' })
+  })
+})
+
 describe('a row', () => {
   const shop = 'Article | Price | Stock\nPoster A2 matt | 14.90 | 3\nPoster A2 glossy | 24.90 | 8\nMug | 9.50 | 12'
   const table = { title: 'shop.csv', text: shop }

@@ -2,7 +2,7 @@ import { type Claims, readClaims } from './claims.ts'
 import { derivedFrom, type Operands, plainValueOf } from './derived-numbers.ts'
 import { isOperationWord } from './derivation-words.ts'
 import { type Evidence, type EvidenceNumbers, type EvidenceText, headSegment, readEvidence } from './evidence.ts'
-import { findNearSegments } from './near-segments.ts'
+import { findNearSegments, type RowsBy } from './near-segments.ts'
 import { deny, lacksDenial, sharesDenials, statesOpposite } from './negation.ts'
 import type { Figure } from './read-figures.ts'
 import { exact, precisionOf } from './read-number.ts'
@@ -22,8 +22,8 @@ export interface Comparison {
   wordsTogether: { ofPart: number; ofHead: number }
   /** A part of the passage with a figure of the sentence has one of its words. */
   isNamed: boolean
-  /** What a number of the sentence may be computed from. */
-  operands: Pick<Operands, 'parts' | 'cells' | 'hasRows' | 'rowCounts'>
+  /** What a number of the sentence may be computed from, by the rows that it names. */
+  operands: Record<RowsBy, PassageOperands>
   /** Whether the passage states the opposite. */
   isDenied: () => boolean
   /** Whether it has the opposite of a word in its place. */
@@ -33,6 +33,8 @@ export interface Comparison {
   /** Whether the passage denies what the sentence denies; true for a sentence that denies nothing. */
   sharesDenials: () => boolean
 }
+
+type PassageOperands = Pick<Operands, 'parts' | 'cells' | 'hasRows' | 'rowCounts'>
 
 export interface Support {
   /** `unchecked`: nothing contradicts, but what can be compared does not show support, as in another language. */
@@ -116,6 +118,10 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
   const isNear = (index: number, segment: number) =>
     (languages === 'different' && !passage.isRow[segment]) || near.has(index, segment)
   const figures = found.map((segments, index) => segments.some((segment) => isNear(index, segment)))
+  const operandsBy = (rowsBy: RowsBy) =>
+    claims.operations.size > 0
+      ? operandsOf(claims, passage, partsFor(passage, near.best(rowsBy), languages))
+      : noOperands
   // A short sentence in German may not show its language, and all its nouns have capitals.
   const areNouns = languages === 'unknown' && claims.language.latin === null && passage.language.latin === 'de'
   for (const index of findRepeatedNumbers(claims.figures, passage)) figures[index] = false
@@ -128,8 +134,10 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
     related: countRelated(claims, passage, found),
     wordsTogether: { ofPart: near.mostWords, ofHead: countWordsOfHead(claims, passage) },
     isNamed: found.some((segments) => segments.some((segment) => passage.isRow[segment] && near.isNamed(segment))),
-    operands:
-      claims.operations.size > 0 ? operandsOf(claims, passage, partsFor(passage, near.best(), languages)) : noOperands,
+    operands: {
+      words: operandsBy('words'),
+      'words of no header': operandsBy('words of no header'),
+    },
     isDenied: () =>
       languages !== 'different' && deny(claims.clauses(passage.language), passage.clauses(claims.language)),
     statesOpposite: () =>
@@ -154,17 +162,25 @@ function findMissing(
   if (!claims.figures.some(isMissing)) return undefined
   if (claims.operations.size === 0) return claims.figures.find(isMissing)
   const valuesOf = (all: readonly Figure[]) => all.flatMap((figure) => plainValueOf(figure) ?? [])
-  const operands: Operands = {
-    own: valuesOf(claims.figures.filter((_, index) => figures[index])),
-    claimed: valuesOf(claims.figures),
-    parts: comparisons.flatMap((comparison) => comparison.operands.parts),
-    cells: comparisons.flatMap((comparison) => comparison.operands.cells),
-    hasRows: comparisons.some((comparison) => comparison.operands.hasRows),
-    missing: valuesOf(claims.figures.filter((_, index) => !figures[index])),
-    rowCounts: comparisons.flatMap((comparison) => comparison.operands.rowCounts),
-  }
-  const isDerived = derivedFrom(operands, claims.operations)
-  return claims.figures.find((figure, index) => isMissing(figure, index) && !isDerived(figure))
+  const own = valuesOf(claims.figures.filter((_, index) => figures[index]))
+  const claimed = valuesOf(claims.figures)
+  const missing = valuesOf(claims.figures.filter((_, index) => !figures[index]))
+  const derivations = (['words', 'words of no header'] as const).map((rowsBy) => {
+    const found = comparisons.map(({ operands }) => operands[rowsBy])
+    const operands: Operands = {
+      own,
+      claimed,
+      missing,
+      parts: found.flatMap(({ parts }) => parts),
+      cells: found.flatMap(({ cells }) => cells),
+      hasRows: found.some(({ hasRows }) => hasRows),
+      rowCounts: found.flatMap(({ rowCounts }) => rowCounts),
+    }
+    return derivedFrom(operands, claims.operations)
+  })
+  return claims.figures.find(
+    (figure, index) => isMissing(figure, index) && !derivations.some((isDerived) => isDerived(figure)),
+  )
 }
 
 /** Sentences of another language have numbers of anything. */
@@ -176,14 +192,14 @@ function partsFor(
   return languages === 'different' ? new Set([...best].filter((part) => isRow[part])) : best
 }
 
-const noOperands: Comparison['operands'] = { parts: [], cells: [], hasRows: false, rowCounts: [] }
+const noOperands: PassageOperands = { parts: [], cells: [], hasRows: false, rowCounts: [] }
 
 /** The numbers of each of these parts of a passage, and of the columns that the sentence names. */
 function operandsOf(
   claims: Claims,
   { partNumbers, columns, isRow }: Evidence,
   parts: ReadonlySet<number>,
-): Comparison['operands'] {
+): PassageOperands {
   const counts = new Map<number, number>()
   const keysOfClaims = [
     ...claims.words,
