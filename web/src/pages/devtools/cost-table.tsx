@@ -3,7 +3,7 @@ import { Table, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
 
-/** The arithmetic of the cost, line by line: tokens times price, markup, rounding. */
+/** The arithmetic of the cost, line by line: tokens times price, uses of tools, markup, rounding. */
 export function CostTable({ receipt }: { receipt: ReceiptBody }) {
   const { t } = useTranslation('devtools')
   const format = useFormat()
@@ -32,6 +32,14 @@ export function CostTable({ receipt }: { receipt: ReceiptBody }) {
               <Table.Td ta="right">{format.number(line.tokens)}</Table.Td>
               <Table.Td ta="right">{money(perMillion(line.unitPriceUsd))}</Table.Td>
               <Table.Td ta="right">{money(line.costUsd)}</Table.Td>
+            </Table.Tr>
+          ))}
+          {receipt.toolUses.map(({ kind, uses, unitPriceUsd, costUsd }) => (
+            <Table.Tr key={kind}>
+              <Table.Td>{t(`receipt.tools.${kind}`)}</Table.Td>
+              <Table.Td ta="right">{t('receipt.uses', { count: uses, uses: format.number(uses) })}</Table.Td>
+              <Table.Td ta="right">{t('receipt.perUse', { price: money(unitPriceUsd) })}</Table.Td>
+              <Table.Td ta="right">{money(costUsd)}</Table.Td>
             </Table.Tr>
           ))}
           <SumRow name={t('receipt.baseCost')} amount={money(computation?.baseCostUsd ?? receipt.baseCostUsd)} />

@@ -20,6 +20,7 @@ import { fromLocalInput } from '../../ui/local-time.ts'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import type { PricedDeployment } from './model-deployment.tsx'
 import { isPrice, PriceInput } from './price-input.tsx'
+import { type ToolKind, toolKinds, toolPrices } from './tool-kinds.ts'
 import { useChange } from './use-change.ts'
 
 const fields = ['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWriteHour', 'reasoning'] as const
@@ -70,6 +71,22 @@ function AddPriceForm({ deployment, onClose }: AddPriceProps) {
             />
           ))}
         </SimpleGrid>
+        {form.tools.length > 0 && (
+          <Text size="sm" c="dimmed">
+            {t('price.toolsText')}
+          </Text>
+        )}
+        <SimpleGrid cols={{ base: 1, xs: 2 }}>
+          {form.tools.map((kind) => (
+            <PriceInput
+              key={kind}
+              label={t(`price.tools.${kind}`)}
+              value={form.uses[kind] ?? ''}
+              onChange={(value) => form.setUse(kind, value)}
+              error={errors[kind]}
+            />
+          ))}
+        </SimpleGrid>
         <Switch
           label={t('price.later')}
           checked={form.isLater}
@@ -112,14 +129,18 @@ function usePriceForm(deployment: PricedDeployment, onClose: () => void) {
     cacheWriteHour: price?.cacheWriteHour ?? '',
     reasoning: price?.reasoning ?? '',
   })
+  const [uses, setUses] = useState(() => toolPrices(deployment))
+  const tools = toolKinds.filter((kind) => uses[kind] !== undefined)
   const [isLater, setLater] = useState(false)
   const [validFrom, setValidFrom] = useState('')
-  const { errors, check, show } = useFieldErrors([...fields, 'validFrom'], { other: 'form' })
+  const { errors, check, show } = useFieldErrors([...fields, ...toolKinds, 'validFrom'], { other: 'form' })
   const stated = fields.filter((name) => values[name].trim() !== '')
+  const priced = tools.flatMap((kind) => (uses[kind]?.trim() ? [[kind, uses[kind].trim()] as const] : []))
   const save = useChange(
     () =>
       postJson(`/api/deployments/${encodeURIComponent(deployment.id)}/prices`, {
         ...Object.fromEntries(stated.map((name) => [name, values[name].trim()])),
+        ...(priced.length > 0 && { perThousandUses: Object.fromEntries(priced) }),
         ...(isLater && { validFrom: fromLocalInput(validFrom) }),
       }),
     () => t('price.added'),
@@ -133,6 +154,9 @@ function usePriceForm(deployment: PricedDeployment, onClose: () => void) {
     validFrom,
     setValidFrom,
     isSaving: save.isPending,
+    tools,
+    uses,
+    setUse: (kind: ToolKind, value: string) => setUses((before) => ({ ...before, [kind]: value })),
     set: (name: Field, value: string) => setValues((before) => ({ ...before, [name]: value })),
     submit(event: FormEvent) {
       event.preventDefault()
@@ -142,8 +166,12 @@ function usePriceForm(deployment: PricedDeployment, onClose: () => void) {
         if (isMissing) return [name, isRequired ? t('required') : undefined] as const
         return [name, isPrice(values[name]) ? undefined : t('price.wrong')] as const
       })
+      const wrongUses = priced.map(([kind, usd]) => [kind, isPrice(usd) ? undefined : t('price.wrong')] as const)
       const isPast = isLater && !(new Date(validFrom).getTime() > Date.now())
-      if (!check({ ...Object.fromEntries(wrong), validFrom: isPast ? t('price.future') : undefined })) return
+      if (
+        !check({ ...Object.fromEntries([...wrong, ...wrongUses]), validFrom: isPast ? t('price.future') : undefined })
+      )
+        return
       save.mutate(undefined, { onSuccess: onClose, onError: show })
     },
   }

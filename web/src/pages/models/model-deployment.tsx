@@ -11,6 +11,7 @@ import { openConfirm } from '../../ui/confirm.tsx'
 import { HostingBadge, SourceBadge, StateBadge } from './badges.tsx'
 import { Figures } from './figures.tsx'
 import { Tag } from './tag.tsx'
+import { toolKinds } from './tool-kinds.ts'
 import { useChange } from './use-change.ts'
 
 const AddPriceModal = lazyPart(() => import('./add-price.tsx'), 'AddPriceModal')
@@ -139,6 +140,16 @@ function PriceRow({ price, deploymentId }: { price: TimelinePrice; deploymentId:
                 tokens: format.compact(abovePromptTokens),
                 input: format.money(input, { exact: true }),
                 output: format.money(output, { exact: true }),
+              }),
+            )
+            .concat(
+              toolKinds.flatMap((kind) => {
+                const usd = price.perThousandUses?.[kind]
+                if (usd === undefined) return []
+                return t('price.perThousand', {
+                  tool: t(`price.tools.${kind}`),
+                  price: format.money(usd, { exact: true }),
+                })
               }),
             )
             .join(' · ')}
