@@ -90,6 +90,7 @@ describe('an error of the API in German', () => {
 /** Sentences that no page of the console can cause, because it sends other requests, and those that are made of listed sentences. */
 const ofClients = [
   '`{}` must be a string.',
+  '`{}` must be an address of the public internet: its name is not one of it, or cannot be resolved.',
   'The Space has stored no answer with the request id {}. An answer is stored within some seconds after its end.',
   'The Space stores no answers, so none can be rated. An administrator turns on keepConversations in its settings.',
   // Of visitors: their page has texts for the codes.
