@@ -14,6 +14,7 @@ import {
   runLimits,
 } from '../chat/golden-questions/index.ts'
 import { createInsights, createInsightStore } from '../chat/insights/index.ts'
+import { createToolCalls, createToolServerStore, toolNetwork } from '../chat/space-tools/index.ts'
 import {
   createSpaceRemovals,
   createSpaceRemovalStore,
@@ -75,6 +76,11 @@ const importsPerInstance = 4
 const importConnections = 16
 const importConnectMs = 10_000
 const importMs = 60_000
+
+/** Bounds of tools of Spaces; a call has the time limit of its answer. */
+const toolConnections = 64
+const toolConnectMs = 5_000
+const toolHeadersMs = 30_000
 
 export const workerParts = gatewayParts
   .needs<{ corpus: Database }>()
@@ -195,9 +201,39 @@ export const workerParts = gatewayParts
   })
   .add('tables', ({ blobs, log }) => createTableQueries({ blobs, log }))
 
+  // Tools of Spaces: other services, which only these connections reach.
+  .add(
+    'toolServerStores',
+    ({ control }) =>
+      (owner: string) =>
+        createToolServerStore(control.for(owner)),
+  )
+  .add('toolCalls', ({ toolServerStores, secretBox, metrics, config, log, onStop }) => {
+    const network = toolNetwork(config.settings.network.toolNetworks)
+    const limits = {
+      connectTimeoutMs: toolConnectMs,
+      headersTimeoutMs: toolHeadersMs,
+      idleTimeoutMs: toolHeadersMs,
+      maximumConnections: toolConnections,
+    }
+    const https = openFetch(config, { limits, rule: network.rule })
+    const http = openFetch(config, { limits, rule: network.plainRule })
+    onStop(https.close)
+    onStop(http.close)
+    return createToolCalls({
+      store: toolServerStores,
+      fetches: { https: https.fetch, http: http.fetch },
+      network,
+      secretBox,
+      observe: (call) => metrics.spaceTools.inc(call),
+      log,
+    })
+  })
+
   // What answers of Spaces need, for chats and for runs of golden questions.
   .add('answers', (parts): AnswerDependencies => {
     const { corpus, completions, retrieval, tables, ledger, tokens, telemetry, organisations, catalogue, clock } = parts
+    const { toolCalls } = parts
     return {
       completions,
       retrieval,
@@ -205,6 +241,7 @@ export const workerParts = gatewayParts
       tables,
       ledger,
       tokens,
+      loadOwnTools: toolCalls.load,
       telemetry,
       findModel(organisation, id) {
         const resolved = catalogue.resolve(organisation, id, clock.now())

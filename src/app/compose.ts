@@ -7,6 +7,7 @@ import {
   createSpaceImportStore,
   type SpaceArchiveRoutesDependencies,
 } from '../chat/space-archives/index.ts'
+import { createToolServers } from '../chat/space-tools/index.ts'
 import {
   createProofOfWork,
   createProofStore,
@@ -103,6 +104,9 @@ export const servingParts = workerParts
   .add('goldenSettings', ({ goldenStores, timeZoneOf, clock }) =>
     createGoldenSettings({ store: goldenStores.settings, timeZoneOf, clock }),
   )
+  .add('toolServers', ({ toolServerStores, toolCalls, secretBox, clock }) =>
+    createToolServers({ store: toolServerStores, calls: toolCalls, secretBox, clock }),
+  )
   .add('spaceImports', async ({ control, spaceStore, spaces, clock }) => {
     const store = createSpaceImportStore(control, spaceStore)
     if (control.engine === 'embedded') {
@@ -113,13 +117,14 @@ export const servingParts = workerParts
   })
   .add('spaceArchives', (parts): SpaceArchiveRoutesDependencies => {
     const { corpus, spaceImports, goldenStores, documentStore, blobs, jobs, index, embedder, spaces } = parts
-    const { config, clock, log } = parts
+    const { toolServerStores, config, clock, log } = parts
     const { maximumUploadBytes, maximumImportBytes } = config.settings.documents
     return {
       exports: {
         store: (owner) => createExportedSpaceStore(corpus.for(owner)),
         blobs,
         questions: goldenStores.transfers,
+        toolServers: toolServerStores,
         log,
       },
       imports: {

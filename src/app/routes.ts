@@ -31,6 +31,7 @@ import { type Metrics, operationsRoutes, type Routes } from '../platform/http/in
 import { modelRoutes } from '../gateway/models/index.ts'
 import { actorOf, adminLogRoutes, auditRoutes, findingsOfCounts, operatorRoutes } from '../tenants/operators/index.ts'
 import { modelSwitchRoutes, organisationRoutes } from '../tenants/organisations/index.ts'
+import { toolServerRoutes } from '../chat/space-tools/index.ts'
 import { spaceArchiveRoutes } from '../chat/space-archives/index.ts'
 import { spaceRoutes } from '../chat/spaces/index.ts'
 import {
@@ -232,18 +233,20 @@ function documentPages({
 function spacePages({
   spaces,
   spaceArchives,
+  toolServers,
   goldenQuestions,
   goldenSettings,
   goldenRuns,
   conversations,
 }: Pick<
   Parts,
-  'spaces' | 'spaceArchives' | 'goldenQuestions' | 'goldenSettings' | 'goldenRuns' | 'conversations'
+  'spaces' | 'spaceArchives' | 'toolServers' | 'goldenQuestions' | 'goldenSettings' | 'goldenRuns' | 'conversations'
 >): Routes[] {
   const getSpace = (id: string) => spaces.get(id)
   return [
     spaceRoutes({ spaces }),
     spaceArchiveRoutes(spaceArchives),
+    toolServerRoutes({ servers: toolServers, getSpace }),
     goldenQuestionRoutes({ questions: goldenQuestions, getSpace }),
     goldenSettingsRoutes({ settings: goldenSettings, getSpace }),
     goldenRunRoutes({ runs: goldenRuns, getSpace }),

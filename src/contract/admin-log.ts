@@ -76,6 +76,9 @@ export const adminActions = [
   'space.removed',
   'space.unpublished',
   'space.updated',
+  'tool_server.created',
+  'tool_server.removed',
+  'tool_server.updated',
   'webhook.removed',
   'webhook.set',
 ] as const

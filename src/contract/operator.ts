@@ -153,6 +153,7 @@ export const reencryptionSchema = z
       providers: z.object(reencrypted).describe('Keys, headers and credentials of providers.'),
       webhooks: z.object(reencrypted).describe('Secrets of webhooks.'),
       erasures: z.object(reencrypted).describe('Subjects of erasures that are not complete.'),
+      spaceTools: z.object(reencrypted).describe('Credentials of tool servers of Spaces.'),
       secondFactors: z.object(reencrypted).describe('Secrets and backup codes of second factors.'),
       installationKeys: z.object(reencrypted).describe('Keys that outlive the secret key.'),
     }),

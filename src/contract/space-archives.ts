@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { documentFormats, documentWarningCodes, maximumMetadataBytes } from './documents.ts'
 import { createGoldenQuestionSchema, goldenLimits } from './golden-questions.ts'
 import { spaceSettingsSchema } from './operator.ts'
+import { archivedToolServerSchema, spaceToolLimits } from './space-tools.ts'
 
 /**
  * The archive of one Space. docs/use/space-archives.md describes it for people. Nothing in it is trusted: an import makes every id, and compares
@@ -44,6 +45,11 @@ export const spaceHeaderSchema = z.strictObject({
     model: z.string(),
     settings: z.object(spaceSettingsSchema.shape),
   }),
+  tools: z
+    .array(archivedToolServerSchema)
+    .max(spaceToolLimits.serversPerSpace)
+    .optional()
+    .describe('Tool servers, without credentials.'),
   embedder: z
     .strictObject({
       id: z.string().min(1).max(1_000).describe('Identity of the vectors: model, dimensions and preparation of texts.'),

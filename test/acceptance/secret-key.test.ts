@@ -155,6 +155,7 @@ describe('the secret key is replaced', () => {
         providers: { reencrypted: 0, unchanged: 1, unreadable: 0 },
         webhooks: { reencrypted: 0, unchanged: 1, unreadable: 0 },
         erasures: { reencrypted: 0, unchanged: 0, unreadable: 0 },
+        spaceTools: { reencrypted: 0, unchanged: 0, unreadable: 0 },
         secondFactors: { reencrypted: 0, unchanged: 2, unreadable: 0 },
         installationKeys: { reencrypted: 0, unchanged: 1, unreadable: 0 },
       },

@@ -258,6 +258,19 @@ describe('the limits of an answer', () => {
     expect(requests).toHaveLength(7)
   })
 
+  it('give a model that calls tools although they are forbidden one more turn', async () => {
+    const date = [{ name: 'current_date', args: {} }]
+    plan = (_, round) => (round < 7 ? date : 'Enough.')
+    expect(expectStatus(await ask(), 200).content).toBe('Enough.')
+    expect(requests).toHaveLength(8)
+    expect(requests[7]!.toolChoice).toBe('none')
+    expect(requests[7]!.results.at(-1)).toBe('No more tools can be called. Answer now with what you have.')
+    requests = []
+    plan = () => date
+    expect(await ask()).toMatchObject({ status: 502, body: { error: { code: 'upstream_error' } } })
+    expect(requests).toHaveLength(8)
+  })
+
   it('refuse more than four calls at a time', async () => {
     plan = (_, round) => (round === 0 ? Array.from({ length: 6 }, () => ({ name: 'current_date', args: {} })) : 'Done.')
     expectStatus(await ask(), 200)

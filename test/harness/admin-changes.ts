@@ -12,6 +12,10 @@ export const changesNothing = new Set([
   'POST /api/backup',
   // Recorded: space-archives.test.ts.
   'POST /api/organisations/{id}/spaces/import',
+  // Recorded: tool-servers.test.ts.
+  'POST /api/spaces/{id}/tools',
+  'PUT /api/spaces/{id}/tools/{serverId}',
+  'DELETE /api/spaces/{id}/tools/{serverId}',
   // Makes a call to the provider, which the ledger records.
   'POST /api/providers/{id}/test',
   // Calls of models, which the ledger records.
@@ -21,7 +25,8 @@ export const changesNothing = new Set([
   // Compare a signature.
   'POST /api/erasures/verify',
   'POST /api/organisations/{id}/erasures/verify',
-  // A search, and a list that the provider is asked for.
+  // A search, and lists that the provider or a tool server is asked for.
+  'POST /api/spaces/{id}/tools/check',
   'POST /api/spaces/{id}/search',
   'POST /api/providers/{id}/discover',
 ])

@@ -1,3 +1,5 @@
+import { shopFile } from './tool-services.ts'
+
 /**
  * Who may call a route: `key` an organisation with its API key, `none` everyone without a look at credentials, and the other values the
  * lowest role; `visit` a visitor of a website of a Space with a session. Tests fail for a route of the API description that is missing here.
@@ -117,6 +119,11 @@ export const lowestRoles: Readonly<Record<string, Lowest>> = {
   'POST /api/organisations/{id}/spaces/import': 'administrator',
   'POST /api/spaces/{id}/publish': 'administrator',
   'POST /api/spaces/{id}/unpublish': 'administrator',
+  'GET /api/spaces/{id}/tools': 'member',
+  'POST /api/spaces/{id}/tools': 'administrator',
+  'POST /api/spaces/{id}/tools/check': 'administrator',
+  'PUT /api/spaces/{id}/tools/{serverId}': 'administrator',
+  'DELETE /api/spaces/{id}/tools/{serverId}': 'administrator',
   'GET /api/spaces/{id}/site': 'member',
   'PUT /api/spaces/{id}/site': 'administrator',
   'POST /api/spaces/{id}/site/pause': 'administrator',
@@ -209,6 +216,14 @@ export const apiBodies: Readonly<Record<string, (ids: Pick<RoleObjects, 'organis
   'POST /api/spaces/{id}/sources': () => ({ url: 'https://portico.invalid/page' }),
   'POST /api/spaces/{id}/search': () => ({ messages: [{ role: 'user', content: 'What?' }] }),
   'PUT /api/spaces/{id}/site': () => ({ enabled: false, name: 'a-name', title: 'A title', dailyCapUsd: '1' }),
+  'POST /api/spaces/{id}/tools': () => ({
+    kind: 'openapi',
+    name: 'other',
+    url: 'https://portico.invalid',
+    document: shopFile,
+  }),
+  'POST /api/spaces/{id}/tools/check': () => ({ kind: 'openapi', document: shopFile }),
+  'PUT /api/spaces/{id}/tools/{serverId}': () => ({ name: 'renamed', url: 'https://portico.invalid' }),
   'PATCH /api/spaces/{id}': () => ({ name: 'Another name' }),
   'POST /api/spaces/{id}/chat': () => ({ messages: [{ role: 'user', content: 'Hello' }] }),
   'POST /api/spaces/{id}/golden-questions': () => ({ messages: [{ role: 'user', content: crypto.randomUUID() }] }),

@@ -1,5 +1,6 @@
 import { vi } from 'vitest'
 import { type Browser, createPerson } from './people.ts'
+import { shopFile } from './tool-services.ts'
 import {
   type ApiAnswer,
   expectStatus,
@@ -31,6 +32,7 @@ export interface TenantIds {
   conversationId: string
   operationId: string
   sourceId: string
+  serverId: string
   erasureId: string
   invitationId: string
   personId: string
@@ -93,6 +95,9 @@ async function fillSpace(portico: TestPortico, organisation: TestOrganisation, {
     instructions: `Instructions ${marker}.`,
   })
   const base = `/api/spaces/${spaceId}`
+  const credential = { kind: 'bearer', token: `token-of-${marker}` }
+  const shop = { kind: 'openapi', name: 'shop', url: `https://${marker}.example`, document: shopFile, credential }
+  const server = expectStatus(await call('POST', `${base}/tools`, { ...shop, allowed: ['getOrder'] }), 201)
   const site = { enabled: true, name: `site-${marker}`, title: 'Tickets', dailyCapUsd: '1' }
   expectStatus(await call('PUT', `${base}/site`, site), 200)
   const settings = { keepConversations: true, keepUnansweredQuestions: true }
@@ -120,6 +125,7 @@ async function fillSpace(portico: TestPortico, organisation: TestOrganisation, {
     endpointId,
     name: site.name,
     documentId,
+    serverId: server.id as string,
     questionId: question.id as string,
     runId: run.id as string,
     operationId: operation.id as string,

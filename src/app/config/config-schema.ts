@@ -252,6 +252,12 @@ export const configFileSchema = z.strictObject({
         .describe(
           'Private addresses and networks whose web pages can become documents. With it, other ports than 80 and 443 are allowed.',
         ),
+      toolNetworks: list(
+        z.string().refine(isNetwork, { error: 'must be an IP address or a network such as 10.0.0.0/8' }),
+        100,
+      )
+        .default([])
+        .describe('Private addresses and networks whose services can be tools of Spaces, also without https.'),
     })
     .prefault({}),
   ollama: z

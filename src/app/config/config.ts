@@ -98,6 +98,7 @@ export const environmentSettings: Readonly<Record<string, string>> = {
   PORTICO_CA_FILE: 'network.caFile',
   PORTICO_WEBHOOK_NETWORKS: 'network.webhookNetworks',
   PORTICO_IMPORT_NETWORKS: 'network.importNetworks',
+  PORTICO_TOOL_NETWORKS: 'network.toolNetworks',
 }
 
 /** Read by the command line and by tests; they may be set in the same shell. */

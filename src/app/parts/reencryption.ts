@@ -10,6 +10,7 @@ import {
   reencryptColumn,
   type SealedColumn,
 } from '../../tenants/operators/index.ts'
+import { toolCredentialsColumn } from '../../chat/space-tools/index.ts'
 import { webhookSecretsColumn } from '../../tenants/organisations/index.ts'
 import { sharedOwner } from '../../platform/kernel/index.ts'
 
@@ -28,6 +29,7 @@ export function openReencryption({ control, secretBox, accounts, clock }: Reencr
       providers: inColumn(providerSecretsColumn),
       webhooks: inColumn(webhookSecretsColumn),
       erasures: inColumn(erasuresColumn),
+      spaceTools: inColumn(toolCredentialsColumn),
       secondFactors: () => accounts.reencrypt(),
       installationKeys: inColumn(installationKeysColumn),
     },

@@ -18,7 +18,7 @@ import { type AnswerFilter, createAnswerFilter } from './safety/answer-filter.ts
 import { createTargetPolicy, readAddresses } from './safety/targets.ts'
 import { createModelTurn, type ModelTurn } from './tools/model-turn.ts'
 import { matchTables } from './tools/match-tables.ts'
-import { runToolCalls, toolDefinitions, type ToolOutcome } from './tools/run-tools.ts'
+import { definitionsOf, runToolCalls, type ToolOutcome, toolsOf } from './tools/run-tools.ts'
 import { searchTool } from './tools/search-tool.ts'
 import { describeTablesTool } from './tools/table-tools.ts'
 import { createToolBudget, type ToolBudget } from './tools/tool-budget.ts'
@@ -76,6 +76,7 @@ async function* answerWhileOffered(
     conversation: [],
     receipts,
     text: '',
+    draft: '',
     isBlank: true,
     finishReason: 'stop',
   })
@@ -106,6 +107,8 @@ interface Run {
   receipts: Receipt[]
   /** The answer so far. */
   text: string
+  /** What the model wrote before its last calls of tools: the answer, where it writes nothing else. */
+  draft: string
   /** The last turn of the model has no text so far. */
   isBlank: boolean
   /** Of the last turn. */
@@ -131,6 +134,7 @@ async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
     cacheUpToHere: prepared.hasTools,
   })
   yield* takeTurns(run, filter)
+  if (run.isBlank && run.text.trim() === '') yield* relayText(run, filter, run.draft)
   const rest = filter.push(citations.end()) + filter.end()
   if (rest !== '') yield write(run, rest)
   if (run.isBlank && rest.trim() === '') {
@@ -156,6 +160,7 @@ async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
  */
 async function* takeTurns(run: Run, filter: AnswerFilter): AsyncGenerator<AnswerEvent, void, void> {
   let isLast = false
+  let isRefused = false
   let takeBack = () => {}
   for (let round = 0; ; round++) {
     const { prepared, conversation, passages } = run
@@ -172,8 +177,15 @@ async function* takeTurns(run: Run, filter: AnswerFilter): AsyncGenerator<Answer
       if (!mayCall) takeBack()
       continue
     }
-    // Where no tools are allowed, calls are ignored: the answer ends.
-    if (!mayCall || turn.toolCalls().length === 0) return
+    if (turn.toolCalls().length === 0) return
+    if (!mayCall) {
+      // Some models call tools although `toolChoice` forbids it. One more turn, with the calls refused; calls next to a text are ignored.
+      if (isRefused || !run.isBlank || !prepared.hasTools) return
+      isLast = isRefused = true
+      await refuseCalls(run, turn)
+      continue
+    }
+    if (turn.hasText()) run.draft = turn.text()
     const before = { messages: conversation.length, passages: passages.length }
     takeBack = () => {
       conversation.length = before.messages
@@ -185,6 +197,14 @@ async function* takeTurns(run: Run, filter: AnswerFilter): AsyncGenerator<Answer
     await prepared.window.add(countedText)
     yield* runTools(run, turn.toolCalls())
   }
+}
+
+async function refuseCalls({ prepared, conversation }: Run, turn: ModelTurn): Promise<void> {
+  const { message, countedText } = turn.toMessage()
+  const content = 'No more tools can be called. Answer now with what you have.'
+  const results = turn.toolCalls().map(({ id }) => ({ role: 'tool' as const, toolCallId: id, content }))
+  conversation.push(message, ...results)
+  await prepared.window.add(countedText + results.map((result) => result.content).join(' '))
 }
 
 /** One turn of the model, whose text is passed on. What is written before tool calls is no part of the answer. */
@@ -287,7 +307,12 @@ function requestOf({ call, prepared, conversation }: Run, mayCall: boolean): Pro
     temperature: call.space.settings.temperature ?? undefined,
     maxOutputTokens: prepared.window.outputCap(),
     // Providers reject a conversation with calls of undeclared tools. Some models of Bedrock reject `auto`.
-    ...(prepared.hasTools ? { tools: toolDefinitions, ...(mayCall ? {} : { toolChoice: 'none' as const }) } : {}),
+    ...(prepared.hasTools
+      ? {
+          tools: definitionsOf(prepared.ownTools),
+          ...(mayCall ? {} : { toolChoice: 'none' as const }),
+        }
+      : {}),
   }
 }
 
@@ -305,8 +330,14 @@ async function* addTables(run: Run, query: string): AsyncGenerator<AnswerEvent, 
 
 /** Runs the calls of one turn and adds their results to the conversation. */
 async function* runTools(run: Run, toolCalls: readonly ToolCall[]): AsyncGenerator<AnswerEvent, void, void> {
-  const { window } = run.prepared
-  for await (const outcome of runToolCalls(toolCalls, { ...run, window, firstNumber: run.passages.length + 1 })) {
+  const { window, ownTools } = run.prepared
+  const tools = toolsOf(ownTools)
+  for await (const outcome of runToolCalls(toolCalls, {
+    ...run,
+    tools,
+    window,
+    firstNumber: run.passages.length + 1,
+  })) {
     const { toolCallId, content, passages } = outcome
     yield reportUse(passages, outcome)
     addPassages(run, passages)

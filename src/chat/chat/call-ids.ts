@@ -1,8 +1,11 @@
 import type { RequestId } from '../../platform/kernel/index.ts'
 import { toolLimits } from './tools/tool-budget.ts'
 
-/** A turn without tools follows the last round of tools; where the budget refuses it, a last one follows with the money set aside. */
-const lastRound = toolLimits.rounds + 1
+/**
+ * A turn without tools follows the last round of tools; where the budget refuses it, one follows with the money set aside. A model that calls
+ * tools all the same gets one more.
+ */
+const lastRound = toolLimits.rounds + 2
 
 /** The call that rewrites the question. Each call of an answer has its own usage record, named after the request. */
 export const queryCallId = (requestId: RequestId) => `${requestId}_query` as RequestId

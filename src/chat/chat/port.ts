@@ -10,6 +10,7 @@ import type { Organisation } from '../../tenants/organisations/index.ts'
 import type { ProviderMessage } from '../../gateway/providers/index.ts'
 import type { DocumentReader } from '../../documents/retrieval/index.ts'
 import type { Retrieval } from '../../documents/retrieval/index.ts'
+import type { SpaceTool, ToolUse } from '../space-tools/index.ts'
 import type { Space } from '../spaces/index.ts'
 import type { TokenCounting } from '../../gateway/tokens/index.ts'
 import type { CitationCounts } from './citations/citation-check.ts'
@@ -28,6 +29,8 @@ export interface AnswerCall {
   /** References name the passages of their documents. */
   passageReferences: boolean
   agentic: boolean
+  /** Which tools of the Space's own an agentic answer may use. Absent: all. */
+  ownTools?: ToolUse
   /** A reader sees the text while it is written. Absent: the answer is sent as a whole. */
   isStreamed?: boolean
   /** Receives the references of a complete answer; must not throw. */
@@ -50,6 +53,8 @@ export interface AnswerDependencies {
   tables: TableQueries
   ledger: Ledger
   tokens: TokenCounting
+  /** Tools of Spaces whose definitions have at most so many characters. Absent: there are none. */
+  loadOwnTools?: (space: Space, use: ToolUse, characters: number) => Promise<SpaceTool[]>
   /** With its present budget and subscription, from memory. */
   findOrganisation: (id: string) => Organisation | undefined
   /** Undefined where the organisation cannot call the model at the moment. */
@@ -84,6 +89,8 @@ export interface PreparedAnswer {
   system: string
   /** The model may call tools: the request asks for the agentic workflow, and the model accepts tools. */
   hasTools: boolean
+  /** Those of the Space's own that it may call. */
+  ownTools: readonly SpaceTool[]
   /** The earlier turns that fit. */
   earlier: ProviderMessage[]
 }

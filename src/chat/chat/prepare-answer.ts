@@ -7,7 +7,8 @@ import { openContextWindow } from './context/context-window.ts'
 import { composeSystemPrompt } from './context/prompt.ts'
 import { minimumContextTokens } from './queries/rewrite-question.ts'
 import { assertRequiredFilter } from './read-scope.ts'
-import { toolDefinitions } from './tools/run-tools.ts'
+import { loadOwnTools } from './tools/own-tools.ts'
+import { definitionsOf } from './tools/run-tools.ts'
 
 /**
  * Checks everything that becomes a status code, before the first event of a stream: an expired subscription, exhausted credits, an
@@ -17,7 +18,9 @@ export async function prepareAnswer(dependencies: AnswerDependencies, call: Answ
   const { settings, instructions } = call.space
   assertRequiredFilter(call.space, call.filter)
   const { model, whenExhausted, limits } = chooseModelOrNote(dependencies, call)
-  const system = composeSystemPrompt({ instructions, inline: call.inlineSources })
+  const hasTools = call.agentic && limits.tools
+  const ownTools = hasTools ? await loadOwnTools(dependencies, call, limits) : []
+  const system = composeSystemPrompt({ instructions, inline: call.inlineSources, hasOwnTools: ownTools.length > 0 })
   const window = await openContextWindow(
     dependencies.tokens,
     {
@@ -28,8 +31,7 @@ export async function prepareAnswer(dependencies: AnswerDependencies, call: Answ
     },
     { system, turns: call.messages, omitted: call.omittedMessages ?? 0, owner: call.organisation.id },
   )
-  const hasTools = call.agentic && limits.tools
-  if (hasTools) await window.add(JSON.stringify(toolDefinitions))
+  if (hasTools) await window.add(JSON.stringify(definitionsOf(ownTools)))
   const earlier: ProviderMessage[] = []
   const slice = createTimeSlices()
   for (const turn of await window.keepRecent(call.messages.slice(0, -1))) {
@@ -40,7 +42,7 @@ export async function prepareAnswer(dependencies: AnswerDependencies, call: Answ
   const canRewrite = limits.followsInstructions && limits.contextTokens >= minimumContextTokens
   const attributes = settings.attribution === 'auto' && limits.followsInstructions
   const onlyQuotes = !limits.followsInstructions
-  return { model, whenExhausted, attributes, canRewrite, onlyQuotes, window, system, hasTools, earlier }
+  return { model, whenExhausted, attributes, canRewrite, onlyQuotes, window, system, hasTools, ownTools, earlier }
 }
 
 /** A refusal has no entry in the ledger, so it is counted apart. */

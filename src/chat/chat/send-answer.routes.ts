@@ -101,6 +101,7 @@ async function openAnswer(
     filter: allFilters(filter, body.filter ?? null, readFilterHeader(request.headers)),
     inlineSources: isOn(request.headers['service-enable-inline-sources']),
     agentic: isOn(request.headers['service-enable-agentic-workflow']),
+    ownTools: reader.visitor ? 'visitors' : 'all',
     passageReferences,
     isStreamed: body.streaming === true,
     isOffered,

@@ -38,6 +38,8 @@ export async function answerQuestion(
     inlineSources: true,
     passageReferences: false,
     agentic,
+    // A run repeats its questions, also at night: it must change nothing.
+    ownTools: 'reading' as const,
     receipts,
     signal,
   }

@@ -79,7 +79,12 @@ async function ask(
   const { requestId, organisation, clientSignal } = request
   const read = readValue(askSchema, given, 'the arguments')
   if ('problem' in read) return wrong(read.problem.message)
-  const headers = { 'service-enable-inline-sources': 'true', 'service-user': request.headers['service-user'] }
+  const agentic = 'service-enable-agentic-workflow'
+  const headers = {
+    'service-enable-inline-sources': 'true',
+    'service-user': request.headers['service-user'],
+    [agentic]: request.headers[agentic],
+  }
   const asked = { headers, requestId, organisation, clientSignal }
   const answer = await answerWhole(dependencies, asked, read.value.question, { space, filter, isOffered })
   const sources = answer.references.map(({ title, url }, index) => `[${index + 1}] ${title}${url ? ` (${url})` : ''}`)

@@ -10,6 +10,7 @@ import type { StoreOf } from '../../platform/database/index.ts'
 import type { BlobStore } from '../../documents/documents/index.ts'
 import type { GoldenTransferStore } from '../golden-questions/index.ts'
 import { AppError, describeError, type Log, version as porticoVersion } from '../../platform/kernel/index.ts'
+import { archiveToolServer, type ToolServerStore } from '../space-tools/index.ts'
 import type { Space } from '../spaces/index.ts'
 import type { ExportedChunk, ExportedDocument, ExportedSpaceStore } from './exported-space.store.ts'
 import { pathOf, spaceArchive } from './layout.ts'
@@ -19,6 +20,7 @@ export interface ExportDependencies {
   store: StoreOf<ExportedSpaceStore>
   blobs: Pick<BlobStore, 'open'>
   questions: StoreOf<Pick<GoldenTransferStore, 'loadIds' | 'loadMany'>>
+  toolServers: StoreOf<Pick<ToolServerStore, 'list'>>
   log: Log
 }
 
@@ -37,11 +39,14 @@ export async function startExport(
     values: active.storage === 'vector' ? 'float32' : 'float16',
   }
   const { name, instructions, model, settings } = space
+  const tools = await dependencies.toolServers(space.organisationId).list(space.id)
   const header: SpaceHeader = {
     format: 1,
     portico: porticoVersion,
     exportedAt: new Date().toISOString(),
     space: { name, instructions, model, settings },
+    // Versions without tools import only archives without them.
+    ...(tools.length > 0 && { tools: tools.map(archiveToolServer) }),
     embedder: active && form && { id: active.embedderId, ...form },
   }
   const closed = new AbortController()

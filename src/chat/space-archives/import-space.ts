@@ -20,6 +20,7 @@ import {
 } from '../../platform/kernel/index.ts'
 import type { Actor } from '../../tenants/operators/index.ts'
 import type { Embedder } from '../../documents/retrieval/index.ts'
+import { restoreToolServer, type ToolServer } from '../space-tools/index.ts'
 import type { Space, Spaces } from '../spaces/index.ts'
 import { type DocumentImportDependencies, DocumentImport } from './import-documents.ts'
 import { badArchive, parsePath, spaceArchive } from './layout.ts'
@@ -122,6 +123,7 @@ class SpaceImport {
   private readonly request: ImportRequest
   private readonly id: SpaceId
   private space: Space | undefined
+  private toolServers: ToolServer[] = []
   private documents: DocumentImport | undefined
   private embedding: ImportedSpaceBody['embedding'] = 'none'
   private readonly questions: ArchivedQuestion[] = []
@@ -133,10 +135,14 @@ class SpaceImport {
     this.id = id
   }
 
-  header({ space, embedder }: SpaceHeader): void {
+  header({ space, tools = [], embedder }: SpaceHeader): void {
     const { embedder: own, spaces } = this.dependencies
     const { organisationId, name = space.name, model = space.model, signal } = this.request
-    this.space = spaces.make(this.id, { ...space, name, model, organisationId })
+    const made = spaces.make(this.id, { ...space, name, model, organisationId })
+    this.space = made
+    if (new Set(tools.map((server) => server.name)).size < tools.length)
+      throw badArchive('two tool servers have one name')
+    this.toolServers = tools.map((server) => restoreToolServer(made, server, this.dependencies.clock.now()))
     const isSame = embedder?.id === own.id && embedder.dimensions === own.dimensions
     this.embedding = !embedder ? 'none' : isSame ? 'kept' : 'again'
     const vectors = isSame ? embedder : null
@@ -179,7 +185,8 @@ class SpaceImport {
       embedding: this.embedding,
     }
     this.request.signal.throwIfAborted()
-    const isComplete = await this.dependencies.store.complete(space, questions, {
+    const content = { questions, toolServers: this.toolServers }
+    const isComplete = await this.dependencies.store.complete(space, content, {
       actor: this.request.actor,
       facts: counts,
     })

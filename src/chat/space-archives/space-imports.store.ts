@@ -2,6 +2,7 @@ import { type Database, isForeignKeyViolation } from '../../platform/database/in
 import { AppError, type OrganisationId, type SpaceId, sharedOwner } from '../../platform/kernel/index.ts'
 import { type Actor, recordAdminChange } from '../../tenants/operators/index.ts'
 import { type GoldenQuestion, insertGoldenQuestions } from '../golden-questions/index.ts'
+import { insertToolServers, type ToolServer } from '../space-tools/index.ts'
 import type { Space, SpaceStore } from '../spaces/index.ts'
 
 export type SpaceImportStore = ReturnType<typeof createSpaceImportStore>
@@ -46,10 +47,10 @@ export function createSpaceImportStore(database: Database, spaces: Pick<SpaceSto
           new Date(nowMs),
         ])
     },
-    /** Adds the Space with its golden questions. False: the removal has begun, and nothing was added. Throws `organisation_not_found`. */
+    /** Adds the Space with its golden questions and tool servers. False: the removal has begun, and nothing was added. Throws `organisation_not_found`. */
     complete(
       space: Space,
-      goldenQuestions: readonly GoldenQuestion[],
+      { questions, toolServers }: { questions: readonly GoldenQuestion[]; toolServers: readonly ToolServer[] },
       { actor, facts }: { actor: Actor; facts: Record<string, unknown> },
     ): Promise<boolean> {
       return database
@@ -60,7 +61,8 @@ export function createSpaceImportStore(database: Database, spaces: Pick<SpaceSto
           ])
           if (kept === 0) return false
           await spaces.insertWithin(transaction, space, actor)
-          await insertGoldenQuestions(transaction, goldenQuestions)
+          await insertGoldenQuestions(transaction, questions)
+          await insertToolServers(transaction, toolServers)
           await recordAdminChange(transaction, {
             actor,
             atMs: space.createdAt,

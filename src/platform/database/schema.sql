@@ -751,6 +751,30 @@ create table space_removals (
 );
 CREATE INDEX space_removals_due ON space_removals USING btree (next_attempt_at);
 
+create table space_tool_servers (
+  id uuid not null,
+  space_id uuid not null,
+  organisation_id uuid not null,
+  kind text not null,
+  name text not null,
+  url text not null,
+  enabled boolean not null,
+  may_change_data boolean not null,
+  visitors boolean not null,
+  credential_sealed text,
+  credential_shown jsonb,
+  tools jsonb not null,
+  allowed jsonb not null,
+  generation integer not null,
+  read_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint space_tool_servers_pkey PRIMARY KEY (id),
+  constraint space_tool_servers_kind_check CHECK ((kind = ANY (ARRAY['mcp'::text, 'openapi'::text]))),
+  constraint space_tool_servers_space_id_fkey FOREIGN KEY (space_id) REFERENCES spaces(id) ON DELETE CASCADE,
+  constraint space_tool_servers_space_id_name_key UNIQUE (space_id, name)
+);
+
 create table spaces (
   id uuid not null,
   organisation_id uuid not null,

@@ -199,6 +199,12 @@ function createDocumentMetrics(registers: Registry[]) {
       labelNames: ['trigger', 'outcome'],
       registers,
     }),
+    spaceTools: new Counter({
+      name: 'portico_space_tool_calls_total',
+      help: 'Uses of tools of Spaces, by kind (mcp or openapi) and outcome: answered, refused (by the service), failed or stopped (the time or the client ended it).',
+      labelNames: ['kind', 'outcome'],
+      registers,
+    }),
     searchSeconds: new Histogram({
       name: 'portico_search_seconds',
       help: 'Hybrid search in a Space.',

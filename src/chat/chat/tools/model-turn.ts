@@ -34,6 +34,7 @@ export function createModelTurn() {
     toolCalls,
     callsTools: () => calls.size > 0,
     hasText: () => text !== '',
+    text: () => text,
     /** Returns the text of these events. */
     take(events: readonly CompletionEvent[]): string {
       let added = ''

@@ -1,13 +1,15 @@
 import { AppError, runStep } from '../../../platform/kernel/index.ts'
+import type { SpaceTool } from '../../space-tools/index.ts'
 import type { ContextWindow } from '../context/context-window.ts'
 import type { GivenPassage } from '../context/given-passage.ts'
-import { fencePassages, fenceText } from '../context/prompt.ts'
+import { fencePassages, fenceResult, fenceText } from '../context/prompt.ts'
 import type { AnswerCall, AnswerDependencies } from '../port.ts'
 import { scopeOf } from '../read-scope.ts'
 import { calculateTool } from './calculate-tool.ts'
 import { dateTool } from './date-tool.ts'
 import { findTool } from './find-tool.ts'
 import { listTool } from './list-tool.ts'
+import { toTool } from './own-tools.ts'
 import { openTool } from './open-tool.ts'
 import { searchTool } from './search-tool.ts'
 import { describeTablesTool, queryTablesTool } from './table-tools.ts'
@@ -15,7 +17,7 @@ import type { Tool, ToolContext, ToolProblem, ToolResult, ToolUse } from './tool
 import { type ToolBudget, toolLimits } from './tool-budget.ts'
 import { maximumArgumentsLength, parseArguments, type ToolCall } from './tool-call.ts'
 
-/** Every tool of an agentic answer. */
+/** Every tool of Portico of an agentic answer. */
 export const tools: readonly Tool[] = [
   searchTool,
   listTool,
@@ -27,7 +29,10 @@ export const tools: readonly Tool[] = [
   dateTool,
 ]
 
-export const toolDefinitions = tools.map(({ definition }) => definition)
+/** All tools of an answer. */
+export const toolsOf = (own: readonly SpaceTool[]): Tool[] => [...tools, ...own.map(toTool)]
+
+export const definitionsOf = (own: readonly SpaceTool[]) => toolsOf(own).map(({ definition }) => definition)
 
 /** What one call gives to the model and to the reader of the answer. */
 export interface ToolOutcome {
@@ -45,6 +50,8 @@ export interface ToolOutcome {
 }
 
 export interface ToolRound {
+  /** Those of the answer. */
+  tools: readonly Tool[]
   dependencies: AnswerDependencies
   call: AnswerCall
   window: ContextWindow
@@ -64,11 +71,12 @@ export async function* runToolCalls(
   let { firstNumber } = round
   for (const [index, toolCall] of toolCalls.entries()) {
     const startMs = performance.now()
-    const tool = tools.find(({ definition }) => definition.name === toolCall.name)
-    const read = tool ? readArguments(tool, toolCall) : { problem: noSuchTool }
+    const tool = round.tools.find(({ definition }) => definition.name === toolCall.name)
+    const read = tool ? readArguments(tool, toolCall) : { problem: noSuchTool(round.tools) }
     const query = 'problem' in read ? null : read.query
-    const step = tool && round.dependencies.telemetry?.tool(tool.definition.name)
-    const given = 'problem' in read ? read : await runStep(step, () => runWithin(read, round, index))
+    // The names of tools of a Space are those of a customer.
+    const step = tool && round.dependencies.telemetry?.tool(tool.isOwn ? 'space_tool' : tool.definition.name)
+    const given = 'problem' in read ? read : await runStep(step, () => runWithin(tool!, read, round, index))
     const made = 'problem' in given ? fail(given, round) : await compose(given, { ...round, firstNumber })
     round.budget.noteResult(made.content)
     // The room for passages was taken when they were packed.
@@ -89,7 +97,8 @@ export async function* runToolCalls(
   }
 }
 
-const noSuchTool = `There is no such tool. The tools are: ${toolDefinitions.map(({ name }) => name).join(', ')}.`
+const noSuchTool = (all: readonly Tool[]) =>
+  `There is no such tool. The tools are: ${all.map(({ definition }) => definition.name).join(', ')}.`
 
 function readArguments({ definition, read }: Tool, { argumentsJson }: ToolCall): ToolUse | { problem: string } {
   if (argumentsJson.length > maximumArgumentsLength) {
@@ -97,7 +106,7 @@ function readArguments({ definition, read }: Tool, { argumentsJson }: ToolCall):
   }
   const parsed = parseArguments(argumentsJson)
   if (parsed) return read(parsed)
-  const fields = Object.keys(definition.parameters.properties as object).join(', ')
+  const fields = Object.keys((definition.parameters['properties'] as object | undefined) ?? {}).join(', ')
   return { problem: `The arguments are not a JSON object. Send an object with these fields: ${fields}.` }
 }
 
@@ -119,6 +128,7 @@ export async function runUntil(
 
 /** Runs one use within the limits of a call, of its round and of its answer. */
 async function runWithin(
+  { isOwn }: Tool,
   use: ToolUse,
   { dependencies, call, passages, budget }: ToolRound,
   index: number,
@@ -127,6 +137,11 @@ async function runWithin(
     return { problem: `Only ${toolLimits.callsPerRound} calls at a time are allowed. Repeat this one if needed.` }
   }
   if (budget.isUsedUp()) return { problem: 'The limit of this answer is reached. Answer with what you have.' }
+  if (isOwn && !budget.takeOwnUse()) {
+    return {
+      problem: `Only ${toolLimits.ownUses} uses of tools of other services are allowed. Answer with what you have.`,
+    }
+  }
   try {
     const context = { dependencies, call, given: passages, signal: call.signal }
     return await runUntil(budget.deadlineOfCall(), use, context)
@@ -138,8 +153,10 @@ async function runWithin(
   }
 }
 
-function fail({ problem, quoted }: ToolProblem, { boundary }: ToolRound) {
-  const content = quoted === undefined ? problem : `${problem}\n${fenceText(quoted, boundary)}`
+function fail({ problem, quoted, foreign }: ToolProblem, { boundary }: ToolRound) {
+  const content = [problem, quoted && fenceText(quoted, boundary), foreign && fenceResult(foreign, boundary)]
+    .filter(Boolean)
+    .join('\n')
   return { content, added: content, passages: [], count: 0 }
 }
 
@@ -149,6 +166,7 @@ async function compose(given: ToolResult, { window, boundary, firstNumber }: Too
   const added = [
     given.note,
     given.quoted && fenceText(given.quoted, boundary),
+    given.foreign && fenceResult(given.foreign, boundary),
     withoutRoom > 0 && `There is room for ${given.passages.length - withoutRoom} of ${given.passages.length} passages.`,
   ]
     .filter(Boolean)

@@ -10,6 +10,8 @@ export const toolLimits = {
   callMs: 20_000,
   /** UTF-8 bytes of all results; no call runs above it. */
   resultBytes: 120_000,
+  /** Uses of tools of a Space's own. */
+  ownUses: 8,
 }
 
 /** What the tools of one answer have used. */
@@ -17,6 +19,8 @@ export interface ToolBudget {
   /** A further round of calls is allowed. */
   mayCall: (round: number) => boolean
   isUsedUp: () => boolean
+  /** Takes one use of a tool of the Space's own. False: there is none left. */
+  takeOwnUse: () => boolean
   noteResult: (content: string) => void
   /** Aborts when a call that begins now must end. */
   deadlineOfCall: () => AbortSignal
@@ -31,10 +35,12 @@ export function createToolBudget(
   const startMs = performance.now()
   const maximumPicoUsd = maximumCostUsd === null ? null : BigInt(Math.round(maximumCostUsd * 1e12))
   let bytes = 0
+  let ownUses = 0
   const remainingMs = () => limits.answerMs - (performance.now() - startMs)
   const isUsedUp = () => bytes >= limits.resultBytes || remainingMs() <= 0
   return {
     isUsedUp,
+    takeOwnUse: () => ++ownUses <= limits.ownUses,
     mayCall: (round) =>
       round < limits.rounds &&
       !isUsedUp() &&

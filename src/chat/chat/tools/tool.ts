@@ -34,6 +34,8 @@ export interface ToolResult {
   passages: Passage[]
   /** Fenced without a number. */
   quoted?: string
+  /** What another service returned; fenced apart from passages. */
+  foreign?: string
   /** Written by Portico from numbers and the arguments alone. */
   note?: string
   /** `count` of the event; default: the number of passages. */
@@ -45,6 +47,8 @@ export interface ToolProblem {
   problem: string
   /** Names of files that help to correct the call; fenced. */
   quoted?: string
+  /** What another service reported; fenced. */
+  foreign?: string
 }
 
 /** Something that the model may call during an answer. */
@@ -54,6 +58,8 @@ export interface Tool {
   source: string
   /** The `status` of events of successful calls. */
   status: 'RETRIEVED' | 'COMPUTED'
+  /** A tool of the Space's own: another service runs it. */
+  isOwn?: true
   /** Reads untrusted arguments; `problem` is the reply to the model where they are not valid. */
   read: (given: Record<string, unknown>) => ToolUse | { problem: string }
 }

@@ -1,0 +1,8 @@
+export { toolNetwork } from './address.ts'
+export { archiveToolServer, restoreToolServer } from './archive-servers.ts'
+export { toolCredentialsColumn } from './credential.ts'
+export { createToolCalls } from './tool-calls.ts'
+export type { SpaceTool, ToolServer, ToolUse } from './tool-server.ts'
+export { createToolServers } from './tool-servers.ts'
+export { toolServerRoutes } from './tool-servers.routes.ts'
+export { createToolServerStore, insertToolServers, type ToolServerStore } from './tool-servers.store.ts'
