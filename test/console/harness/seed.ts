@@ -1,3 +1,4 @@
+import { shopFile } from '../../harness/tool-services.ts'
 import { expect } from 'vitest'
 import { buildTextPdf } from '../../../src/documents/ingestion/testing/build-documents.ts'
 import { type TestOrganisation, type TestPortico, type TestSpace, waitForDocument } from '../../harness/portico.ts'
@@ -58,6 +59,9 @@ export async function seed(portico: TestPortico, name = 'Acme Research'): Promis
   }
   for (const id of Object.values(documents)) await waitForDocument(organisation.client, id)
   await addGoldenQuestions(portico, space)
+  const shop = { kind: 'openapi', name: 'shop', url: 'https://shop.example/v1', document: shopFile }
+  const { status } = await portico.operator('POST', `/api/spaces/${space.id}/tools`, { ...shop, allowed: ['getOrder'] })
+  expect(status).toBe(201)
   return { organisation, space, documents, requestIds: await makeCalls(organisation, space) }
 }
 

@@ -13,6 +13,7 @@ import { goldenRoutes } from '../pages/golden-questions/routes.tsx'
 import { hostedChatRoutes } from '../pages/hosted-chat/routes.tsx'
 import { modelRoutes } from '../pages/models/routes.tsx'
 import { activityRoutes, operatorRoutes } from '../pages/operator/routes.tsx'
+import { spaceToolsRoutes } from '../pages/space-tools/routes.tsx'
 import { spacePageRoutes, spacesRoutes } from '../pages/spaces/routes.tsx'
 import { spaceRoute } from '../pages/spaces/space-route.tsx'
 import { usageRoutes } from '../pages/usage/routes.tsx'
@@ -38,6 +39,7 @@ export const routeTree = rootRoute.addChildren([
         ...viewerRoutes,
         ...goldenRoutes,
         ...conversationRoutes,
+        ...spaceToolsRoutes,
       ]),
       ...usageRoutes,
       ...memberRoutes,

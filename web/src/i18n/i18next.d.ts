@@ -7,6 +7,7 @@ import type goldenQuestions from '../pages/golden-questions/en.json'
 import type hostedChat from '../pages/hosted-chat/en.json'
 import type models from '../pages/models/en.json'
 import type operator from '../pages/operator/en.json'
+import type spaceTools from '../pages/space-tools/en.json'
 import type spaces from '../pages/spaces/en.json'
 import type usage from '../pages/usage/en.json'
 import type viewer from '../pages/viewer/en.json'
@@ -30,6 +31,7 @@ declare module 'i18next' {
       'hosted-chat': typeof hostedChat
       models: typeof models
       operator: typeof operator
+      'space-tools': typeof spaceTools
       spaces: typeof spaces
       usage: typeof usage
       viewer: typeof viewer

@@ -72,6 +72,9 @@ const known: Record<AdminAction, true> = {
   'space.removed': true,
   'space.unpublished': true,
   'space.updated': true,
+  'tool_server.created': true,
+  'tool_server.removed': true,
+  'tool_server.updated': true,
   'webhook.removed': true,
   'webhook.set': true,
 }

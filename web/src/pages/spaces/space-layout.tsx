@@ -1,5 +1,13 @@
 import { Box, Group, Stack, Text } from '@mantine/core'
-import { IconFiles, IconListCheck, IconMessage, IconMessages, IconSearch, IconSettings } from '@tabler/icons-react'
+import {
+  IconFiles,
+  IconListCheck,
+  IconMessage,
+  IconMessages,
+  IconSearch,
+  IconSettings,
+  IconServer2,
+} from '@tabler/icons-react'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { useRights } from '../../app/session.ts'
@@ -14,6 +22,7 @@ const tabs = [
   { name: 'search', icon: IconSearch },
   { name: 'golden-questions', icon: IconListCheck },
   { name: 'conversations', icon: IconMessages, isForAdministrators: true },
+  { name: 'tools', icon: IconServer2, isForAdministrators: true },
   { name: 'settings', icon: IconSettings },
 ] as const
 
