@@ -1,4 +1,4 @@
-import { ownerOf } from './authorisation.ts'
+import { ownerOf } from './identity.ts'
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'

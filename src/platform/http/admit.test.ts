@@ -1,6 +1,7 @@
 import { once } from 'node:events'
-import { connect, type AddressInfo } from 'node:net'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { type AddressInfo, connect } from 'node:net'
+import { afterAll, afterEach, beforeAll, describe, expect, it, test } from 'vitest'
+import { makeOrganisation } from '../../tenants/organisations/index.ts'
 import {
   AppError,
   createOrganisationId,
@@ -9,12 +10,11 @@ import {
   silentLog,
   type Telemetry,
 } from '../kernel/index.ts'
-import { makeOrganisation } from '../../tenants/organisations/index.ts'
-import { admissionSteps } from './admit.ts'
-import { answerCall, type Call } from './call.ts'
+import { admissionSteps, roleServing } from './admit.ts'
 import type { App } from './route.ts'
 import { createServer } from './server.ts'
 import { serverOptions } from './testing/server-options.ts'
+import { answerCall, type Call } from './visit.ts'
 
 /**
  * The steps of admit.ts in their order. For each of them a request is sent twice, directly and through Fastify (a query is not usual), and both
@@ -315,4 +315,22 @@ test('a request passes these steps, in this order', () => {
 
 test.each(admissionSteps.map(({ name }) => name))('the step "%s" runs directly and in Fastify', async (name) => {
   await effects[name]()
+})
+
+describe('the role that serves a path', () => {
+  it.each([
+    ['/v1/gateway', 'gateway'],
+    ['/v1/gateway/chat/completions', 'gateway'],
+    ['/v2/gateway/anthropic/v1/messages', 'gateway'],
+    ['/v1/gatewayed', 'api'],
+    ['/v1/endpoints/:endpointId/chat', 'api'],
+    ['/api/organisations/:id/chat/completions', 'api'],
+    ['/', 'api'],
+    ['/docs/static/index.html', 'api'],
+    ['/livez', null],
+    ['/readyz', null],
+    ['/openapi.json', null],
+  ])('%s: %s', (path, role) => {
+    expect(roleServing(path)).toBe(role)
+  })
 })

@@ -1,18 +1,19 @@
 import { AppError, type Log, type Role, type Telemetry } from '../kernel/index.ts'
-import type { Admission } from './admission.ts'
-import { type Authenticators, authenticateOrganisation } from './authentication.ts'
-import { assertRoleInOrganisation, assertSameSite, identifyPerson, refuseOtherPages } from './authorisation.ts'
-import type { BodyBudget } from './body-budget.ts'
+import type { Admission, BodyBudget } from './load.ts'
+import {
+  assertRoleInOrganisation,
+  assertSameSite,
+  authenticateOrganisation,
+  type Authenticators,
+  identifyPerson,
+  refuseOtherPages,
+} from './identity.ts'
 import { rateLimitHeaders } from './error-renderer.ts'
-import { sendContinue } from './expect-continue.ts'
+import { sendContinue, type SlowBodies } from './body-arrival.ts'
 import type { Metrics } from './metrics.ts'
-import { assertReadable } from './readable-request.ts'
-import { isOfVisits } from './route-access.ts'
 import { logRequest } from './request-log.ts'
-import { assertServed } from './role-guard.ts'
+import { isOfVisits } from './caller.ts'
 import type { RequestLimiter } from './route.ts'
-import { addSecurityHeaders } from './security-headers.ts'
-import type { SlowBodies } from './slow-bodies.ts'
 import type { UnknownRoutes } from './unknown-routes.ts'
 import type { Visit } from './visit.ts'
 
@@ -218,4 +219,104 @@ function limitStalling({ response }: Visit, { stalledClientMs }: House): void {
     if (response.writableEnded && response.socket?.writableLength === 0) return
     response.setTimeout(stalledClientMs, () => response.destroy())
   })
+}
+
+/** Probes and the description of the routes: every process serves them. */
+const everywhere = new Set(['/livez', '/readyz', '/openapi.json'])
+
+/** The role whose processes serve a path, or the pattern of a route; null: every process. */
+export function roleServing(path: string): 'gateway' | 'api' | null {
+  if (everywhere.has(path)) return null
+  return /^\/v[12]\/gateway(?:\/|$)/.test(path) ? 'gateway' : 'api'
+}
+
+/**
+ * Throws `misdirected_request` for a path that processes with another role serve. The pattern of the route decides, so that an encoded path is
+ * judged as the router reads it.
+ */
+function assertServed({ route, raw }: Visit, role: Role): void {
+  if (role === 'all') return
+  const serving = roleServing(route.url ?? raw.url!.split(/[?#]/, 1)[0]!)
+  if (serving === null || serving === role) return
+  throw new AppError(
+    'misdirected_request',
+    `This process has the role ${role}; processes with the role ${serving} serve this path. Send the request to one of them: the address or the load balancer in front is not set up for it.`,
+  )
+}
+
+/** Throws AppError for a request that no route can handle, before its body is read. Looks at the raw headers, as their object is not always needed. */
+function assertReadable({ raw, host, declaredBytes, request }: Visit): void {
+  const hosts: string[] = []
+  let isEncoded = false
+  raw.rawHeaders.forEach((text, index) => {
+    if (index % 2 === 1) return
+    if (text.length === 4 && text.toLowerCase() === 'host') hosts.push(raw.rawHeaders[index + 1]!)
+    else if (text.length === 16 && text.toLowerCase() === 'content-encoding') isEncoded = true
+  })
+  if (hosts.length === 0 && raw.httpVersion === '1.1')
+    throw new AppError('invalid_request', 'An HTTP/1.1 request must have a host header.', { param: 'host' })
+  if (hosts.length > 1 || !isHost(hosts[0]) || (host !== hosts[0] && !isHost(host))) {
+    throw new AppError('invalid_request', 'The request must have one host header with a name and, if needed, a port.', {
+      param: 'host',
+    })
+  }
+  if (isEncoded && (declaredBytes > 0 || raw.headers['transfer-encoding'] !== undefined))
+    assertPlain(raw.headers['content-encoding']!.trim())
+  assertTexts(request?.query, 'invalid_request')
+  assertTexts(request?.params, 'not_found')
+}
+
+function assertPlain(encoding: string) {
+  if (encoding === '' || encoding.toLowerCase() === 'identity') return
+  throw new AppError(
+    'unsupported_media_type',
+    `The content-encoding \`${encoding.slice(0, 40)}\` is not supported. Send the body without compression.`,
+    { param: 'content-encoding' },
+  )
+}
+
+/** A name or an address, and a port. It may be empty (RFC 9112, section 3.2). Addresses are made from it. */
+export function isHost(text: string | undefined): boolean {
+  return !text || (/^(?:[\w.-]+|\[[\d.:a-f]+\])(?::\d{1,5})?$/i.test(text) && URL.canParse(`http://${text}`))
+}
+
+function assertTexts(values: unknown, code: 'invalid_request' | 'not_found') {
+  for (const [name, value] of Object.entries((values ?? {}) as Record<string, unknown>)) assertText(name, value, code)
+}
+
+/** U+0000 and lone surrogates cannot be stored, so no stored name contains them. */
+function assertText(name: string, value: unknown, code: 'invalid_request' | 'not_found') {
+  const text = name + String(value)
+  if (!text.includes('\u0000') && text.isWellFormed()) return
+  const param = name.toWellFormed().replaceAll('\u0000', '').slice(0, 60)
+  const message =
+    code === 'not_found'
+      ? `There is nothing with this \`${param}\`.`
+      : `\`${param}\` must be valid Unicode without the character U+0000.`
+  throw new AppError(code, message, { param })
+}
+
+/** The API page needs its scripts and styles, images in its style sheet, and calls of this API. */
+const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+/** API responses are not pages. */
+const apiPolicy = "default-src 'none'; frame-ancestors 'none'"
+
+/** Headers for browsers, on every response. Caches must not store responses, except for the public API page. */
+function addSecurityHeaders(visit: Visit): void {
+  const isPage = /^\/docs(?:[/?#]|$)/.test(visit.raw.url!)
+  visit.header('x-content-type-options', 'nosniff')
+  visit.header('x-frame-options', 'DENY')
+  visit.header('referrer-policy', 'no-referrer')
+  visit.header('content-security-policy', isPage ? pagePolicy : apiPolicy)
+  if (!isPage) visit.header('cache-control', 'no-store')
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { answerCall, type Call } from './call.ts'
+import { answerCall, type Call } from './visit.ts'
 import type { App } from './route.ts'
 import { createServer } from './server.ts'
 import { serverOptions } from './testing/server-options.ts'

@@ -1,13 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { BodyReader } from '../bodies/index.ts'
 import { createRequestId, type Log } from '../kernel/index.ts'
-import type { Admit } from './admit.ts'
-import { type CallHandler, jsonType, toCall } from './call.ts'
+import { type Admit, isHost } from './admit.ts'
+import { type CallHandler, jsonType, toCall, Visit, type VisitedRoute } from './visit.ts'
 import { type EventStream, startEventStreamOn } from './event-stream.ts'
-import { isHost } from './readable-request.ts'
 import type { Bodies } from './read-bodies.ts'
 import type { Caller } from './caller.ts'
-import { Visit, type VisitedRoute } from './visit.ts'
 
 /**
  * Answers requests of the usual form to a route with `config.direct` without Fastify, which takes a fifth of the processor time of a

@@ -1,10 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestId } from '../kernel/index.ts'
-import { jsonType } from './call.ts'
+import { jsonType, Visit } from './visit.ts'
 import { type EventStream, startEventStream } from './event-stream.ts'
 import type { Caller } from './caller.ts'
 import type { App } from './route.ts'
-import { Visit } from './visit.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,14 +1,17 @@
-export { answerCall, type Call } from './call.ts'
-export { createAdmission } from './admission.ts'
-export { type Authenticators } from './authentication.ts'
-export { forbidden, isAdministratorOf, ownerOf, visibleOrganisations } from './authorisation.ts'
-export { rateLimitHeaders, renderErrorBody, toAppError } from './error-renderer.ts'
-export { renderMessagesError } from './error-shapes.ts'
+export { answerCall, type Call } from './visit.ts'
+export { createAdmission, createOverloadMonitor } from './load.ts'
+export {
+  type Authenticators,
+  forbidden,
+  isAdministratorOf,
+  ownerOf,
+  visibleOrganisations,
+} from './identity.ts'
+export { rateLimitHeaders, renderErrorBody, renderMessagesError, toAppError } from './error-renderer.ts'
 export { followAccess } from './follow-access.ts'
 export { startEventStream } from './event-stream.ts'
 export { headerList } from './header-list.ts'
 export { type App, describeRoutes, type RequestLimiter, type Routes } from './route.ts'
-export { type Metrics, type MetricsServer, createMetrics, startMetricsServer } from './metrics.ts'
-export { createOverloadMonitor } from './overload-monitor.ts'
+export { createMetrics, type Metrics, type MetricsServer, startMetricsServer } from './metrics.ts'
 export { operationsRoutes } from './operations.routes.ts'
 export { createServer } from './server.ts'

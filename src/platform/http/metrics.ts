@@ -1,8 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
-import { createOverloadMetrics } from './overload-metrics.ts'
-import { createRequestMetrics } from './request-metrics.ts'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 /** All metrics in one registry; rooms receive the functions that they need as arguments. */
 export function createMetrics() {
@@ -223,5 +221,119 @@ function createDocumentMetrics(registers: Registry[]) {
       buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10],
       registers,
     }),
+  }
+}
+
+/** Answered requests that wait to be added to the histogram: a full list takes a third of a millisecond. */
+const waitingDurations = 1_000
+
+/** A route's answers since they were last added to the metrics. */
+interface RouteCounts {
+  /** By method and status, as `GET 200`. */
+  answers: Map<string, number>
+  seconds: number[]
+}
+
+/**
+ * Metrics of the public port's requests. They are counted here and added to the metrics in batches, at the latest when these are
+ * read: finding the labels of three metrics takes as long as parsing the body of a request.
+ */
+export function createRequestMetrics(registers: Registry[]) {
+  const routes = new Map<string, RouteCounts>()
+  let inFlight = 0
+  let waiting = 0
+
+  const requests = new Counter({
+    name: 'portico_http_requests_total',
+    help: 'Answered HTTP requests.',
+    labelNames: ['method', 'route', 'status'],
+    registers,
+    collect: flush,
+  })
+  const seconds = new Histogram({
+    name: 'portico_http_request_seconds',
+    help: 'From the first byte of a request to the last byte of its answer.',
+    labelNames: ['route'],
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
+    registers,
+    collect: flush,
+  })
+  void new Gauge({
+    name: 'portico_http_requests_in_flight',
+    help: 'Requests being handled.',
+    registers,
+    collect() {
+      this.set(inFlight)
+    },
+  })
+
+  function flush() {
+    for (const [route, counts] of routes) {
+      for (const [answer, count] of counts.answers) {
+        const [method = '', status = ''] = answer.split(' ')
+        requests.inc({ method, route, status }, count)
+      }
+      for (const duration of counts.seconds) seconds.observe({ route }, duration)
+    }
+    routes.clear()
+    waiting = 0
+  }
+
+  return {
+    started(): void {
+      inFlight++
+    },
+    /** The connection of the answer is free, or it has closed. */
+    ended(): void {
+      inFlight--
+    },
+    answered(method: string, route: string, status: number, durationMs: number): void {
+      let counts = routes.get(route)
+      if (!counts) routes.set(route, (counts = { answers: new Map(), seconds: [] }))
+      const answer = `${method} ${status}`
+      counts.answers.set(answer, (counts.answers.get(answer) ?? 0) + 1)
+      counts.seconds.push(durationMs / 1000)
+      if (++waiting >= waitingDurations) flush()
+    },
+  }
+}
+
+/** Metrics of what the public port does not accept, and of how close it is to that. */
+function createOverloadMetrics(registers: Registry[]) {
+  let running = () => 0
+  let connections = () => 0
+  void new Gauge({
+    name: 'portico_running_requests',
+    help: 'Requests of organisations that run, streams included; server.maximumRunningRequests bounds them.',
+    registers,
+    collect() {
+      this.set(running())
+    },
+  })
+  void new Gauge({
+    name: 'portico_http_connections',
+    help: 'Open connections of the public port; server.maximumConnections bounds them.',
+    registers,
+    collect() {
+      this.set(connections())
+    },
+  })
+  return {
+    refused: new Counter({
+      name: 'portico_overload_refusals_total',
+      help: 'Requests that were rejected before their body was read, by reason: running, share, event_loop or memory.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    refusedConnections: new Counter({
+      name: 'portico_http_connections_refused_total',
+      help: 'Connections above server.maximumConnections, closed without an answer.',
+      registers,
+    }),
+    /** The gauges read these when they are scraped. */
+    observe(read: { running: () => number; connections: () => number }): void {
+      running = read.running
+      connections = read.connections
+    },
   }
 }

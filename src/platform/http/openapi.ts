@@ -3,7 +3,7 @@ import fastifySwagger from '@fastify/swagger'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import type { Role } from '../kernel/index.ts'
 import type { App } from './route.ts'
-import { isOfVisits, type RouteAuthentication } from './route-access.ts'
+import { isOfVisits, type RouteAuthentication } from './caller.ts'
 
 type Json = Record<string, unknown>
 

@@ -9,9 +9,8 @@ import type {
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { BodyReader } from '../bodies/index.ts'
 import type { RateLimitState, RequestId } from '../kernel/index.ts'
-import type { CallHandler } from './call.ts'
-import type { Caller, Person } from './caller.ts'
-import type { LimitedKind, RouteAuthentication } from './route-access.ts'
+import type { CallHandler } from './visit.ts'
+import type { Caller, LimitedKind, Person, RouteAuthentication } from './caller.ts'
 
 /** The server type of routes: zod schemas in `schema` define the types of `request.params`, `query` and `body`. */
 export type App = FastifyInstance<
@@ -35,7 +34,7 @@ declare module 'fastify' {
     limited?: LimitedKind
     /** Parses the JSON body of routes with large bodies; its result is `request.body`. */
     body?: BodyReader
-    /** The body may take longer than other requests, as long as it is not too slow: see slow-bodies.ts. For uploads that stream. */
+    /** The body may take longer than other requests, as long as it is not too slow: see body-arrival.ts. For uploads that stream. */
     longBody?: boolean
     /** Throws if the organisation may not use the route. Runs before the body is read. */
     access?: (organisation: Caller) => void

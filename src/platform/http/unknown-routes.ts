@@ -1,5 +1,5 @@
 import { AppError } from '../kernel/index.ts'
-import { type Authenticators, authenticateOrganisation } from './authentication.ts'
+import { authenticateOrganisation, type Authenticators } from './identity.ts'
 import type { Caller } from './caller.ts'
 import type { Visit } from './visit.ts'
 

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client'
 import { expect, it } from 'vitest'
-import { createRequestMetrics } from './request-metrics.ts'
+import { createRequestMetrics } from './metrics.ts'
 
 it('counts each answered request by route, method and status at every reading', async () => {
   const registry = new Registry()

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { expect, it } from 'vitest'
-import { ArrivingBody, shareReading } from './arriving-body.ts'
+import { ArrivingBody, shareReading } from './read-bodies.ts'
 
 const kibibyte = 1024
 const chunk = Buffer.alloc(64 * kibibyte)

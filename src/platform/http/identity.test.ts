@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { assertSameSite } from './authorisation.ts'
+import { assertSameSite } from './identity.ts'
 
 interface Given {
   host?: string
