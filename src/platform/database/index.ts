@@ -5,7 +5,7 @@ export { readEmbeddedSchema } from './embedded/read-schema.ts'
 export { knownMigrations } from './migrate.ts'
 export { checkTarget, endMove, moveDatabase, type MovedRows } from './move/move-database.ts'
 export { toJsonPath } from './metadata-path.ts'
-export { MoveError } from './move/move-error.ts'
+export { MoveError } from './move/moved-tables.ts'
 export { openControlDatabase, openDatabases } from './open-databases.ts'
 export type {
   Database,

@@ -4,7 +4,7 @@ import { DatabaseError, DatabaseStartError, shortMessage, sqlState, toDatabaseEr
 import type { Database, LogicalDatabase } from './port.ts'
 import { readMigrations, type Migration } from './migration-scripts.ts'
 import type { SessionSource, SqlSession } from './session.ts'
-import { isOlder } from './versions.ts'
+import { isOlder } from './features.ts'
 
 // An index over a large table takes minutes; the service does not accept requests meanwhile.
 const migrationTimeoutMs = 60 * 60_000

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cannotMount, mountSmallFileSystem, type SmallFileSystem } from '../../../../test/harness/small-file-system.ts'
 import { makeTemporaryFolder } from '../../../../test/harness/temporary-folder.ts'
 import { lockFolder } from './folder-lock.ts'
-import { createReopeningConnection } from './reopening-connection.ts'
+import { createReopeningConnection } from './embedded-source.ts'
 import { silentLog } from '../../kernel/index.ts'
 import { createSubscriptions } from '../subscriptions.ts'
 

@@ -8,11 +8,11 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
 import { pg_textsearch as textSearch } from '@electric-sql/pglite-pg_textsearch'
 import { vector } from '@electric-sql/pglite-pgvector'
-import { collectGarbage } from '../../kernel/collect-garbage.ts'
+import { collectGarbage } from '../../kernel/memory.ts'
 import { shortMessage } from '../database-error.ts'
 import { releaseUnusedFiles } from './bundled-files.ts'
 import { assertCommitsAreSynced, createDurableFileSystem, syncPath, syncTree } from './durable-file-system.ts'
-import type { FromWorker, ToWorker, WorkerTask } from './worker-messages.ts'
+import type { FromWorker, ToWorker, WorkerTask } from './worker-connection.ts'
 
 const port = parentPort!
 const task = workerData as WorkerTask

@@ -1,17 +1,17 @@
 import { sharedOwner } from '../../kernel/index.ts'
 import type { Databases, OwnedDatabase, Queryable } from '../port.ts'
 import { quoteName } from '../quote-name.ts'
-import { MoveError } from './move-error.ts'
-import { addDeferred, copySequences, createLike, type Deferred, loadDeferred, removeDeferred } from './moved-schema.ts'
 import {
   insertRows,
   keyOf,
   listTables,
   type MovedTable,
+  MoveError,
   readRows,
   type TextRow,
   useCommonTexts,
 } from './moved-tables.ts'
+import { addDeferred, copySequences, createLike, type Deferred, loadDeferred, removeDeferred } from './moved-schema.ts'
 import { type TableSums, verifyTable } from './verify-table.ts'
 
 /** Rows of one transaction; adapted so that their texts have about `batchBytes`. */

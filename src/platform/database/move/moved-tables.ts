@@ -144,3 +144,6 @@ function batchOf(table: MovedTable, after: readonly string[] | null, limit: numb
   const condition = after === null ? '' : `where (${key}) > (${values.join(', ')})`
   return `${name} ${condition} order by ${key} limit ${limit}`
 }
+
+/** A move that cannot begin, continue or end; the message says why and what to do. */
+export class MoveError extends Error {}

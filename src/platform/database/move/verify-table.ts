@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { OwnedDatabase } from '../port.ts'
-import { MoveError } from './move-error.ts'
 import {
   type BatchSums,
   keyOf,
   type MovedTable,
+  MoveError,
   readByKeys,
   readRows,
   sumRows,

@@ -4,12 +4,11 @@ import type { Log } from '../../kernel/index.ts'
 import { createDatabase } from '../create-database.ts'
 import { DatabaseStartError, shortMessage, toDatabaseError } from '../database-error.ts'
 import { quoteName } from '../quote-name.ts'
-import { type EngineFeatures, loadFeatures } from '../features.ts'
+import { type EngineFeatures, isOlder, loadFeatures } from '../features.ts'
 import { migrate } from '../migrate.ts'
 import type { Database, LogicalDatabase } from '../port.ts'
 import { defaultLimits, type ServerLimits } from '../session.ts'
 import { assertOwnSession, assertSameDatabase } from './pooler.ts'
-import { isOlder } from '../versions.ts'
 import { createServerSource } from './server-source.ts'
 
 export interface ServerOptions {

@@ -9,7 +9,7 @@ import {
 import { silentLog, systemClock } from '../../kernel/index.ts'
 import { type OpenedDatabases, openDatabases } from '../../../../test/harness/statements.ts'
 import { createChangeFeed, recordChange } from '../index.ts'
-import { isOlder } from '../versions.ts'
+import { isOlder } from '../features.ts'
 
 test('versions are compared number by number', () => {
   expect(isOlder('0.8.3', [0, 8, 4])).toBe(true)

@@ -34,3 +34,30 @@ function assertStorable(text: string, field: string) {
   const where = param === '' ? 'The request body' : `\`${param}\``
   throw new AppError('invalid_request', `${where} ${problem}.`, param === '' ? {} : { param })
 }
+
+/** An object of JSON, not null and not an array. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/**
+ * The value of a word that comes from outside; undefined where the table has none. A plain index also finds what every object inherits:
+ * `table['constructor']` is a function.
+ */
+export function lookUp<Value>(table: Readonly<Record<string, Value>>, word: string | null): Value | undefined {
+  return word !== null && Object.hasOwn(table, word) ? table[word] : undefined
+}
+
+/**
+ * A text as the address of a web page, null where it is none. Only http and https: everything else may run code or open local files.
+ * It is read as browsers do, which drop tabs and line breaks (`java\tscript:`).
+ */
+export function toWebUrl(text: string): string | null {
+  const trimmed = text.trim()
+  if (trimmed.includes('\u0000') || !trimmed.isWellFormed() || !URL.canParse(trimmed)) return null
+  const url = new URL(trimmed)
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return null
+  // White space and control characters only as the parser has read them.
+  // oxlint-disable-next-line no-control-regex
+  return /[\u0000-\u0020\u007f-\u009f]/.test(trimmed) || !/^https?:\/\//i.test(trimmed) ? url.href : trimmed
+}

@@ -1,0 +1,285 @@
+import { performance } from 'node:perf_hooks'
+
+/**
+ * How owners, mostly organisations, share what is bounded: turns at the event loop (`LoopTurns`), turns of what waits (`Turns`), shares of an
+ * amount (`FairShares`), and work with places and turns (`createFairTurns`).
+ */
+
+/**
+ * Longest time that steps of work take in one phase of the event loop. A call of another owner waits for about ten phases, since each answer
+ * of the system, the database and the provider waits for one.
+ */
+const sliceMs = 2
+/** Steps that run at once in one turn of the event loop. What a shared event lets continue enters before any of it has taken time. */
+const maximumAtOnce = 32
+/** Waiting steps that are resumed in one phase at most: each takes a callback, also after the end of the slice. */
+const maximumBatch = 64
+
+/**
+ * While connections arrive, steps run in one of so many turns of the event loop, one each: libuv accepts one connection in a turn, so in turns
+ * with slices of steps the thousandth client would wait for seconds.
+ */
+const turnsForConnections = 8
+
+interface LoopTurnsOptions {
+  nowMs?: () => number
+  /** Counts the turns of the event loop. */
+  loopCount?: () => number
+  /** Calls back in the next phase for it; microtasks run between two callbacks. */
+  defer?: (callback: () => void) => void
+}
+
+/**
+ * Shares the event loop of a thread between owners. Many short steps of one owner that become ready at once, such as the arrivals of a thousand requests
+ * or the chunks of their streams, then delay a step of another one by one step each, not by all of them.
+ */
+export class LoopTurns {
+  readonly #nowMs: () => number
+  readonly #loopCount: () => number
+  readonly #defer: (callback: () => void) => void
+  readonly #waiting = new Turns<() => void>()
+  #waitingCount = 0
+  /** Callbacks of the batch that are still to come. */
+  #batch = 0
+  /** The phase of the batch has begun; what waits from then on is for the next one. */
+  #isRunning = false
+  #loop = -1
+  #startedMs = 0
+  #atOnce = 0
+  /** The turn in which the last connection arrived. */
+  #connectionLoop = -Infinity
+  #turnsWithoutStep = 0
+  /** Steps that the present phase may still resume. */
+  #allowed = 0
+
+  constructor({
+    nowMs = () => performance.now(),
+    loopCount = () => performance.nodeTiming.uvMetricsInfo.loopCount,
+    defer = (callback) => void setImmediate(callback),
+  }: LoopTurnsOptions = {}) {
+    this.#nowMs = nowMs
+    this.#loopCount = loopCount
+    this.#defer = defer
+  }
+
+  /** Called before a step. Undefined: it may run at once. Otherwise it waits for the promise, which never rejects. */
+  enter(owner: string): Promise<void> | undefined {
+    if (this.#waitingCount === 0 && this.#hasTime()) return undefined
+    return new Promise((resolve) => {
+      this.#waiting.add(owner, resolve)
+      this.#waitingCount++
+      if (!this.#isRunning) this.#extendBatch()
+    })
+  }
+
+  connectionArrived(): void {
+    this.#connectionLoop = this.#loopCount()
+  }
+
+  #hasTime(): boolean {
+    const loop = this.#loopCount()
+    // The request of a connection is read in the turn after it, in which the next connection may arrive.
+    if (loop - this.#connectionLoop <= 1) return false
+    const nowMs = this.#nowMs()
+    if (loop !== this.#loop) {
+      this.#loop = loop
+      this.#startedMs = nowMs
+      this.#atOnce = 0
+    }
+    return ++this.#atOnce <= maximumAtOnce && nowMs - this.#startedMs < sliceMs
+  }
+
+  #stepsAllowed(): number {
+    const isArriving = this.#connectionLoop === this.#loopCount()
+    if (isArriving && ++this.#turnsWithoutStep < turnsForConnections) return 0
+    this.#turnsWithoutStep = 0
+    return isArriving ? 1 : maximumBatch
+  }
+
+  #extendBatch(): void {
+    for (; this.#batch < Math.min(this.#waitingCount, maximumBatch); this.#batch++) this.#defer(this.#resume)
+  }
+
+  #resume = (): void => {
+    if (!this.#isRunning) {
+      this.#isRunning = true
+      this.#startedMs = this.#nowMs()
+      this.#allowed = this.#stepsAllowed()
+    }
+    this.#batch--
+    if (this.#waitingCount > 0 && this.#allowed > 0 && this.#nowMs() - this.#startedMs < sliceMs) {
+      this.#waitingCount--
+      this.#allowed--
+      this.#waiting.takeNext()!.item()
+    }
+    if (this.#batch > 0) return
+    this.#isRunning = false
+    this.#extendBatch()
+  }
+}
+
+/** There is one event loop in a thread, so its turns are not an argument. */
+const turns = new LoopTurns()
+
+/** See `LoopTurns.enter`. */
+export function loopTurn(owner: string): Promise<void> | undefined {
+  return turns.enter(owner)
+}
+
+/** See `LoopTurns.connectionArrived`. */
+export function connectionArrived(): void {
+  turns.connectionArrived()
+}
+
+/** What waits, by owner: owners take turns, and the items of one keep their order. */
+export class Turns<Item> {
+  /** The owner whose turn is next comes first. */
+  readonly #queues = new Map<string, Item[]>()
+
+  add(owner: string, item: Item): void {
+    const queue = this.#queues.get(owner)
+    if (queue) queue.push(item)
+    else this.#queues.set(owner, [item])
+  }
+
+  /** Removes the next item that is ready. The next turn of its owner comes after those of the others. */
+  takeNext(isReady: (item: Item) => boolean = () => true): { owner: string; item: Item } | undefined {
+    for (const [owner, queue] of this.#queues) {
+      const place = queue.findIndex(isReady)
+      if (place < 0) continue
+      this.#queues.delete(owner)
+      const [item] = queue.splice(place, 1)
+      if (queue.length > 0) this.#queues.set(owner, queue)
+      return { owner, item: item! }
+    }
+    return undefined
+  }
+
+  /** The item must be there. */
+  remove(owner: string, item: Item): void {
+    const queue = this.#queues.get(owner)!
+    queue.splice(queue.indexOf(item), 1)
+    if (queue.length === 0) this.#queues.delete(owner)
+  }
+}
+
+/** Owner of what is for no single organisation: it takes its share and its turns like one more. */
+export const sharedOwner = ''
+
+/**
+ * Counts what each owner uses of a bounded amount. An owner may take more while it uses less than is free (dynamic thresholds with α = 1,
+ * Choudhury and Hahne 1998): one alone gets half, two busy ones get a third each, and something is always free for the next one.
+ */
+export class FairShares {
+  readonly maximum: number
+  private readonly used = new Map<string, number>()
+  private sum = 0
+
+  constructor(maximum: number) {
+    this.maximum = maximum
+  }
+
+  /** Of all owners. */
+  get total(): number {
+    return this.sum
+  }
+
+  /** Owners that use something. */
+  get owners(): number {
+    return this.used.size
+  }
+
+  /** What the owner with the most uses. */
+  get most(): number {
+    return Math.max(0, ...this.used.values())
+  }
+
+  usedBy(owner: string): number {
+    return this.used.get(owner) ?? 0
+  }
+
+  hasRoom(owner: string): boolean {
+    return this.usedBy(owner) < this.maximum - this.sum
+  }
+
+  /** Counts without a check: work that has begun is never refused. */
+  take(owner: string, amount = 1): void {
+    this.sum += amount
+    this.used.set(owner, this.usedBy(owner) + amount)
+  }
+
+  release(owner: string, amount = 1): void {
+    this.sum -= amount
+    const rest = this.usedBy(owner) - amount
+    if (rest > 0) this.used.set(owner, rest)
+    else this.used.delete(owner)
+  }
+}
+
+interface Waiter {
+  owner: string
+  start(): void
+}
+
+interface FairTurnsOptions {
+  /** Pieces of work that run at the same time. An owner may run one more while it runs fewer than are free. */
+  places?: number
+  /** Pieces of work that wait, of all owners. One more of an owner may wait while it has fewer waiting than are free. */
+  maximumWaiting: number
+  /** The error of an owner of which too much waits. */
+  tooMany(): Error
+}
+
+/** Bounded work of several owners, which take turns: the many pieces of work of one delay another by one piece each. */
+export function createFairTurns({ places = 1, maximumWaiting, tooMany }: FairTurnsOptions) {
+  const running = new FairShares(places)
+  const waitingShares = new FairShares(maximumWaiting)
+  const waiting = new Turns<Waiter>()
+
+  function enter(owner: string, signal: AbortSignal): Promise<void> {
+    if (running.hasRoom(owner)) {
+      running.take(owner)
+      return Promise.resolve()
+    }
+    if (!waitingShares.hasRoom(owner)) throw tooMany()
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        waiting.remove(owner, waiter)
+        waitingShares.release(owner)
+        reject(signal.reason as Error)
+      }
+      const start = () => {
+        signal.removeEventListener('abort', leave)
+        resolve()
+      }
+      const waiter = { owner, start }
+      signal.addEventListener('abort', leave, { once: true })
+      waiting.add(owner, waiter)
+      waitingShares.take(owner)
+    })
+  }
+
+  function end(owner: string): void {
+    running.release(owner)
+    for (;;) {
+      const next = waiting.takeNext((waiter) => running.hasRoom(waiter.owner))
+      if (!next) return
+      waitingShares.release(next.owner)
+      running.take(next.owner)
+      next.item.start()
+    }
+  }
+
+  return {
+    /** Throws `tooMany` where too much of the owner waits already, and the signal's reason where it aborts before the turn. */
+    async run<T>(owner: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+      signal.throwIfAborted()
+      await enter(owner, signal)
+      try {
+        return await work()
+      } finally {
+        end(owner)
+      }
+    },
+  }
+}
