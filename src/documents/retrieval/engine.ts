@@ -1,9 +1,9 @@
 import type { MetadataFilter } from '../../contract/metadata-filter.ts'
-import type { OrganisationId, SpaceId } from '../../platform/kernel/index.ts'
+import { AppError, type OrganisationId, type SpaceId } from '../../platform/kernel/index.ts'
+import type { Language } from '../../platform/language/index.ts'
 import type { IndexRun } from './corpus/chunks.ts'
 import type { EmbeddingVersion } from './corpus/embedding-versions.store.ts'
 import type { QueryTerm } from './lexical/bm25.ts'
-import type { Language } from '../../platform/language/index.ts'
 
 /**
  * The search port: finds candidates in one Space. `engines/memory` implements it for the embedded database, `engines/postgres`
@@ -122,7 +122,7 @@ export interface StagedChunks {
 }
 
 /** Calls back after each committed change of a document; `onMissed` when changes may have been missed. */
-export type ListenChanges = (
+type ListenChanges = (
   onChange: (change: { spaceId: string; rowId: string }) => void,
   onMissed: () => void,
 ) => Promise<() => Promise<void>>
@@ -148,4 +148,10 @@ export interface MaintenanceOptions {
 export interface MaintenanceReport {
   built: string[]
   dropped: string[]
+}
+
+export function tooManySearches(): AppError {
+  return new AppError('overloaded', 'Your organisation has too many searches at once. Try again in a moment.', {
+    retryAfterSeconds: 1,
+  })
 }

@@ -13,11 +13,15 @@ export { createPostgresEngine } from './engines/postgres/postgres-engine.ts'
 export type { ExplainedCandidate, ExplainSearch, SearchExplanation } from './explanation.ts'
 export { createOnnxReranker } from './rerankers/onnx-reranker.ts'
 export { createProviderReranker } from './rerankers/provider-reranker.ts'
-export { createRerankStage, type RerankStage } from './rerankers/rerank-stage.ts'
-export { createRerankerHealth, type RerankerHealth } from './rerankers/reranker-health.ts'
+export {
+  createRerankerHealth,
+  createRerankStage,
+  type RerankerHealth,
+  type RerankStage,
+} from './rerankers/rerank-stage.ts'
 export type { Reranker } from './rerankers/reranker.ts'
 export { reindexStep } from './reindex.ts'
 export type { ContextText } from './lexical/weigh-context.ts'
 export { createRetrieval, type Retrieval } from './retrieval.ts'
-export type { Passage } from './passage.ts'
+export type { Passage } from './corpus/passages.store.ts'
 export { createSearchIndex, type IndexWriter, type SearchIndex } from './search-index.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createDocumentId, createSpaceId, silentLog, type SpaceId } from '../../platform/kernel/index.ts'
-import { formerTerms } from './lexical/former-terms.ts'
+import { formerTerms } from './lexical/analyse-text.ts'
 import {
   createHashingEmbedder,
   createPostgresEngine,

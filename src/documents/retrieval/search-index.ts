@@ -1,10 +1,15 @@
 import type { Database, Queryable } from '../../platform/database/index.ts'
-import { auditIndex, type IndexAudit } from './corpus/audit.store.ts'
+import { auditIndex, countDocumentRows, type DocumentRows, type IndexAudit } from './corpus/audit.store.ts'
 import { type ChunkBatch, type IndexRun, searchableText } from './corpus/chunks.ts'
 import { createEmbeddingVersions, type EmbeddingVersions } from './corpus/embedding-versions.store.ts'
-import { countDocumentRows, type DocumentRows } from './corpus/document-rows.store.ts'
-import { fillFilterFields } from './corpus/filter-fields.store.ts'
-import { beginRun, countStaged, deleteDocument, insertChunks, publishRun } from './corpus/index-writer.store.ts'
+import {
+  beginRun,
+  countStaged,
+  deleteDocument,
+  fillFilterFields,
+  insertChunks,
+  publishRun,
+} from './corpus/index-writer.store.ts'
 import { loadOutdatedDocuments, renameStep, updateTermsStep } from './corpus/terms.store.ts'
 import type { ErasedDocuments, SearchEngine, StagingOptions } from './engine.ts'
 import { analyseInSlices } from './lexical/analyse-text.ts'

@@ -10,7 +10,7 @@ export const indexedChunkColumns = `chunk_index as index, content as text, headi
   coalesce(page_starts, '{}') as "pageStarts", character_from as "characterFrom", character_to as "characterTo",
   row_from as "rowFrom", row_to as "rowTo"`
 
-export interface InsertedChunks {
+interface InsertedChunks {
   version: EmbeddingVersion
   /** In the order of the batch. */
   chunkIds: string[]
@@ -194,4 +194,22 @@ async function insert(
     () => `(${[...sharedColumns, ...types.map((type) => `$${++parameter}::${type}`)].join(', ')})`,
   )
   await transaction.execute(`${into} values ${values.join(', ')}`, [...shared, ...rows.flat()])
+}
+
+/** Documents of one statement. */
+const documentsPerStep = 100
+
+/** Fills the column of filters for documents from before it; a filter matches none of them until then. Resolves to their number. Resumable. */
+export async function fillFilterFields(database: Queryable, signal: AbortSignal): Promise<number> {
+  for (let total = 0; ;) {
+    // The trigger of the table writes the column.
+    const filled = await database.execute(
+      `update documents set metadata = metadata where id in (
+         select id from documents where filter_fields is null order by id limit ${documentsPerStep} for no key update skip locked)`,
+      [],
+      { signal, background: true },
+    )
+    if (filled === 0) return total
+    total += filled
+  }
 }

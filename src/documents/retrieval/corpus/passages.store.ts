@@ -56,3 +56,10 @@ export function loadPassages(
     { signal, prepared: true },
   )
 }
+
+export interface Passage extends StoredPassage {
+  /** Fused score, higher is better; comparable within one search only. */
+  score: number
+  /** Where the reranker has compared it with the question: it decides the order then. */
+  rerankScore?: number
+}

@@ -1,7 +1,7 @@
 import { createTimeSlices } from '../../../platform/kernel/index.ts'
 import { countWordPieces } from '../../../gateway/tokens/index.ts'
 import { defaultLanguage, type LanguageRules, rulesForWord, tokenize } from '../../../platform/language/index.ts'
-import { murmur3 } from '../lexical/term-hash.ts'
+import { murmur3 } from '../lexical/analyse-text.ts'
 import type { Embedder } from './embedder.ts'
 
 export interface HashingEmbedderOptions {

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { analyseChunks, analyseInSlices, analyseQuery, maximumQueryWords } from './analyse-text.ts'
-import { formerTerms } from './former-terms.ts'
+import { analyseChunks, analyseInSlices, analyseQuery, formerTerms, maximumQueryWords } from './analyse-text.ts'
 import { detectLatinLanguage, tokenize } from '../../../platform/language/index.ts'
 
 const termsOf = async (query: string, languages: string[] = []): Promise<number[]> =>

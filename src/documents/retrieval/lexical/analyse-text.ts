@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createTimeSlices } from '../../../platform/kernel/index.ts'
-import type { QueryTerm } from './bm25.ts'
 import {
   detectLatinLanguage,
   isFunctionWord,
@@ -11,8 +10,7 @@ import {
   vietnameseLetter,
   weighLatinLanguages,
 } from '../../../platform/language/index.ts'
-import { formerTerms } from './former-terms.ts'
-import { termHash } from './term-hash.ts'
+import type { QueryTerm } from './bm25.ts'
 
 /** Increase it when the same text gets other terms: chunks of an older version are then analysed again in the background. */
 export const termsVersion = 2
@@ -21,7 +19,7 @@ export const maximumQueryCharacters = 1_000_000
 /** Most different words of a query that are compared with the Space: the most frequent ones, then the longest. */
 export const maximumQueryWords = 40_000
 /** Most terms of a chunk: far above any chunk size, so that a hostile one cannot make a row of megabytes. */
-export const maximumChunkTerms = 16_000
+const maximumChunkTerms = 16_000
 /** A single Han character counts less than the pairs that contain it: it matches other words of the same root. */
 const characterWeight = 0.3
 /** A word that occurs a thousand times in a query weighs as much as one that occurs nine times; twice is 1.8. */
@@ -248,4 +246,56 @@ function mostFrequent(values: readonly string[]): string | undefined {
   const counts = new Map<string, number>()
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
   return [...counts].sort((left, right) => right[1] - left[1])[0]?.[0]
+}
+
+/**
+ * A term as 31 bits of a hash. The Space is part of the hash: Spaces share no postings, and statistics of one reveal nothing about
+ * another. Two terms of a Space with 100,000 words collide with a chance of 1 in 20,000.
+ */
+function termHash(spaceId: string, stem: string): number {
+  return murmur3(`${spaceId} ${stem}`) & 0x7fffffff
+}
+
+/** MurmurHash3 (x86, 32 bits; Austin Appleby, public domain) over UTF-16 units; unsigned. */
+export function murmur3(text: string, seed = 0): number {
+  let hash = seed
+  for (let index = 0; index < text.length; index += 2) {
+    const second = index + 1 < text.length ? text.charCodeAt(index + 1) : 0
+    let block = (text.charCodeAt(index) | (second << 16)) >>> 0
+    block = Math.imul(block, 0xcc9e2d51)
+    block = (block << 15) | (block >>> 17)
+    hash ^= Math.imul(block, 0x1b873593)
+    hash = (hash << 13) | (hash >>> 19)
+    hash = (Math.imul(hash, 5) + 0xe6546b64) | 0
+  }
+  hash ^= text.length
+  hash ^= hash >>> 16
+  hash = Math.imul(hash, 0x85ebca6b)
+  hash ^= hash >>> 13
+  hash = Math.imul(hash, 0xc2b2ae35)
+  hash ^= hash >>> 16
+  return hash >>> 0
+}
+
+/** Languages that the first version of text analysis stemmed; in its terms the language was part of the hash. */
+const stemmedLanguages = new Set('en de fr es it pt nl sv da no fi ro tr ru el ar'.split(' '))
+
+/** The terms of a word in documents that the first version analysed. */
+export function formerTerms(spaceId: string, word: string, languages: readonly Language[]): number[] {
+  const terms = languages.map((latin) => {
+    const found = rulesForWord(word, latin)
+    if (!found || !stemmedLanguages.has(found.language)) return formerHash(spaceId, '', word)
+    return formerHash(spaceId, found.language, found.rules.stem(word))
+  })
+  return [...new Set(terms)]
+}
+
+function formerHash(spaceId: string, language: Language, stem: string): number {
+  const folded = stem
+    .normalize('NFD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll('ß', 'ss')
+    .replaceAll('ø', 'o')
+    .replaceAll('ı', 'i')
+  return murmur3(`${spaceId} ${language} ${folded}`) & 0x7fffffff
 }

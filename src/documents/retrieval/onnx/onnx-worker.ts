@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { InferenceSession, Tensor } from 'onnxruntime-common'
 import { normalise } from '../embedders/hashing-embedder.ts'
 import { createPairEncoder, type TokenSequence } from './encode-pair.ts'
-import type { OnnxReply, OnnxRequest, OnnxTask, OnnxWork, OnnxWorkerSettings } from './onnx-messages.ts'
+import type { OnnxReply, OnnxRequest, OnnxTask, OnnxWork, OnnxWorkerSettings } from './model-thread.ts'
 import { readTokenizer, type Tokenizer } from './onnx-model-files.ts'
 import { loadOnnxRuntime, type OnnxRuntime } from './onnx-runtime.ts'
 

@@ -1,11 +1,12 @@
 import type { SpendLimit } from '../../../gateway/billing/index.ts'
 import {
-  AppError,
   anySignal,
+  AppError,
   type Clock,
   describeError,
   type Log,
   type OrganisationId,
+  percentile,
   raceSignal,
   silentLog,
   type SpaceId,
@@ -20,7 +21,6 @@ import {
   maximumRerankedPassages,
   type Reranker,
 } from './reranker.ts'
-import { createRests } from './rests.ts'
 
 export interface RerankStageOptions {
   reranker: Reranker
@@ -148,4 +148,74 @@ function cut(text: string, maximumCharacters: number): string {
   if (text.length <= maximumCharacters) return text
   const half = Math.floor(maximumCharacters / 2) - 1
   return `${text.slice(0, half)}\n${text.slice(-half)}`.toWellFormed()
+}
+
+/** Failures in a row after which a key rests. */
+const failuresToRest = 3
+/** Doubles with each further failure. */
+const firstRestMs = 10_000
+const maximumRestMs = 60_000
+/** Most keys with failures; the oldest is dropped first. */
+const maximumTracked = 10_000
+
+/**
+ * A circuit breaker for each key. A rest ends by itself; the calls after it decide whether another one follows. Keys are organisations: the
+ * calls of one must not switch off the reranker of others.
+ */
+function createRests({ clock }: { clock: Pick<Clock, 'monotonicMs'> }) {
+  const failing = new Map<string, { failures: number; untilMs: number }>()
+  return {
+    isResting: (key: string): boolean => (failing.get(key)?.untilMs ?? 0) > clock.monotonicMs(),
+    succeeded: (key: string): void => void failing.delete(key),
+    failed(key: string): void {
+      const failures = (failing.get(key)?.failures ?? 0) + 1
+      const beyond = failures - failuresToRest
+      const restMs = beyond < 0 ? 0 : Math.min(firstRestMs * 2 ** beyond, maximumRestMs)
+      failing.delete(key)
+      if (failing.size >= maximumTracked) failing.delete(failing.keys().next().value!)
+      failing.set(key, { failures, untilMs: clock.monotonicMs() + restMs })
+    },
+  }
+}
+
+interface RerankerState {
+  /** `unused`: no passages were compared since the start of this instance. */
+  state: 'unused' | 'ready' | 'failing'
+  /** Of the last comparison; null: none. */
+  outcome: RerankOutcome | null
+  atMs: number | null
+  /** Of the last comparisons with an order, milliseconds; null: none. */
+  latencyP50Ms: number | null
+  latencyP95Ms: number | null
+}
+
+export type RerankerHealth = ReturnType<typeof createRerankerHealth>
+
+/** Comparisons whose latency is kept. */
+const keptLatencies = 100
+
+/** How the last comparisons of this instance ended, for operators. */
+export function createRerankerHealth(clock: Pick<Clock, 'now'>) {
+  const latencies: number[] = []
+  let last: { outcome: RerankOutcome; atMs: number } | undefined
+  return {
+    /** Too few passages to compare mean nothing for the reranker. */
+    observe(outcome: RerankOutcome, seconds: number): void {
+      if (outcome === 'skipped') return
+      last = { outcome, atMs: clock.now() }
+      if (outcome !== 'reranked') return
+      latencies.push(Math.round(seconds * 1000))
+      if (latencies.length > keptLatencies) latencies.shift()
+    },
+    current(): RerankerState {
+      const ascending = latencies.toSorted((left, right) => left - right)
+      return {
+        state: last === undefined ? 'unused' : last.outcome === 'reranked' ? 'ready' : 'failing',
+        outcome: last?.outcome ?? null,
+        atMs: last?.atMs ?? null,
+        latencyP50Ms: percentile(ascending, 0.5),
+        latencyP95Ms: percentile(ascending, 0.95),
+      }
+    },
+  }
 }
