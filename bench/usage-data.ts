@@ -1,5 +1,4 @@
-import { closableBefore } from '../src/gateway/billing/usage-spans.ts'
-import { closeSpan, findSpanTable } from '../src/gateway/billing/usage-spans.store.ts'
+import { closableBefore, closeSpan, findSpanTable } from '../src/gateway/billing/usage-spans.store.ts'
 import { bucketOf, isFailed, noSpace } from '../src/gateway/billing/usage-tables.ts'
 import { type OrganisationId, systemClock } from '../src/platform/kernel/index.ts'
 import { type TestDatabase } from '../test/harness/statements.ts'

@@ -1,6 +1,6 @@
 import { type Hold, type Outcome, type Receipt } from '../../src/gateway/billing/index.ts'
 import { answered, callOf, organisationWith } from '../../src/gateway/billing/testing/ledger-fixture.ts'
-import { holdCost, pricingOf } from '../../src/gateway/billing/hold-size.ts'
+import { holdCost, pricingOf } from '../../src/gateway/billing/reservation.ts'
 import { ProjectionStoppedError } from '../../src/gateway/billing/journal/projector.ts'
 import type { TestDatabase } from '../../test/harness/statements.ts'
 import { isAppError, parsePicoUsd, type RequestId } from '../../src/platform/kernel/index.ts'

@@ -1,8 +1,29 @@
-import type { Queryable } from '../../platform/database/index.ts'
+import type { OwnedDatabase, Queryable } from '../../platform/database/index.ts'
 import { isFailed } from './usage-tables.ts'
 
+export interface AuditReport {
+  /** True when nothing was found. */
+  ok: boolean
+  rules: readonly string[]
+  findings: AuditFinding[]
+  totals: AuditTotals
+}
+
+/**
+ * Checks on one snapshot of the database that entries, counters, leases and holds agree. Runs during normal traffic. `staleAfterMs`: an
+ * instance that is silent for so long has no holds any more, unless recovery fails; null: that cannot be known.
+ */
+export function runAudit(database: OwnedDatabase, staleAfterMs: number | null): Promise<AuditReport> {
+  return database.transaction(async (transaction) => {
+    await transaction.execute('set transaction isolation level repeatable read')
+    const findings = await loadFindings(transaction)
+    if (staleAfterMs !== null) findings.push(...(await loadStaleHolds(transaction, staleAfterMs)))
+    return { ok: findings.length === 0, rules: auditRules, findings, totals: await loadTotals(transaction) }
+  })
+}
+
 /** A violation that the audit found. */
-export interface AuditFinding {
+interface AuditFinding {
   /** Which rule is broken; see docs/understand/ledger.md. */
   rule: string
   /** The subject: a request, a lease, a period. */
@@ -173,9 +194,9 @@ const rules: readonly { rule: string; statement: string }[] = [
   },
 ]
 
-export const auditRules: readonly string[] = rules.map(({ rule }) => rule)
+const auditRules: readonly string[] = rules.map(({ rule }) => rule)
 
-export async function loadFindings(transaction: Queryable): Promise<AuditFinding[]> {
+async function loadFindings(transaction: Queryable): Promise<AuditFinding[]> {
   const findings: AuditFinding[] = []
   for (const { rule, statement } of rules) {
     const rows = await transaction.query<Omit<AuditFinding, 'rule'>>(
@@ -192,7 +213,7 @@ export async function loadFindings(transaction: Queryable): Promise<AuditFinding
 const auditTimeoutMs = 10 * 60_000
 
 /** Open holds of instances without a heartbeat for `expiryMs`; they wait for recovery. */
-export async function loadStaleHolds(transaction: Queryable, expiryMs: number): Promise<AuditFinding[]> {
+async function loadStaleHolds(transaction: Queryable, expiryMs: number): Promise<AuditFinding[]> {
   const rows = await transaction.query<Omit<AuditFinding, 'rule'>>(
     `select h.request_id as subject, 'settled by recovery' as expected, 'instance silent since ' || i.heartbeat_at as found
      from ledger_holds h join ledger_instances i using (instance_id)
@@ -203,7 +224,7 @@ export async function loadStaleHolds(transaction: Queryable, expiryMs: number): 
   return rows.map((row) => ({ rule: 'no hold waits for ever', ...row }))
 }
 
-export interface AuditTotals {
+interface AuditTotals {
   /** Including those that were removed. */
   entries: number
   removedEntries: number
@@ -216,7 +237,7 @@ export interface AuditTotals {
   estimatedEntries: number
 }
 
-export async function loadTotals(transaction: Queryable): Promise<AuditTotals> {
+async function loadTotals(transaction: Queryable): Promise<AuditTotals> {
   const [row] = await transaction.query<Record<string, string>>(
     `select e.entries::text, e.removed::text, e.billed::text, e.written_off::text, e.estimated::text, h.open_holds::text, h.held::text,
        (select count(*) from ledger_leases)::text as leases, (select count(*) from ledger_periods)::text as periods

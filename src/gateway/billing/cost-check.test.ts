@@ -3,7 +3,7 @@ import { createFakeClock } from '../../../test/harness/fake-clock.ts'
 import { type LogFields, type StatedUsage, silentLog } from '../../platform/kernel/index.ts'
 import { createCostCheck } from './cost-check.ts'
 import type { Receipt } from './port.ts'
-import { statedCost } from './stated-cost.ts'
+import { statedCost } from './prices.ts'
 import { perMillion, usageOf } from './testing/ledger-fixture.ts'
 
 const usd = (dollars: number) => BigInt(Math.round(dollars * 1e18))

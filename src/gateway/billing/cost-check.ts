@@ -1,6 +1,6 @@
 import type { Clock, Log } from '../../platform/kernel/index.ts'
 import type { Receipt } from './port.ts'
-import type { ComparedCosts } from './stated-cost.ts'
+import type { ComparedCosts } from './prices.ts'
 
 /** A cost that its provider states, compared with ours. `above`: the provider states more. */
 export type CostVerdict = 'equal' | 'above' | 'below'

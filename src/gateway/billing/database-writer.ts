@@ -9,14 +9,20 @@ import {
   withDeadline,
 } from '../../platform/kernel/index.ts'
 import type { OwnedDatabase } from '../../platform/database/index.ts'
-import { FencedError } from './fenced-error.ts'
+import { FencedError } from './instance.store.ts'
 import { type Batch, loadEntries, loadOpenHoldIds, writeBatch } from './ledger.store.ts'
 import type { Entry, HoldChange, HoldRow } from './ledger-rows.ts'
-import { type LedgerWriter, type RefusalReason, resultOf, type SettleResult, unavailable } from './ledger-writer.ts'
+import {
+  isRefusal,
+  isUnsent,
+  type LedgerWriter,
+  type RefusalReason,
+  resultOf,
+  type SettleResult,
+  unavailable,
+} from './ledger-writer.ts'
 import type { Receipt } from './port.ts'
-import { isRefusal, isUnsent } from './refusal.ts'
-import { keepWithSettlements, RefusedCalls } from './refused-calls.ts'
-import { queued, type QueuedWrite, WriteQueue } from './write-queue.ts'
+import { keepWithSettlements, queued, type QueuedWrite, RefusedCalls, WriteQueue } from './write-queue.ts'
 
 /** Most writes in one statement: more only adds to the wait of the first (measured flat above 100). */
 const maximumBatch = 256

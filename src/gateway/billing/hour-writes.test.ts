@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestDatabases, type TestDatabases } from '../../../test/harness/database.ts'
 import { formatPicoUsd, silentLog, systemClock, type TokenCounts } from '../../platform/kernel/index.ts'
-import { holdCost, pricingOf } from './hold-size.ts'
+import { holdCost, pricingOf } from './reservation.ts'
 import { createLedger, type LedgerService } from './ledger.ts'
 import { hourWritePrice, type PriceSchedule } from './prices.ts'
 import { answered, callOf, organisationWith, perMillion, usageOf } from './testing/ledger-fixture.ts'

@@ -1,5 +1,5 @@
-import type { InstanceId, Role } from '../../platform/kernel/index.ts'
 import type { OwnedDatabase, Queryable } from '../../platform/database/index.ts'
+import type { InstanceId, Role } from '../../platform/kernel/index.ts'
 import { type Actor, recordAdminChange } from '../../tenants/operators/index.ts'
 
 /** The ledger's table of running processes. Times come from the database's clock, because clocks of instances differ. */
@@ -158,4 +158,15 @@ export async function closeInstance(transaction: Queryable, instanceId: Instance
     [instanceId],
   )
   await transaction.execute('delete from ledger_instances where instance_id = $1', [instanceId])
+}
+
+/** The instance's row is gone: another instance presumed it dead, settled its holds and freed its leases. */
+export class FencedError extends Error {
+  readonly instanceId: InstanceId
+
+  constructor(instanceId: InstanceId) {
+    super('another instance has presumed this one dead')
+    this.name = 'FencedError'
+    this.instanceId = instanceId
+  }
 }

@@ -1,4 +1,4 @@
-import { FencedError } from './fenced-error.ts'
+import { FencedError } from './instance.store.ts'
 import { type InstanceId, type OrganisationId, withDeadline } from '../../platform/kernel/index.ts'
 import type { OwnedDatabase, Queryable } from '../../platform/database/index.ts'
 import { type Period, periodAfter } from './periods.ts'

@@ -10,11 +10,11 @@ import {
 import type { Database } from '../../platform/database/index.ts'
 import type { Organisation } from '../../tenants/organisations/index.ts'
 import {
-  type Lease,
   applyLeaseState,
+  applyPeriodState,
   createLease,
   freePicoUsd,
-  applyPeriodState,
+  type Lease,
   unleasedPicoUsd,
   wake,
 } from './lease.ts'
@@ -28,7 +28,7 @@ import {
   requestRoom,
   returnLease,
 } from './lease.store.ts'
-import { FencedError } from './fenced-error.ts'
+import { FencedError } from './instance.store.ts'
 import type { LedgerWriter } from './ledger-writer.ts'
 
 /**

@@ -1,7 +1,6 @@
-import type { HoldRow, Entry, HoldChange } from './ledger-rows.ts'
+import { encodeBatch, encodeEntry, encodeHold, type Entry, type HoldChange, type HoldRow } from './ledger-rows.ts'
 import type { HostedToolKind, InstanceId, TokenCounts } from '../../platform/kernel/index.ts'
 import type { OwnedDatabase, Queryable } from '../../platform/database/index.ts'
-import { encodeBatch, encodeEntry, encodeHold } from './ledger-json.ts'
 import type { Receipt } from './port.ts'
 import type { UnitPrices } from './prices.ts'
 

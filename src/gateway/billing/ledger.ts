@@ -11,9 +11,10 @@ import {
 import type { Database, OwnedDatabase } from '../../platform/database/index.ts'
 import type { Actor } from '../../tenants/operators/index.ts'
 import type { Organisation } from '../../tenants/organisations/index.ts'
-import { type AuditReport, runAudit } from './audit.ts'
+import { type AuditReport, runAudit } from './audit.store.ts'
 import {
   closeInstance,
+  FencedError,
   type InstanceFacts,
   type LiveInstance,
   loadLiveInstances,
@@ -21,18 +22,15 @@ import {
   recordRepair,
 } from './instance.store.ts'
 import { type JournalCopy, JournalError, JournalWriter } from './journal/index.ts'
-import { instanceTimes } from './instance-times.ts'
+import { instanceTimes, LedgerInstance } from './ledger-instance.ts'
 import { loadHeld, loadPeriodStates } from './lease.store.ts'
-import { FencedError } from './fenced-error.ts'
 import { unbilledPicoUsd } from './lease.ts'
 import { Leases } from './leases.ts'
-import { LedgerInstance } from './ledger-instance.ts'
-import type { LedgerObserver } from './ledger-observer.ts'
+import type { BudgetState, Ledger, LedgerObserver } from './port.ts'
 import type { RefusalReason } from './ledger-writer.ts'
 import { loadReceipt } from './ledger.store.ts'
 import { OpenHolds } from './open-holds.ts'
 import { type JournalOptions, prepareWriter } from './prepare-writer.ts'
-import type { BudgetState, Ledger } from './port.ts'
 import { recoverDeadInstances } from './recovery.ts'
 import { defaultHoldWaitMs } from './reservation.ts'
 import { Retention } from './retention.ts'

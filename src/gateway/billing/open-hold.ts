@@ -7,14 +7,30 @@ import {
   type RequestId,
   type TokenCounts,
 } from '../../platform/kernel/index.ts'
-import { type Lease, bill, freePicoUsd, release, unbill, unleasedPicoUsd } from './lease.ts'
-import { affordableOutput, type CallPricing, nextCover, shouldGrow } from './hold-size.ts'
+import { bill, freePicoUsd, type Lease, release, unbill, unleasedPicoUsd } from './lease.ts'
+import {
+  affordableOutput,
+  type CallPricing,
+  growFor,
+  nextCover,
+  type Reservation,
+  type ReservationDeps,
+  shouldGrow,
+} from './reservation.ts'
 import type { Entry } from './ledger-rows.ts'
 import { type LedgerWriter, type SettleResult, unavailable } from './ledger-writer.ts'
 import type { Hold, HoldRequest, Outcome, Receipt } from './port.ts'
-import { clampUsage, costOf, displayedBaseCost, priceUses, scheduleInForce, unitPricesAt } from './prices.ts'
-import { type ComparedCosts, statedCost, storableUsage } from './stated-cost.ts'
-import { growFor, type Reservation, type ReservationDeps } from './reservation.ts'
+import {
+  clampUsage,
+  type ComparedCosts,
+  costOf,
+  displayedBaseCost,
+  priceUses,
+  scheduleInForce,
+  statedCost,
+  storableUsage,
+  unitPricesAt,
+} from './prices.ts'
 
 export interface OpenHoldDeps {
   reservation: ReservationDeps

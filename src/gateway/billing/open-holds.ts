@@ -6,16 +6,20 @@ import {
   type RequestId,
   withDeadline,
 } from '../../platform/kernel/index.ts'
-import { pricingOf } from './hold-size.ts'
-import { FencedError } from './fenced-error.ts'
-import type { Lease } from './lease.ts'
-import type { LedgerObserver } from './ledger-observer.ts'
+import {
+  noteRefusal,
+  pricingOf,
+  type Reservation,
+  type ReservationDeps,
+  reserveAtOnce,
+  reserveFor,
+} from './reservation.ts'
+import { FencedError } from './instance.store.ts'
+import { createRoom, type Lease } from './lease.ts'
+import type { Hold, HoldRequest, KeptRoom, LedgerObserver, Receipt } from './port.ts'
 import { type LedgerWriter, refused, unavailable } from './ledger-writer.ts'
-import { createRoom } from './kept-room.ts'
 import { type HeldCall, OpenHold } from './open-hold.ts'
-import type { Hold, HoldRequest, KeptRoom, Receipt } from './port.ts'
-import type { ComparedCosts } from './stated-cost.ts'
-import { noteRefusal, type Reservation, type ReservationDeps, reserveAtOnce, reserveFor } from './reservation.ts'
+import type { ComparedCosts } from './prices.ts'
 
 /** Longest wait of a call for this process to start again as a new instance. */
 const renewalTimeoutMs = 4_000

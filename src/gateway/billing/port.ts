@@ -7,13 +7,10 @@ import type {
   TokenCounts,
 } from '../../platform/kernel/index.ts'
 import type { Organisation } from '../../tenants/organisations/index.ts'
-import type { PricedUses, PriceSchedule } from './prices.ts'
+import type { ComparedCosts, CostBasis, PricedUses, PriceSchedule } from './prices.ts'
 
 /** The product that caused the cost. */
 export type Surface = 'gateway' | 'space_chat' | 'embeddings'
-
-/** Where a base cost comes from: tokens times prices, the provider's own statement, or its billed units times prices. */
-export type CostBasis = 'tokens' | 'stated' | 'billed_units'
 
 export interface HoldRequest {
   requestId: RequestId
@@ -213,4 +210,17 @@ export interface Ledger {
   isAccepting(): boolean
   /** Settles open holds, returns leases, stops timers. */
   close(): Promise<void>
+}
+
+/** Called as things happen, for metrics. Must not throw. */
+export interface LedgerObserver {
+  held?(waitedMs: number): void
+  refused?(organisationId: OrganisationId): void
+  settled?(receipt: Receipt): void
+  /** The provider stated the cost of a settled call. */
+  costStated?(receipt: Receipt, compared: ComparedCosts): void
+  recovered?(holds: number): void
+  thresholdReached?(event: { organisationId: OrganisationId; period: string; percent: number }): void
+  /** Old entries were removed. */
+  removed?(entries: number): void
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatPicoUsd, parseAttoUsd } from '../../platform/kernel/index.ts'
 import { callOf, organisationWith, usageOf } from './testing/ledger-fixture.ts'
-import { affordableOutput, holdCost, planHold, pricingOf } from './hold-size.ts'
+import { affordableOutput, holdCost, planHold, pricingOf } from './reservation.ts'
 import {
   clampUsage,
   costLines,

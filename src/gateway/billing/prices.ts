@@ -1,12 +1,14 @@
-/** Prices of a deployment and the cost of a call. Pure: no clock, no database. */
 import {
   attoUsdPerPicoUsd,
   ceilDivide,
   ceilToPicoUsd,
   type HostedToolKind,
+  type StatedUsage,
   type TokenCounts,
   type ToolUses,
 } from '../../platform/kernel/index.ts'
+
+/** Prices of a deployment and the cost of a call. Pure: no clock, no database. */
 
 /** attoUsd per token (see kernel/money.ts). A missing cache price is not free: the input price counts then. */
 export interface TokenPrices {
@@ -41,7 +43,7 @@ export interface UnitPrices {
   reasoning: bigint
 }
 
-export interface Cost {
+interface Cost {
   unitPrices: UnitPrices
   /** Exact: before markup and rounding. */
   baseAttoUsd: bigint
@@ -95,7 +97,7 @@ export function hourWritePrice({ input, cacheWrite, cacheWriteHour }: TokenPrice
 }
 
 /** What writes that are kept for an hour cost beyond the price of a write; negative if they cost less. */
-export function hourWriteSurcharge(usage: TokenCounts, schedule: PriceSchedule): bigint {
+function hourWriteSurcharge(usage: TokenCounts, schedule: PriceSchedule): bigint {
   const counted = clampUsage(usage)
   const prices = pricesAt(schedule, counted.promptTokens)
   return BigInt(counted.cacheWriteHourTokens ?? 0) * (hourWritePrice(prices) - withDefaults(prices).cacheWrite)
@@ -120,7 +122,7 @@ export function priceUses(toolUses: ToolUses | undefined, schedule: PriceSchedul
   })
 }
 
-export const costOfUses = (priced: readonly PricedUses[]): bigint =>
+const costOfUses = (priced: readonly PricedUses[]): bigint =>
   priced.reduce((sum, { uses, attoUsdPerUse }) => sum + BigInt(uses) * attoUsdPerUse, 0n)
 
 export function withDefaults(prices: TokenPrices): UnitPrices {
@@ -220,4 +222,63 @@ export function withMarkup(baseAttoUsd: bigint, markupBasisPoints: number): bigi
 /** Base cost in picoUsd for display; billing never rounds twice. */
 export function displayedBaseCost(baseAttoUsd: bigint): bigint {
   return ceilToPicoUsd(baseAttoUsd)
+}
+
+/** Where a base cost comes from: tokens times prices, the provider's own statement, or its billed units times prices. */
+export type CostBasis = 'tokens' | 'stated' | 'billed_units'
+
+/** Both costs of a call whose provider states one, in attoUsd without markup. */
+export interface ComparedCosts {
+  statedAttoUsd: bigint
+  /** Tokens times prices. */
+  computedAttoUsd: bigint
+}
+
+/** An undocumented cost beyond this factor of tokens times prices is in another unit, or the zero of a proxy without a price for the model. */
+const plausibleFactor = 10n
+
+/**
+ * A stated cost first, then billed units times prices, then writes that are kept for an hour and uses of tools; none of them: tokens times
+ * prices. `compared` is null without a stated cost.
+ */
+export function statedCost(
+  usage: TokenCounts,
+  stated: StatedUsage | undefined,
+  schedule: PriceSchedule,
+  priced: readonly PricedUses[] = [],
+): { statedAttoUsd: bigint | null; costBasis: CostBasis; compared: ComparedCosts | null } {
+  const beyondTokens = hourWriteSurcharge(usage, schedule) + costOfUses(priced)
+  const statedAttoUsd = stated?.costAttoUsd ?? -1n
+  const computedAttoUsd = costOf(usage, schedule, 0).baseAttoUsd + beyondTokens
+  const compared = statedAttoUsd >= 0n ? { statedAttoUsd, computedAttoUsd } : null
+  if (compared && (stated?.costIsDocumented || isPlausible(compared)))
+    return { statedAttoUsd, costBasis: 'stated', compared }
+  if (compared || !stated?.billedUnits) {
+    if (beyondTokens === 0n) return { statedAttoUsd: null, costBasis: 'tokens', compared }
+    // The classes of tokens have one price of writes: the counts of the provider's usage explain the cost.
+    return { statedAttoUsd: computedAttoUsd, costBasis: 'billed_units', compared }
+  }
+  const { inputTokens, outputTokens } = stated.billedUnits
+  const units: TokenCounts = {
+    promptTokens: inputTokens,
+    completionTokens: outputTokens,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+  }
+  const unitsCost = costOf(units, schedule, 0).baseAttoUsd + costOfUses(priced)
+  return { statedAttoUsd: unitsCost, costBasis: 'billed_units', compared: null }
+}
+
+function isPlausible({ statedAttoUsd, computedAttoUsd }: ComparedCosts): boolean {
+  return statedAttoUsd * plausibleFactor >= computedAttoUsd && statedAttoUsd <= computedAttoUsd * plausibleFactor
+}
+
+/** A usage object has some 500 characters; a larger one is left out. */
+const maximumRawCharacters = 4_096
+
+/** PostgreSQL takes neither NUL nor halves of surrogate pairs inside JSON. */
+export function storableUsage(raw: Record<string, unknown> | null): Record<string, unknown> | null {
+  const text = raw === null ? '' : JSON.stringify(raw)
+  return text === '' || text.length > maximumRawCharacters || /\\u(?:0000|d[89a-f])/.test(text) ? null : raw
 }

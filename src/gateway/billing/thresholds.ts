@@ -1,7 +1,7 @@
 import { createUuid, formatPicoUsd, type Log } from '../../platform/kernel/index.ts'
 import type { OwnedDatabase } from '../../platform/database/index.ts'
 import type { Lease } from './lease.ts'
-import type { LedgerObserver } from './ledger-observer.ts'
+import type { LedgerObserver } from './port.ts'
 import { addToOutbox } from './outbox.store.ts'
 import { loadRunningPeriods, type ReachedThreshold, recordReached, type ThresholdCheck } from './threshold.store.ts'
 

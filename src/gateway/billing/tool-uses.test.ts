@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestDatabases, type TestDatabases } from '../../../test/harness/database.ts'
 import { formatPicoUsd, parseAttoUsd, silentLog, systemClock, type ToolUses } from '../../platform/kernel/index.ts'
-import { holdCost, pricingOf } from './hold-size.ts'
+import { holdCost, pricingOf } from './reservation.ts'
 import { createLedger, type LedgerService } from './ledger.ts'
 import type { PriceSchedule } from './prices.ts'
 import { answered, callOf, organisationWith, perMillion, usageOf } from './testing/ledger-fixture.ts'

@@ -1,10 +1,16 @@
 import { type Clock, describeError, type Log, sharedOwner } from '../../platform/kernel/index.ts'
 import type { Database, OwnedDatabase } from '../../platform/database/index.ts'
 import type { Refusal } from './port.ts'
-import { countOldEntries, countQueued, hasQueued, isBackfilled, tidy } from './usage-counting.store.ts'
-import { addRefusals, type RefusedCalls } from './usage-refusals.store.ts'
-import { closableBefore } from './usage-spans.ts'
-import { closeSpan, findSpanTable } from './usage-spans.store.ts'
+import {
+  addRefusals,
+  countOldEntries,
+  countQueued,
+  hasQueued,
+  isBackfilled,
+  type RefusedCalls,
+  tidy,
+} from './usage-counting.store.ts'
+import { closableBefore, closeSpan, findSpanTable } from './usage-spans.store.ts'
 import { slotMs } from './usage-tables.ts'
 
 /** Entries that are counted in one transaction. Few on the embedded engine, whose one connection is occupied meanwhile. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { percentilesOf } from './latency-histogram.ts'
+import { percentilesOf } from './usage-report-parts.ts'
 import { forecastSpend, measureVelocity } from './usage-forecast.ts'
 
 const hourMs = 3_600_000

@@ -1,6 +1,5 @@
 import type { Queryable, SqlValue } from '../../platform/database/index.ts'
-import { coverDays } from './usage-spans.ts'
-import { withSpans } from './usage-spans.store.ts'
+import { coverDays, withSpans } from './usage-spans.store.ts'
 import { noSpace, otherTags } from './usage-tables.ts'
 
 /**

@@ -6,8 +6,7 @@ import type { Organisation } from '../../tenants/organisations/index.ts'
 import { createLedger, type LedgerService } from './ledger.ts'
 import { answered, callOf, insertOrganisation, movableClock, organisationWith } from './testing/ledger-fixture.ts'
 import { UsageCounting } from './usage-counting.ts'
-import { coverDays, spanDays } from './usage-spans.ts'
-import { loadClosedTo } from './usage-spans.store.ts'
+import { coverDays, loadClosedTo, spanDays } from './usage-spans.store.ts'
 
 const dayMs = 86_400_000
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)

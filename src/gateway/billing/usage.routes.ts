@@ -12,7 +12,6 @@ import {
 import { type App, describeRoutes, ownerOf, type Routes } from '../../platform/http/index.ts'
 import { AppError, type Clock } from '../../platform/kernel/index.ts'
 import { administrators, noOrganisation, type Organisation } from '../../tenants/organisations/index.ts'
-import { freshness, noteFreshness } from './freshness.ts'
 import type { LedgerService } from './ledger.ts'
 import { usageRange, type UsageSubject } from './usage-range.ts'
 import {
@@ -26,7 +25,7 @@ import {
 
 const described = describeRoutes(administrators, 'Operator: usage')
 
-export interface UsageRoutesDeps {
+interface UsageRoutesDeps {
   ledger: Pick<LedgerService, 'loadReceipt' | 'loadBudget' | 'loadUsage' | 'loadUsageTotals'>
   organisations: {
     get(id: string): Organisation | undefined
@@ -144,4 +143,14 @@ function addBudget(
       return ledger.loadBudget(organisationOf(request.params.id)).then(renderBudget)
     },
   )
+}
+
+export const freshness = 'Every call that was settled before the moment in `x-portico-as-of` is included.'
+
+/** Names that moment, as ISO 8601 in UTC. Call it before the data are read. */
+export function noteFreshness(
+  reply: { header(name: string, value: string): unknown },
+  clock: Pick<Clock, 'now'>,
+): void {
+  reply.header('x-portico-as-of', new Date(clock.now()).toISOString())
 }

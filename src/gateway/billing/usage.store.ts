@@ -2,8 +2,7 @@ import { type UsageDimension, usageDimensions } from '../../contract/usage.ts'
 import type { OrganisationId, TokenCounts } from '../../platform/kernel/index.ts'
 import type { Queryable, SqlValue } from '../../platform/database/index.ts'
 import type { Surface } from './port.ts'
-import { coverDays } from './usage-spans.ts'
-import { loadClosedTo, withSpans } from './usage-spans.store.ts'
+import { coverDays, loadClosedTo, withSpans } from './usage-spans.store.ts'
 import { noSpace } from './usage-tables.ts'
 
 export interface UsageQuery {

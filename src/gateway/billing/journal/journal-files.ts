@@ -1,5 +1,7 @@
 import fs from 'node:fs'
 import { promisify } from 'node:util'
+import type { OwnedDatabase } from '../../../platform/database/index.ts'
+import type { Clock, Log } from '../../../platform/kernel/index.ts'
 
 /** Every change of the journal's files. All run outside the main thread. Tests replace it to tear writes and to fail. */
 export interface JournalFiles {
@@ -55,4 +57,14 @@ export const journalFiles: JournalFiles = {
       await handle.close()
     }
   },
+}
+
+export interface JournalPlace {
+  database: OwnedDatabase
+  /** Of this journal only; its parent exists. The embedded database next to it is locked, so no other process uses it. */
+  folder: string
+  clock: Clock
+  log: Log
+  files?: JournalFiles | undefined
+  segmentBytes?: number | undefined
 }

@@ -9,9 +9,8 @@ import {
   withDeadline,
 } from '../../../platform/kernel/index.ts'
 import type { OwnedDatabase } from '../../../platform/database/index.ts'
-import { encodeEntry, encodeHold } from '../ledger-json.ts'
+import { encodeEntry, encodeHold, type Entry, type HoldChange, type HoldRow } from '../ledger-rows.ts'
 import { loadEntries } from '../ledger.store.ts'
-import type { Entry, HoldChange, HoldRow } from '../ledger-rows.ts'
 import {
   type LedgerWriter,
   type RefusalReason,
@@ -21,8 +20,14 @@ import {
   unavailable,
 } from '../ledger-writer.ts'
 import type { Receipt } from '../port.ts'
-import { keepWithSettlements, RefusedCalls } from '../refused-calls.ts'
-import { queued, type QueuedWrite, writeDeadlineMs, WriteQueue } from '../write-queue.ts'
+import {
+  keepWithSettlements,
+  queued,
+  type QueuedWrite,
+  RefusedCalls,
+  writeDeadlineMs,
+  WriteQueue,
+} from '../write-queue.ts'
 import { Backlog } from './backlog.ts'
 import type { JournalCopy, JournalLog } from './journal-log.ts'
 import { Projector } from './projector.ts'

@@ -7,7 +7,7 @@ import {
   withDeadline,
 } from '../../../platform/kernel/index.ts'
 import type { OwnedDatabase } from '../../../platform/database/index.ts'
-import { isRefusal } from '../refusal.ts'
+import { isRefusal } from '../ledger-writer.ts'
 import { applyRecords, rejectRecord } from './journal.store.ts'
 import { type JournalRecord, lineOf, mergeRecords } from './records.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { OrganisationId, RequestId, SpaceId } from '../../platform/kernel/index.ts'
-import { encodeEntry, encodeHold } from './ledger-json.ts'
+import { encodeEntry, encodeHold } from './ledger-rows.ts'
 
 const organisationId = '0190aaaa-bbbb-7ccc-8ddd-eeeeeeeeeeee' as OrganisationId
 const strange = `quote " backslash \\ line\n nul \0 half \ud800 ü € 😀`
