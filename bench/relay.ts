@@ -8,7 +8,7 @@
  * and one chunk a read as a slow model does.
  */
 import { parseArgs } from 'node:util'
-import { createOutputMeter } from '../src/gateway/gateway/output-meter.ts'
+import { createOutputMeter } from '../src/gateway/gateway/relay.ts'
 import { createChunkRenderer } from '../src/gateway/gateway/render-completion.ts'
 import { createOpenAiAdapter } from '../src/gateway/providers/openai/index.ts'
 import { runPaired } from './runner/paired.ts'

@@ -22,35 +22,34 @@ import {
   type ProviderCall,
 } from '../providers/index.ts'
 import type { TokenCounting, TokenEstimate } from '../tokens/index.ts'
-import { estimatePrompt } from './estimate-prompt.ts'
-import { exceedsCalls, tooManyCalls } from './call-limit.ts'
-import { deploymentsFor } from './capable-deployments.ts'
+import { estimatePrompt } from './prompt-size.ts'
+import { exceedsCalls, findMismatch, tooManyCalls } from './check-answer.ts'
+import { deploymentsFor, modelNotFound } from './find-deployments.ts'
 import { pricedDeployments, withRounds } from './hosted-tools.ts'
-import { modelNotFound } from './model-not-found.ts'
 import {
   assertRecorded,
   attemptsOf,
   atWork,
   completeUsage,
   countUsage,
-  isCounted,
+  createReadOn,
   describe,
   endingOf,
   hasLeft,
+  isCounted,
   measureRate,
   noUsage,
   type OpenedCall,
+  type ReadOn,
   settleAnswered,
   settleLater,
   settleUnanswered,
+  tagsOf,
   toAppError,
   usageByTime,
 } from './opened-call.ts'
 import type { CompletionCall, Completions, LaterCall, StreamedCompletion, WholeCompletion } from './port.ts'
-import { tagsOf } from './call-tags.ts'
-import { createReadOn, type ReadOn } from './read-on.ts'
 import { readOnUnread, relay } from './relay.ts'
-import { findMismatch } from './schema-verdict.ts'
 
 export interface CompletionsDependencies {
   catalogue: Catalogue

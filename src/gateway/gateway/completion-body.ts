@@ -2,7 +2,7 @@ import { maximumMessages, maximumMetadataPairs, maximumPartsPerMessage } from '.
 import { type BodyReader, type BodyShape, LongTexts, toMovable } from '../../platform/bodies/index.ts'
 import { textOfContent } from '../conversation/index.ts'
 import type { TokenEstimate } from '../tokens/index.ts'
-import { estimatePromptAtOnce } from './estimate-prompt.ts'
+import { estimatePromptAtOnce } from './prompt-size.ts'
 import {
   emptyMessageFields,
   knownFields,

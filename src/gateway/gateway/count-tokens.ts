@@ -3,9 +3,8 @@ import { assertSubscription, type Organisation } from '../../tenants/organisatio
 import type { Catalogue, Deployment } from '../models/index.ts'
 import { estimateMedia, type Provider, type ProviderRequest } from '../providers/index.ts'
 import type { TokenCounting, TokenEstimate } from '../tokens/index.ts'
-import { deploymentsFor } from './capable-deployments.ts'
-import { modelNotFound } from './model-not-found.ts'
-import { countPrompt } from './count-prompt.ts'
+import { deploymentsFor, modelNotFound } from './find-deployments.ts'
+import { countPrompt } from './prompt-size.ts'
 import { toAppError } from './opened-call.ts'
 import type { CallNeeds } from './port.ts'
 

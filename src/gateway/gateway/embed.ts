@@ -1,10 +1,10 @@
 import { AppError, type StatedUsage } from '../../platform/kernel/index.ts'
 import type { ResolvedModel } from '../models/index.ts'
-import { estimateEach } from './estimate-prompt.ts'
+import { estimateEach } from './prompt-size.ts'
 import { callMetered, type MeteredDependencies } from './metered-call.ts'
 import { noUsage } from './opened-call.ts'
 import type { EmbeddingCall, EmbeddingResult, Embeddings } from './port.ts'
-import { modelNotFound } from './model-not-found.ts'
+import { modelNotFound } from './find-deployments.ts'
 
 /** What a provider has embedded so far. */
 interface EmbeddedPart {

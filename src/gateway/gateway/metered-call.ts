@@ -11,9 +11,8 @@ import {
 import type { Deployment, ResolvedModel } from '../models/index.ts'
 import { assertSubscription, type Organisation } from '../../tenants/organisations/index.ts'
 import { toClientError } from '../routing/index.ts'
-import { tagsOf } from './call-tags.ts'
+import { assertRecorded, attemptsOf, tagsOf, toAppError } from './opened-call.ts'
 import { type CompletionsDependencies, noteRefused } from './complete.ts'
-import { assertRecorded, attemptsOf, toAppError } from './opened-call.ts'
 import type { ClientCall } from './port.ts'
 
 /** `limiter`: for the calls of clients. */

@@ -1,5 +1,4 @@
-import type { Hold, Outcome, Receipt } from '../billing/index.ts'
-import type { TakenTokens } from '../../tenants/organisations/index.ts'
+import { usageTagLimits } from '../../contract/usage-reports.ts'
 import {
   AppError,
   type Clock,
@@ -8,14 +7,14 @@ import {
   type Operation,
   type TokenCounts,
 } from '../../platform/kernel/index.ts'
+import type { TakenTokens } from '../../tenants/organisations/index.ts'
+import type { CallTags, Hold, Outcome, Receipt } from '../billing/index.ts'
 import type { Catalogue, Deployment } from '../models/index.ts'
-import { type Attempting, type Router, toClientError } from '../routing/index.ts'
 import type { ProviderRequest, TokenUsage } from '../providers/index.ts'
+import { type Attempting, type Router, toClientError } from '../routing/index.ts'
 import type { TokenCounting } from '../tokens/index.ts'
-import { countPrompt } from './count-prompt.ts'
-import type { OutputMeter } from './output-meter.ts'
 import type { CompletionCall } from './port.ts'
-import type { ReadOn } from './read-on.ts'
+import { countPrompt } from './prompt-size.ts'
 
 /** A call with a resolved model, an active subscription and a hold. */
 export interface OpenedCall {
@@ -53,7 +52,7 @@ export interface OpenedCall {
 
 export type AnsweredEnding = (Outcome & { kind: 'answered' })['ending']
 
-export interface AnsweredOutcome {
+interface AnsweredOutcome {
   ending: AnsweredEnding
   usage: TokenCounts
   estimated: boolean
@@ -208,18 +207,100 @@ export async function completeUsage(opened: OpenedCall, usage: TokenUsage | null
   return { ...counted, promptTokens: (await countPromptUsage(opened)).promptTokens }
 }
 
-/** Usage of a stream without any: the prompt counted, the output as metered. */
-export async function estimateUsage(opened: OpenedCall, meter: OutputMeter): Promise<TokenUsage> {
-  const toolUses = meter.toolUses()
-  return {
-    ...(await countPromptUsage(opened)),
-    completionTokens: meter.tokensEstimate(),
-    ...(Object.keys(toolUses).length > 0 && { toolUses }),
-  }
-}
-
-async function countPromptUsage(opened: OpenedCall): Promise<TokenUsage> {
+/** The prompt counted, or estimated where it is too long for that. */
+export async function countPromptUsage(opened: OpenedCall): Promise<TokenUsage> {
   const { call, tokens, promptTokensEstimate, mediaTokensEstimate } = opened
   const counted = await countPrompt(call.request, tokens, call.organisation.id)
   return { ...noUsage, promptTokens: counted === null ? promptTokensEstimate : counted + mediaTokensEstimate }
+}
+
+/** Longest time that a provider's answer is read after its client has left, to learn what it costs. */
+const readOnMs = 30_000
+/** Most answers that are read on at the same time, in total and of one organisation; others are estimated at once. */
+const maximumReadings = { together: 512, perOrganisation: 32 }
+/** Output tokens per second of a deployment without measurements: typical for large models. */
+const typicalTokensPerSecond = 50
+/** Share of the newest call in a deployment's measured rate. */
+const newestShare = 0.2
+/** Shorter calls measure the network rather than the model. */
+const shortestMeasuredMs = 200
+
+/** Reads on answers whose client has left, and measures how fast deployments generate, to estimate answers without usage. */
+export type ReadOn = ReturnType<typeof createReadOn>
+
+export function createReadOn({ clock }: { clock: Clock }) {
+  const running = new Map<Promise<void>, string>()
+  const perSecond = new Map<string, number>()
+  const closing = new AbortController()
+
+  async function runWithin(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const over = new AbortController()
+    const stop = () => over.abort(new Error('the answer of a client that has left is read no longer'))
+    closing.signal.addEventListener('abort', stop, { once: true })
+    void clock.sleep(readOnMs, over.signal).then(stop, () => {})
+    try {
+      await work(over.signal)
+    } finally {
+      closing.signal.removeEventListener('abort', stop)
+      // Ends the sleep.
+      stop()
+    }
+  }
+
+  return {
+    /**
+     * Starts `work` in the background with a signal that aborts after 30 s and at `close`. False: too many run already, and nothing
+     * was started. `work` must not reject.
+     */
+    start(organisationId: string, work: (signal: AbortSignal) => Promise<void>): boolean {
+      const own = [...running.values()].filter((id) => id === organisationId).length
+      if (closing.signal.aborted || running.size >= maximumReadings.together) return false
+      if (own >= maximumReadings.perOrganisation) return false
+      const reading = runWithin(work).finally(() => running.delete(reading))
+      running.set(reading, organisationId)
+      return true
+    },
+    /** Output tokens, hidden ones included, that a deployment has generated in a whole call of this length. */
+    measure(deploymentId: string, tokens: number, durationMs: number): void {
+      if (durationMs < shortestMeasuredMs || tokens <= 0) return
+      const rate = (tokens * 1000) / durationMs
+      const before = perSecond.get(deploymentId)
+      perSecond.set(deploymentId, before === undefined ? rate : before + (rate - before) * newestShare)
+    },
+    /** Output tokens that a deployment generates in this time, as measured. */
+    estimate(deploymentId: string, durationMs: number): number {
+      return Math.ceil(((perSecond.get(deploymentId) ?? typicalTokensPerSecond) * durationMs) / 1000)
+    },
+    /** Ends all reads and waits until their calls are settled. */
+    async close(): Promise<void> {
+      closing.abort()
+      await Promise.all(running.keys())
+    },
+  }
+}
+
+/** What the client states about the call, for usage reports; undefined if there is nothing or the organisation does not record it. */
+export function tagsOf({
+  organisation,
+  request,
+}: Pick<CompletionCall, 'organisation' | 'request'>): CallTags | undefined {
+  const { user, metadata } = request
+  if ((user === undefined && metadata === undefined) || !organisation.recordUsageTags) return undefined
+  const tags: Record<string, string> = {}
+  if (user !== undefined && user !== '') tags['user'] = shorten(user, usageTagLimits.valueCharacters)
+  for (const [key, value] of Object.entries(metadata ?? {})) {
+    if (value === '' || !isRecordable(key)) continue
+    tags[`metadata.${key}`] = shorten(value, usageTagLimits.valueCharacters)
+  }
+  return Object.keys(tags).length > 0 ? tags : undefined
+}
+
+/** A key that is cut could equal another one. */
+function isRecordable(key: string): boolean {
+  return key !== '' && key.length <= usageTagLimits.keyCharacters && !key.includes('\0') && key.isWellFormed()
+}
+
+/** PostgreSQL stores neither NUL nor half of a surrogate pair, which a cut can leave. */
+function shorten(text: string, characters: number): string {
+  return text.slice(0, characters).replaceAll('\0', '').toWellFormed()
 }

@@ -1,13 +1,26 @@
-import { AppError, raceSignal } from '../../platform/kernel/index.ts'
+import { AppError, raceSignal, type ToolUses } from '../../platform/kernel/index.ts'
 import type { Deployment } from '../models/index.ts'
-import { type ProviderEvent, ProviderError, type ProviderStream } from '../providers/index.ts'
-import { type CallLimit, createCallLimit, tooManyCalls } from './call-limit.ts'
+import {
+  type FinishReason,
+  ProviderError,
+  type ProviderEvent,
+  type ProviderStream,
+  type TokenUsage,
+} from '../providers/index.ts'
+import { estimateTokens } from '../tokens/index.ts'
+import {
+  type CallLimit,
+  createCallLimit,
+  createStreamVerdict,
+  type StreamVerdict,
+  tooManyCalls,
+} from './check-answer.ts'
 import {
   type AnsweredEnding,
   assertRecorded,
-  endingOf,
   completeUsage,
-  estimateUsage,
+  countPromptUsage,
+  endingOf,
   isCounted,
   measureRate,
   type OpenedCall,
@@ -17,9 +30,7 @@ import {
   toAppError,
   usageByTime,
 } from './opened-call.ts'
-import { createOutputMeter, type OutputMeter } from './output-meter.ts'
 import type { CompletionEvent } from './port.ts'
-import { createStreamVerdict, type StreamVerdict } from './schema-verdict.ts'
 
 /** What is known of a stream while it runs. */
 interface Reading {
@@ -197,4 +208,78 @@ async function settlePartial(
   const firstTokenMs = reading?.firstTokenMs ?? null
   const estimated = !isCounted(meter.usage())
   await settleLater(opened, deployment, { ending, usage, estimated, finishReason: null, firstTokenMs })
+}
+
+/** Tracks one stream: its output, usage and finish reason. Filters what the client may see. */
+export type OutputMeter = ReturnType<typeof createOutputMeter>
+
+export function createOutputMeter() {
+  let bound = 0
+  let estimate = 0
+  let usage: TokenUsage | null = null
+  let finish: FinishReason = 'stop'
+  const toolUses: { -readonly [Kind in keyof ToolUses]: ToolUses[Kind] } = {}
+
+  function count(text: string) {
+    const counted = estimateTokens(text)
+    // A delta is at least one token, and usually exactly one.
+    bound += Math.max(1, counted.bound)
+    estimate += Math.max(1, counted.estimate)
+  }
+
+  return {
+    /** Counts the events of one read and returns those to pass on. */
+    take(events: readonly ProviderEvent[]): CompletionEvent[] {
+      const visible: CompletionEvent[] = []
+      for (const event of events) {
+        switch (event.type) {
+          case 'text':
+          case 'reasoning':
+          case 'refusal':
+            count(event.text)
+            visible.push(event)
+            break
+          case 'tool_call':
+            count(event.argumentsDelta + (event.name ?? ''))
+            visible.push(event)
+            break
+          case 'logprobs':
+          case 'choice_finish':
+          case 'citations':
+          case 'replay':
+          case 'native':
+          case 'hosted_item':
+            visible.push(event)
+            break
+          case 'hosted_use':
+            toolUses[event.kind] = (toolUses[event.kind] ?? 0) + 1
+            break
+          case 'finish':
+            finish = event.finishReason
+            break
+          case 'usage':
+            usage = event.usage
+            break
+        }
+      }
+      return visible
+    },
+    /** At least the tokens generated so far, as far as they were visible. */
+    tokensBound: (): number => bound,
+    tokensEstimate: (): number => estimate,
+    /** Uses of hosted tools that have begun; a usage states those that are billed. */
+    toolUses: (): ToolUses => toolUses,
+    usage: (): TokenUsage | null => usage,
+    finishReason: (): FinishReason => finish,
+  }
+}
+
+/** Usage of a stream without any: the prompt counted, the output as metered. */
+async function estimateUsage(opened: OpenedCall, meter: OutputMeter): Promise<TokenUsage> {
+  const toolUses = meter.toolUses()
+  return {
+    ...(await countPromptUsage(opened)),
+    completionTokens: meter.tokensEstimate(),
+    ...(Object.keys(toolUses).length > 0 && { toolUses }),
+  }
 }

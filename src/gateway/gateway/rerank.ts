@@ -1,10 +1,10 @@
 import { AppError, type StatedUsage } from '../../platform/kernel/index.ts'
 import { estimateTokens, type TokenEstimate } from '../tokens/index.ts'
-import { estimateEach } from './estimate-prompt.ts'
+import { estimateEach } from './prompt-size.ts'
 import { callMetered, type MeteredDependencies } from './metered-call.ts'
 import { noUsage } from './opened-call.ts'
 import type { RerankCall, Reranking, RerankResult } from './port.ts'
-import { modelNotFound } from './model-not-found.ts'
+import { modelNotFound } from './find-deployments.ts'
 
 /** What a provider has scored so far. */
 interface RankedPart {

@@ -8,7 +8,7 @@ import {
   type ProviderDeclaration,
   noDeclarations,
 } from './declarations.ts'
-import { type StatedPrices, defaultPriceLists, freeSchedule, statedSchedule } from './price-lists.ts'
+import { defaultPriceLists, freeSchedule, type StatedPrices, statedSchedule } from './price-lists.ts'
 
 /** Models in the configuration; the shapes are those of src/app/config/models.ts, with secrets filled in. */
 export interface CatalogueConfiguration {

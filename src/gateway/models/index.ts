@@ -1,5 +1,4 @@
-export { acceptsTools } from './accepts-tools.ts'
-export { listCapabilities } from './capabilities.ts'
+export { acceptsTools, listCapabilities } from './capabilities.ts'
 export { euPrefix, sideOf } from './catalogue.ts'
 export type { Catalogue, Deployment, ListedModel, OfferedModel, ResolvedModel } from './catalogue.ts'
 export { createCatalogueStore } from './catalogue.store.ts'

@@ -1,3 +1,2 @@
 export { toClientError } from './client-error.ts'
-export { createRouter } from './router.ts'
-export type { Attempting, Router } from './router.ts'
+export { type Attempting, createRouter, type Router } from './router.ts'

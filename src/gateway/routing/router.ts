@@ -1,11 +1,9 @@
 import { AppError, type AttemptSpan, type Clock, type Log } from '../../platform/kernel/index.ts'
 import { type Deployment, type DeploymentHealth, sideOf } from '../models/index.ts'
 import { ProviderError } from '../providers/index.ts'
-import { backoffMs, chooseByWeight } from './choose-deployment.ts'
 import { type CircuitBreakers, createCircuitBreakers } from './circuit-breaker.ts'
-import { type Deadlines, createDeadlines } from './deadlines.ts'
-import { type DeploymentTraffic, type TrafficOutcome, createDeploymentTraffic } from './deployment-traffic.ts'
 import { judgeFailure } from './retry-policy.ts'
+import { createDeploymentTraffic, type DeploymentTraffic, type TrafficOutcome } from './deployment-traffic.ts'
 
 /** Sends one call to the deployments of one model and side until one answers or a retry would be wrong. */
 export interface Router extends DeploymentHealth {
@@ -49,7 +47,7 @@ interface RoutedCall {
   totalTimeoutMs?: number
 }
 
-export interface AttemptRecord {
+interface AttemptRecord {
   deploymentId: string
   durationMs: number
   /** `answered` or the error's class. */
@@ -81,7 +79,7 @@ const maximumPauseMs = 8_000
 /** Upper bound on `retry-after` if no deployment was available. */
 const maximumRetryAfterMs = 3_600_000
 
-export interface RouterMetrics {
+interface RouterMetrics {
   attempt(deploymentId: string, outcome: string): void
 }
 
@@ -335,4 +333,67 @@ function assertOneSide(candidates: readonly Deployment[]): void {
     throw new AppError('internal_error', 'The request could not be routed.', {
       internal: `candidates of several sides: ${candidates.map((candidate) => candidate.id).join(', ')}`,
     })
+}
+
+/**
+ * Picks one candidate by weight. Pure: `random` is a number in [0, 1). Returns undefined if there are no candidates. Weights that are not
+ * above 0 count as 0; if all do, the first candidate is returned.
+ */
+function chooseByWeight<Candidate extends { readonly weight: number }>(
+  candidates: readonly Candidate[],
+  random: number,
+): Candidate | undefined {
+  let total = 0
+  for (const candidate of candidates) total += Math.max(0, candidate.weight)
+  let rest = random * total
+  for (const candidate of candidates) {
+    rest -= Math.max(0, candidate.weight)
+    if (rest < 0) return candidate
+  }
+  // Rounding can leave a tiny rest; the last candidate with a weight is correct then.
+  return candidates.findLast((candidate) => candidate.weight > 0) ?? candidates[0]
+}
+
+/** Exponential backoff with full jitter, so that clients that failed together do not retry together. */
+function backoffMs(retry: number, random: number): number {
+  return random * Math.min(maximumBackoffMs, firstBackoffMs * 2 ** retry)
+}
+
+const firstBackoffMs = 250
+const maximumBackoffMs = 8_000
+
+/** Deadlines are seconds and minutes; this precision is enough. */
+const deadlineTickMs = 100
+
+/** Many deadlines with one timer: nearly all are cancelled long before they are due. */
+interface Deadlines {
+  /** Calls `onDue` once, at most one tick late, unless the returned function is called before. */
+  start(ms: number, onDue: () => void): () => void
+}
+
+/** The timer runs only while a deadline is pending and never keeps the process alive. */
+function createDeadlines({ clock }: { clock: Clock }): Deadlines {
+  const waiting = new Set<{ dueMs: number; onDue: () => void }>()
+  let stop: (() => void) | undefined
+
+  function tick() {
+    const nowMs = clock.monotonicMs()
+    for (const deadline of waiting) {
+      if (deadline.dueMs > nowMs) continue
+      waiting.delete(deadline)
+      deadline.onDue()
+    }
+    if (waiting.size > 0) return
+    stop?.()
+    stop = undefined
+  }
+
+  return {
+    start(ms, onDue) {
+      const deadline = { dueMs: clock.monotonicMs() + ms, onDue }
+      waiting.add(deadline)
+      stop ??= clock.every(deadlineTickMs, tick)
+      return () => waiting.delete(deadline)
+    },
+  }
 }

@@ -1,8 +1,16 @@
 import { Worker } from 'node:worker_threads'
 import { FairShares, type Log } from '../../platform/kernel/index.ts'
 import { createTokenCounter, type TokenCounter } from './token-counter.ts'
-import type { FromTokenThread, TokenThreadData, ToTokenThread } from './token-thread-messages.ts'
 import type { Vocabulary } from './vocabulary.ts'
+
+/** Given to the thread at its start: the vocabulary where this process has loaded it before. */
+export type TokenThreadData = Vocabulary | null
+
+/** To the thread: texts to count. One batch at a time. */
+export type ToTokenThread = string[]
+
+/** From the thread: the vocabulary, once and first; then the counts of each batch. */
+export type FromTokenThread = { type: 'vocabulary'; vocabulary: Vocabulary } | { type: 'counted'; counts: number[] }
 
 interface Job {
   owner: string
@@ -13,7 +21,7 @@ interface Job {
   finish(): void
 }
 
-export interface TokenThreadOptions {
+interface TokenThreadOptions {
   program: URL
   log: Log
   /** UTF-16 units that wait. */

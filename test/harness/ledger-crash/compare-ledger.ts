@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { estimatePromptAtOnce } from '../../../src/gateway/gateway/estimate-prompt.ts'
+import { estimatePromptAtOnce } from '../../../src/gateway/gateway/prompt-size.ts'
 import { estimateTokens } from '../../../src/gateway/tokens/index.ts'
 import type { LedgerEntry, LedgerTables } from './ledger-tables.ts'
 import { promptOf, type SentAnswer, tokensPerWord } from './planned-provider.ts'

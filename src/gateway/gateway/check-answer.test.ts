@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ProviderRequest } from '../providers/index.ts'
-import { createStreamVerdict, findMismatch } from './schema-verdict.ts'
+import { createStreamVerdict, findMismatch } from './check-answer.ts'
 
 const request: ProviderRequest = {
   messages: [],
