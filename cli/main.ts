@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises'
+import { text } from 'node:stream/consumers'
 import { runCli } from './run.ts'
 
 /** The `portico` command: a client of the HTTP API. */
@@ -26,10 +27,6 @@ process.exitCode = await runCli(process.argv.slice(2), {
       input.close()
     }
   },
-  readInput: async () => {
-    let text = ''
-    for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk
-    return text
-  },
+  readInput: () => text(process.stdin),
   signal: interrupted.signal,
 })

@@ -2,6 +2,7 @@ import { createReadStream, existsSync, statSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { Readable } from 'node:stream'
+import { json } from 'node:stream/consumers'
 import { extract } from 'tar-stream'
 import { type ImportedSpaceBody, spaceManifestName, spaceManifestSchema } from '../../src/contract/space-archives.ts'
 import type { Context } from '../context.ts'
@@ -79,11 +80,7 @@ async function readManifest(file: string) {
   try {
     for await (const entry of entries) {
       if (entry.header.name !== spaceManifestName) entry.resume()
-      else {
-        const chunks: Uint8Array[] = []
-        for await (const chunk of entry as AsyncIterable<Uint8Array>) chunks.push(chunk)
-        return spaceManifestSchema.parse(JSON.parse(Buffer.concat(chunks).toString()))
-      }
+      else return spaceManifestSchema.parse(await json(entry))
     }
   } catch (error) {
     throw new FailedError(incomplete().message, {}, { cause: error })

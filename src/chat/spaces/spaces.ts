@@ -4,6 +4,7 @@ import {
   type ChangeSource,
   type Clock,
   createEndpointId,
+  createSnapshot,
   createSnapshotReloader,
   createSpaceId,
   type Log,
@@ -37,18 +38,21 @@ export interface SpacesDependencies {
 /** Loads all Spaces into memory. The change feed, which must be started, keeps them current. */
 export async function createSpaces(dependencies: SpacesDependencies) {
   const { store, removals, changeFeed, clock, log } = dependencies
-  const snapshot = createSnapshot()
+  const snapshot = createSnapshot(({ id }: Space) => id, {
+    endpoint: ({ published, endpointId }) => (published ? endpointId : null),
+  })
   const reloader = await createSnapshotReloader({
     changeFeed,
     topic: spacesTopic,
     loadAll: store.loadAll,
     loadMany: store.loadMany,
-    replaceAll: snapshot.replaceAll,
-    replaceMany: snapshot.replaceMany,
+    snapshot,
   })
   log.info({ spaces: snapshot.size() }, 'Spaces loaded')
 
-  const owned = (id: string) => ({ id, owner: snapshot.get(id)?.organisationId ?? sharedOwner })
+  // The case of a UUID does not matter; the stored ones are in lower case.
+  const get = (id: string) => snapshot.get(id.toLowerCase())
+  const owned = (id: string) => ({ id, owner: get(id)?.organisationId ?? sharedOwner })
 
   async function change(
     id: string,
@@ -66,13 +70,13 @@ export async function createSpaces(dependencies: SpacesDependencies) {
     })
     if (!found) throw notFound(id)
     await changeFeed.caughtUp()
-    return snapshot.get(id) ?? updated!
+    return get(id) ?? updated!
   }
 
   return {
-    get: snapshot.get,
+    get,
     /** The Space that is published under an endpoint id; undefined where there is none at the moment. */
-    getEndpoint: snapshot.getEndpoint,
+    getEndpoint: (endpointId: string) => snapshot.find('endpoint', endpointId.toLowerCase()),
     loadPage: store.loadPage,
     /** The model of new Spaces that do not name one. */
     defaultModel: dependencies.defaultModel,
@@ -102,7 +106,7 @@ export async function createSpaces(dependencies: SpacesDependencies) {
      * has. A published Space has no gate.
      */
     async publish(id: string, actor: Actor, overrideReason?: string): Promise<Space> {
-      const note = await passGate(dependencies, snapshot.get(id), overrideReason)
+      const note = await passGate(dependencies, get(id), overrideReason)
       return change(id, 'space.published', actor, publish, note)
     },
     unpublish: (id: string, actor: Actor) => change(id, 'space.unpublished', actor, unpublish),
@@ -154,37 +158,6 @@ const publish = (current: Space, nowMs: number): Space => ({
 })
 
 const unpublish = (current: Space, nowMs: number): Space => ({ ...current, published: false, updatedAt: nowMs })
-
-/** The Spaces in memory, by id and, while published, by endpoint id. */
-function createSnapshot() {
-  let byId = new Map<string, Space>()
-  let byEndpoint = new Map<string, Space>()
-
-  function put(space: Space) {
-    byId.set(space.id, space)
-    if (space.published && space.endpointId !== null) byEndpoint.set(space.endpointId, space)
-  }
-  function drop(id: string) {
-    const endpointId = byId.get(id)?.endpointId
-    if (endpointId) byEndpoint.delete(endpointId)
-    byId.delete(id)
-  }
-  return {
-    // The case of a UUID does not matter; the stored ones are in lower case.
-    get: (id: string) => byId.get(id.toLowerCase()),
-    getEndpoint: (endpointId: string) => byEndpoint.get(endpointId.toLowerCase()),
-    size: () => byId.size,
-    replaceAll(spaces: Space[]) {
-      byId = new Map()
-      byEndpoint = new Map()
-      for (const space of spaces) put(space)
-    },
-    replaceMany(ids: readonly string[], spaces: Space[]) {
-      for (const id of ids) drop(id)
-      for (const space of spaces) put(space)
-    },
-  }
-}
 
 function notFound(id: string): AppError {
   return new AppError('space_not_found', `There is no Space ${id}.`)

@@ -4,6 +4,7 @@ import {
   AppError,
   type ChangeSource,
   type Clock,
+  createSnapshot,
   createSnapshotReloader,
   isUuid,
   maximumPicoUsd,
@@ -33,15 +34,22 @@ export interface OpenSite {
 
 /** Loads all sites into memory. The change feed, which must be started, keeps them current. */
 export async function createSites({ store, getSpace, changeFeed, clock }: SitesDependencies) {
-  const snapshot = createSnapshot()
+  const snapshot = createSnapshot(({ spaceId }: Site) => spaceId, {
+    name: ({ name }) => name,
+    publicId: ({ publicId }) => publicId,
+  })
   const reloader = await createSnapshotReloader({
     changeFeed,
     topic: sitesTopic,
     loadAll: store.loadAll,
     loadMany: store.loadMany,
-    replaceAll: snapshot.replaceAll,
-    replaceMany: snapshot.replaceMany,
+    snapshot,
   })
+
+  const get = (spaceId: string) => snapshot.get(spaceId.toLowerCase())
+  /** By a name or a public id. */
+  const findAny = (place: string) =>
+    isUuid(place) ? snapshot.find('publicId', place.toLowerCase()) : snapshot.find('name', place)
 
   function open(site: Site | undefined): OpenSite | undefined {
     const space = site?.enabled ? getSpace(site.spaceId) : undefined
@@ -57,7 +65,7 @@ export async function createSites({ store, getSpace, changeFeed, clock }: SitesD
     const { id: spaceId, organisationId } = space
     const next = await store.update({ spaceId, organisationId, actor, action, change })
     await changeFeed.caughtUp()
-    return snapshot.get(space.id) ?? next
+    return get(space.id) ?? next
   }
 
   const setPaused = (space: Space, paused: boolean, actor: Actor) =>
@@ -69,20 +77,20 @@ export async function createSites({ store, getSpace, changeFeed, clock }: SitesD
 
   return {
     /** Of a Space, whatever its state. */
-    get: (spaceId: string): Site | undefined => snapshot.get(spaceId),
+    get,
     /** By its name or its public id; undefined where it does not answer. */
-    find: (place: string): OpenSite | undefined => open(snapshot.find(place)),
+    find: (place: string): OpenSite | undefined => open(findAny(place)),
     /** What the page at this place sends as `frame-ancestors`; undefined where nothing answers. */
     pagePolicyOf(place: string): { frameAncestors: string[] } | undefined {
-      const found = open(snapshot.find(place))
+      const found = open(findAny(place))
       return found && { frameAncestors: ["'self'", ...found.site.settings.allowedOrigins] }
     },
     /** True while sessions of this generation are valid. */
     isCurrent(spaceId: string, generation: number): boolean {
-      const found = open(snapshot.get(spaceId))
+      const found = open(get(spaceId))
       return found !== undefined && !found.site.paused && found.site.generation === generation
     },
-    proposeName: (space: Space): string => proposeName(space.name, (name) => snapshot.byName(name) !== undefined),
+    proposeName: (space: Space): string => proposeName(space.name, (name) => snapshot.find('name', name) !== undefined),
     /** `generation`: of the site that was read, 0 for none; undefined: whatever is there. Throws `conflict` and `invalid_request`. */
     async change(space: Space, given: ChangeSite, actor: Actor, generation?: number): Promise<Site> {
       const { password, ...change } = given
@@ -148,40 +156,4 @@ function readCap(given: string | number): bigint {
   if (cap < 0n || cap > maximumPicoUsd)
     throw new AppError('invalid_request', '`dailyCapUsd` must be from 0 to 4000000.', { param: 'dailyCapUsd' })
   return cap
-}
-
-/** The sites in memory. */
-function createSnapshot() {
-  let bySpace = new Map<string, Site>()
-  let names = new Map<string, Site>()
-  let publicIds = new Map<string, Site>()
-
-  function put(site: Site) {
-    bySpace.set(site.spaceId, site)
-    names.set(site.name, site)
-    publicIds.set(site.publicId, site)
-  }
-  function drop(spaceId: string) {
-    const site = bySpace.get(spaceId)
-    if (!site) return
-    bySpace.delete(spaceId)
-    if (names.get(site.name) === site) names.delete(site.name)
-    publicIds.delete(site.publicId)
-  }
-  return {
-    get: (spaceId: string) => bySpace.get(spaceId.toLowerCase()),
-    byName: (name: string) => names.get(name),
-    /** By a name or a public id. */
-    find: (place: string) => (isUuid(place) ? publicIds.get(place.toLowerCase()) : names.get(place)),
-    replaceAll(sites: Site[]) {
-      bySpace = new Map()
-      names = new Map()
-      publicIds = new Map()
-      for (const site of sites) put(site)
-    },
-    replaceMany(spaceIds: readonly string[], sites: Site[]) {
-      for (const id of spaceIds) drop(id)
-      for (const site of sites) put(site)
-    },
-  }
 }

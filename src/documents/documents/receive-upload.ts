@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Busboy } from '@fastify/busboy'
 import { maximumMetadataBytes } from '../../contract/documents.ts'
-import { AppError, loopTurn, raceSignal } from '../../platform/kernel/index.ts'
+import { AppError, loopTurn, raceSignal, readAtMost } from '../../platform/kernel/index.ts'
 import { createPartCharset } from './part-charset.ts'
 import { WatchedFile } from './watched-file.ts'
 
@@ -245,17 +245,9 @@ async function storeCounted(stream: Readable, { maximumBytes, storeFile, fail, f
 }
 
 async function readText(stream: Readable, fail: Collecting['fail']): Promise<string> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    length += chunk.length
-    if (length > limits.fieldSize) {
-      fail(tooLong('metadata'))
-      break
-    }
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+  const bytes = await readAtMost(stream as AsyncIterable<Buffer>, limits.fieldSize)
+  if (!bytes) fail(tooLong('metadata'))
+  return bytes?.toString('utf8') ?? ''
 }
 
 function missingFile(cameAsText: boolean): AppError {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { type Extract, extract } from 'tar-stream'
 import type { z } from 'zod'
 import {
@@ -144,9 +145,7 @@ class ArchiveReading<Header, Manifest extends ManifestCounts> {
   private async readText(entry: Entry, limit = this.kind.maximumTextBytes): Promise<string> {
     const { name, size = 0 } = entry.header
     if (size > limit) throw this.fail(`${shown(name)} has ${size} bytes; the limit is ${limit}`)
-    const chunks: Uint8Array[] = []
-    for await (const chunk of entry as AsyncIterable<Uint8Array>) chunks.push(chunk)
-    return Buffer.concat(chunks).toString('utf8')
+    return text(entry)
   }
 
   private fail(message: string): Error {

@@ -1,5 +1,22 @@
 import { AppError } from './errors.ts'
 
+/** Checks and bounds for what comes from outside: bytes, texts, values of JSON, words and addresses. */
+
+/** All bytes of a stream, null for none. Undefined if it has more than `maximumBytes`; it is closed then. */
+export async function readAtMost(
+  chunks: AsyncIterable<Uint8Array> | null,
+  maximumBytes: number,
+): Promise<Buffer | undefined> {
+  const read: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of chunks ?? []) {
+    bytes += chunk.length
+    if (bytes > maximumBytes) return undefined
+    read.push(chunk)
+  }
+  return Buffer.concat(read)
+}
+
 /**
  * Refuses texts that PostgreSQL cannot store: with the character U+0000, or with half of a surrogate pair. Throws AppError naming
  * the field. The nesting of `value` must be bounded.

@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose'
 import { z } from 'zod'
 import { emailSchema } from '../../contract/people.ts'
-import { type Clock, describeError, type Log, toStorable } from '../../platform/kernel/index.ts'
+import { type Clock, describeError, type Log, readAtMost, toStorable } from '../../platform/kernel/index.ts'
 import type { Identity } from './person.ts'
 
 /** The endpoints of a provider are read again after this time. */
@@ -199,14 +199,9 @@ function createCalls(fetch: IdentityProviderDependencies['fetch']) {
 }
 
 async function readBounded(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    bytes += chunk.byteLength
-    if (bytes > maximumAnswerBytes) throw new Error(`the answer has more than ${maximumAnswerBytes} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+  const bytes = await readAtMost(response.body, maximumAnswerBytes)
+  if (!bytes) throw new Error(`the answer has more than ${maximumAnswerBytes} bytes`)
+  return bytes.toString('utf8')
 }
 
 function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.output<Schema> {

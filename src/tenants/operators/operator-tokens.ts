@@ -39,8 +39,7 @@ export async function createOperatorTokens(dependencies: OperatorTokensDependenc
     topic: operatorTokenTopic,
     loadAll: reload,
     loadMany: reload,
-    replaceAll: keep,
-    replaceMany: (_ids, hashes) => keep(hashes),
+    snapshot: { replaceAll: keep, replaceMany: (_ids, hashes) => keep(hashes) },
   })
 
   return {

@@ -5,6 +5,7 @@ import {
   type Clock,
   createCredential,
   createOrganisationId,
+  createSnapshot,
   createSnapshotReloader,
   isWellFormed,
   type Log,
@@ -96,16 +97,18 @@ export interface OrganisationsDependencies {
 /** Loads all organisations into memory and reloads those that change. The change feed must be started. */
 export async function createOrganisations(dependencies: OrganisationsDependencies): Promise<Organisations> {
   const { store, changeFeed, clock, log } = dependencies
-  const snapshot = createSnapshot()
+  const snapshot = createSnapshot(({ organisation }: Row) => organisation.id, {
+    keyHash: ({ keyHash }) => keyHash && storedLookupHash(keyHash),
+  })
   const reloader = await createSnapshotReloader({
     changeFeed,
     topic: organisationsTopic,
-    loadAll: store.loadAll,
-    loadMany: (ids) => store.loadMany(ids),
-    replaceAll: snapshot.replaceAll,
-    replaceMany: snapshot.replaceMany,
+    loadAll: async () => (await store.loadAll()).map(toRow),
+    loadMany: async (ids) => (await store.loadMany(ids)).map(toRow),
+    snapshot,
   })
   log.info({ organisations: snapshot.size() }, 'organisations loaded')
+  const get = (id: string) => snapshot.get(id)?.organisation
   const keyUses = createKeyUses({ write: store.noteKeyUses, clock, log })
 
   async function finishChange(id: string, found: boolean) {
@@ -115,12 +118,12 @@ export async function createOrganisations(dependencies: OrganisationsDependencie
 
   return {
     authenticate(key) {
-      const found = isWellFormed(key, 'ptc_') ? snapshot.getByKeyHash(lookupHash(key)) : undefined
-      if (found) keyUses.note(found.key)
+      const found = isWellFormed(key, 'ptc_') ? snapshot.find('keyHash', lookupHash(key)) : undefined
+      if (found?.usedKey) keyUses.note(found.usedKey)
       return found?.organisation
     },
-    get: snapshot.get,
-    all: snapshot.all,
+    get,
+    all: () => snapshot.all().map(({ organisation }) => organisation),
     ...createRecordReads(store),
     async create(given, actor) {
       const organisation = makeOrganisation(createOrganisationId(), given, clock.now())
@@ -138,7 +141,7 @@ export async function createOrganisations(dependencies: OrganisationsDependencie
         nowMs,
       )
       await finishChange(id, found)
-      return snapshot.get(id) ?? updated!
+      return get(id) ?? updated!
     },
     async switchModels(id, ids, actor) {
       const nowMs = clock.now()
@@ -205,38 +208,14 @@ function createRecordReads(store: OrganisationStore): RecordReads {
   }
 }
 
-/** The rows in memory, by id and by the hash of the current key. */
-function createSnapshot() {
-  let byId = new Map<string, OrganisationRecord>()
-  let byKeyHash = new Map<string, { organisation: Organisation; key: UsedKey }>()
+/** A record in memory, with the key whose uses are noted. */
+interface Row extends OrganisationRecord {
+  readonly usedKey: UsedKey | null
+}
 
-  function put(record: OrganisationRecord) {
-    byId.set(record.organisation.id, record)
-    const { organisation, keyHash } = record
-    if (!keyHash) return
-    const key = { organisationId: organisation.id, hash: keyHash, usedMinute: 0 }
-    byKeyHash.set(storedLookupHash(keyHash), { organisation, key })
-  }
-  function drop(id: string) {
-    const keyHash = byId.get(id)?.keyHash
-    if (keyHash) byKeyHash.delete(storedLookupHash(keyHash))
-    byId.delete(id)
-  }
-  return {
-    get: (id: string) => byId.get(id)?.organisation,
-    getByKeyHash: (hash: string) => byKeyHash.get(hash),
-    all: () => byId.values().map((record) => record.organisation),
-    size: () => byId.size,
-    replaceAll(records: OrganisationRecord[]) {
-      byId = new Map()
-      byKeyHash = new Map()
-      for (const record of records) put(record)
-    },
-    replaceMany(ids: readonly string[], records: OrganisationRecord[]) {
-      for (const id of ids) drop(id)
-      for (const record of records) put(record)
-    },
-  }
+function toRow(record: OrganisationRecord): Row {
+  const { organisation, keyHash } = record
+  return { ...record, usedKey: keyHash && { organisationId: organisation.id, hash: keyHash, usedMinute: 0 } }
 }
 
 /** `whsec_` and 256 random bits. */

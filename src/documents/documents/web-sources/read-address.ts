@@ -1,4 +1,5 @@
 import { type WebSourceErrorCode, webSourceLimits } from '../../../contract/web-sources.ts'
+import { readAtMost } from '../../../platform/kernel/index.ts'
 import { type AddressRule, isReadable } from './web-address.ts'
 import type { Failure, WebSource } from './web-source.ts'
 
@@ -107,21 +108,14 @@ function retryAfterOf(header: string | null): { retryAfterMs?: number } {
 
 async function readContent(response: Response, url: URL): Promise<AddressAnswer> {
   const { headers } = response
-  const tooLarge = `The content is larger than ${webSourceLimits.pageBytes} bytes.`
-  const chunks: Uint8Array[] = []
-  let length = 0
+  const { pageBytes } = webSourceLimits
   // Decoded bytes: a small packed answer may become a large one.
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    length += chunk.length
-    if (length > webSourceLimits.pageBytes) {
-      return failed('too_large', tooLarge)
-    }
-    chunks.push(chunk)
-  }
+  const bytes = await readAtMost(response.body, pageBytes)
+  if (!bytes) return failed('too_large', `The content is larger than ${pageBytes} bytes.`)
   const [mimeType = ''] = (headers.get('content-type') ?? '').split(';')
   return {
     kind: 'content',
-    bytes: Buffer.concat(chunks),
+    bytes,
     url,
     mimeType: mimeType.trim().toLowerCase(),
     charset: /;\s*charset="?([\w.:-]{1,40})"?/i.exec(headers.get('content-type') ?? '')?.[1],
