@@ -20,8 +20,7 @@ import { isUuid } from '../../platform/kernel/index.ts'
 import { type Actor, actorOf } from '../operators/index.ts'
 import { administrators, noOrganisation } from '../organisations/index.ts'
 import type { Accounts } from './accounts.ts'
-import { describeInvitation, describeMember } from './describe-person.ts'
-import type { Invitation } from './person.ts'
+import { describeInvitation, describeMember, type Invitation } from './person.ts'
 
 const described = describeRoutes({ role: 'operator' }, 'People')
 

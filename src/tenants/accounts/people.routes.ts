@@ -14,7 +14,7 @@ import {
 import { type App, describeRoutes, type Routes } from '../../platform/http/index.ts'
 import { actorOf } from '../operators/index.ts'
 import type { Accounts } from './accounts.ts'
-import { describePerson } from './describe-person.ts'
+import { describePerson } from './person.ts'
 
 const described = describeRoutes({ role: 'operator' }, 'People')
 

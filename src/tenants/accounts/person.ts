@@ -1,4 +1,4 @@
-import type { MembershipRole } from '../../contract/people.ts'
+import type { InvitationBody, MemberBody, MembershipRole, PersonBody } from '../../contract/people.ts'
 
 /** A signed-in person, as src/platform/http/caller.ts expects it. */
 export interface Person {
@@ -108,4 +108,18 @@ export interface PasswordReset {
   name: string
   removesSecondFactor: boolean
   expiresAt: Date
+}
+
+/** The API's form of a person. */
+export function describePerson(person: PersonRecord): PersonBody {
+  return { ...person, createdAt: person.createdAt.toISOString() }
+}
+
+export function describeMember(member: Member): MemberBody {
+  return { ...member, createdAt: member.createdAt.toISOString() }
+}
+
+export function describeInvitation(invitation: Omit<Invitation, 'organisationName'>): InvitationBody {
+  const { id, email, role, invitedBy, createdAt, expiresAt } = invitation
+  return { id, email, role, invitedBy, createdAt: createdAt.toISOString(), expiresAt: expiresAt.toISOString() }
 }

@@ -6,12 +6,11 @@ import { createPasswordRule, type PasswordOwner } from './common-passwords.ts'
 import { createKnownDevices } from './known-devices.ts'
 import type { PeopleStore } from './people.store.ts'
 import type { Person } from './person.ts'
+import { createSecretGuard } from './secret-guard.ts'
 import { callbackPath, type LibraryChange, type SignInEndpoint, signInEndpoints } from './sign-in-endpoints.ts'
 import type { SignInLibrary, SignInLibraryDependencies } from './sign-in-library.ts'
-import { createSecretGuard } from './secret-guard.ts'
 import { createSignInLimits } from './sign-in-limits.ts'
-import { fieldOf, type SignInRequest, signInPagePath } from './sign-in-request.ts'
-import { createSlots } from './slots.ts'
+import { fieldOf, signInPagePath, type SignInRequest } from './sign-in-request.ts'
 
 /** A hash takes some 50 ms of one of the four threads that files and name lookups need too. */
 const passwordChecks = { concurrent: 2, waiting: 100 }
@@ -149,4 +148,28 @@ async function toPage(answer: Promise<Response>, log: Log): Promise<Response> {
   const unnamed = response.status >= 400 && response.status < 500 ? 'invalid_code' : 'internal_error'
   const error = typeof code === 'string' && /^[a-z_]{1,60}$/.test(code) ? code : unnamed
   return new Response(null, { status: 302, headers: { location: `${signInPagePath}?error=${error}` } })
+}
+
+/** Runs at most `concurrent` tasks at a time; at most `waiting` wait, further ones are `overloaded`. */
+function createSlots({ concurrent, waiting }: { concurrent: number; waiting: number }) {
+  let running = 0
+  const queue: (() => void)[] = []
+
+  return {
+    async run<T>(task: () => Promise<T>): Promise<T> {
+      if (running >= concurrent) {
+        if (queue.length >= waiting)
+          throw new AppError('overloaded', 'Too many people sign in at the moment. Try again shortly.')
+        // The task that ends passes its slot on.
+        await new Promise<void>((resolve) => queue.push(resolve))
+      } else running++
+      try {
+        return await task()
+      } finally {
+        const next = queue.shift()
+        if (next) next()
+        else running--
+      }
+    },
+  }
 }

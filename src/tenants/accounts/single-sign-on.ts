@@ -1,18 +1,18 @@
 import { hash } from 'node:crypto'
 import type { BetterAuthPlugin } from 'better-auth'
 import { APIError } from 'better-auth/api'
+import type { MembershipRole } from '../../contract/people.ts'
 import type { Clock } from '../../platform/kernel/index.ts'
-import { type GroupRole, rolesOfGroups } from './group-roles.ts'
 import {
   type IdentityProvider,
   type IdentityProviderSettings,
   SingleSignOnError,
   type SingleSignOnFailure,
 } from './identity-provider.ts'
-import type { Identity } from './person.ts'
+import type { GroupRoles, Identity } from './person.ts'
 import { type Admission, type createSingleSignOnStore, singleSignOnId } from './single-sign-on.store.ts'
 
-export interface SingleSignOnRules {
+interface SingleSignOnRules {
   readonly createAccounts: boolean
   /** Empty: all. In lower case. */
   readonly allowedEmailDomains: readonly string[]
@@ -33,7 +33,7 @@ export interface AdmissionDependencies {
   requestId: () => string | null
 }
 
-export type Admit = (identity: Identity) => Promise<void>
+type Admit = (identity: Identity) => Promise<void>
 
 /** Lets people of the provider in. Throws SingleSignOnError. */
 export function createAdmission({ store, rules, clock, requestId }: AdmissionDependencies): Admit {
@@ -118,4 +118,22 @@ const statuses: Partial<Record<SingleSignOnFailure, 'SERVICE_UNAVAILABLE'>> = {
 function asApiError(error: unknown): never {
   if (!(error instanceof SingleSignOnError)) throw error
   throw new APIError(statuses[error.code] ?? 'FORBIDDEN', { code: error.code, message: error.code, cause: error })
+}
+
+/** One group of the provider and the role that it gives. */
+type GroupRole =
+  | { readonly group: string; readonly role: 'operator' }
+  | { readonly group: string; readonly role: MembershipRole; readonly organisation: string }
+
+/** The roles of a person with these groups; of several roles in one organisation the higher one. */
+export function rolesOfGroups(groups: readonly string[], mapping: readonly GroupRole[]): GroupRoles {
+  const held = new Set(groups)
+  const memberships = new Map<string, MembershipRole>()
+  let isOperator = false
+  for (const given of mapping) {
+    if (!held.has(given.group)) continue
+    if (given.role === 'operator') isOperator = true
+    else if (memberships.get(given.organisation) !== 'administrator') memberships.set(given.organisation, given.role)
+  }
+  return { isOperator, memberships }
 }

@@ -1,11 +1,10 @@
 import { AppError, type Clock, type RateLimitState } from '../../platform/kernel/index.ts'
 import type { Organisation } from './organisation.ts'
-import { fullBucket, type RateBucket, refill, secondsUntil, stateOf } from './rate-bucket.ts'
 
 /** `call`: a completion or a chat. */
-export type LimitedKind = 'call' | 'upload'
+type LimitedKind = 'call' | 'upload'
 
-export interface LimitedEntry {
+interface LimitedEntry {
   /** Call it once, when the request has ended. */
   leave(): void
   /** State of the limits per minute, for the `x-ratelimit-*` headers. */
@@ -181,4 +180,33 @@ function tooManyAtOnce(kind: LimitedKind, limit: number): AppError {
       rateLimit: { unit: 'requests', limit, remaining: 0, resetSeconds: busyRetrySeconds },
     },
   )
+}
+
+/** Token bucket with the capacity of one minute that refills evenly. */
+interface RateBucket {
+  /** Negative: used before it was free. */
+  left: number
+  refilledAtMs: number
+}
+
+const fullBucket = (perMinute: number, nowMs: number): RateBucket => ({ left: perMinute, refilledAtMs: nowMs })
+
+/** Adds what became free since the last time. The limit may have changed in the meantime. */
+function refill(bucket: RateBucket, perMinute: number, nowMs: number): void {
+  bucket.left = Math.min(perMinute, bucket.left + ((nowMs - bucket.refilledAtMs) * perMinute) / 60_000)
+  bucket.refilledAtMs = nowMs
+}
+
+/** Seconds until `wanted` are free. */
+function secondsUntil(bucket: RateBucket, perMinute: number, wanted: number): number {
+  return Math.max(0, ((wanted - bucket.left) * 60) / perMinute)
+}
+
+function stateOf(unit: RateLimitState['unit'], bucket: RateBucket, perMinute: number): RateLimitState {
+  return {
+    unit,
+    limit: perMinute,
+    remaining: Math.max(0, Math.floor(bucket.left)),
+    resetSeconds: Math.ceil(secondsUntil(bucket, perMinute, perMinute)),
+  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { rolesOfGroups } from './group-roles.ts'
+import { rolesOfGroups } from './single-sign-on.ts'
 
 const mapping = [
   { group: 'platform', role: 'operator' },
