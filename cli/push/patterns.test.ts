@@ -24,6 +24,12 @@ describe('globs', () => {
     [String.raw`\*.md`, '*.md', true],
     [String.raw`\*.md`, 'a.md', false],
     ['Ünïcode *.md', 'Ünïcode 1.md', true],
+    ['docs', 'deep/docs/a.md', true],
+    ['./docs/*.md', 'docs/a.md', true],
+    ['!a.md', '!a.md', true],
+    ['!a.md', 'b.md', false],
+    ['#a.md', '#a.md', true],
+    ['*.md', 'a.MD', false],
   ])('%s on %s: %s', (glob, path, expected) => {
     expect(createGlob(glob)(path)).toBe(expected)
   })
@@ -31,8 +37,8 @@ describe('globs', () => {
 
 describe('ignore files', () => {
   const rules = [
-    ...parseIgnoreFile('# comment\n\nbuild/\n*.txt\n!keep.txt\n/top.md\n', ''),
-    ...parseIgnoreFile('inner.md\r\n', 'docs/'),
+    parseIgnoreFile('# comment\n\nbuild/\n*.txt\n!keep.txt\n/top.md\n', ''),
+    parseIgnoreFile('inner.md\r\n!kept.txt\r\n', 'docs/'),
   ]
   test.each([
     ['build', true, true],
@@ -45,6 +51,7 @@ describe('ignore files', () => {
     ['docs/top.md', false, false],
     ['docs/inner.md', false, true],
     ['inner.md', false, false],
+    ['docs/kept.txt', false, false],
   ])('%s (folder: %s) is ignored: %s', (path, isFolder, expected) => {
     expect(isIgnored(rules, path, isFolder)).toBe(expected)
   })

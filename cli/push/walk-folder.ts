@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { supportedFileTypes } from '../../src/contract/documents.ts'
-import { type IgnoreRule, isIgnored, type Matcher, parseIgnoreFile } from './patterns.ts'
+import { type IgnoreFile, isIgnored, type Matcher, parseIgnoreFile } from './patterns.ts'
 
 /** A file of a supported type. */
 export interface LocalFile {
@@ -57,14 +57,14 @@ export function walkFolder(folder: string, isWanted: Matcher): FolderListing {
 }
 
 /** `relative` is empty or ends with a slash. */
-function readFolder(walk: Walk, relative: string, inherited: readonly IgnoreRule[]): void {
+function readFolder(walk: Walk, relative: string, inherited: readonly IgnoreFile[]): void {
   const location = path.join(walk.root, relative)
   let entries: Dirent[]
   let rules = inherited
   try {
     entries = readdirSync(location, { withFileTypes: true })
     if (entries.some(({ name }) => name === ignoreFile)) {
-      rules = [...inherited, ...parseIgnoreFile(readFileSync(path.join(location, ignoreFile), 'utf8'), relative)]
+      rules = [...inherited, parseIgnoreFile(readFileSync(path.join(location, ignoreFile), 'utf8'), relative)]
     }
   } catch (error) {
     walk.unreadable.push({ path: relative || '.', reason: codeOf(error) })
