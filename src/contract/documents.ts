@@ -11,49 +11,53 @@ export const maximumMetadataBytes = 16 * 1024
 /** A version of the document interface, which differ in the types that an upload may have. */
 export type DocumentsVersion = 1 | 2
 
-const version1Types = {
-  supportedMimeTypes: [
-    'application/pdf',
-    'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
-    'text/plain',
-    'text/csv',
-    'text/markdown',
-  ],
-  supportedExtensions: ['.pdf', '.docx', '.txt', '.csv', '.md'],
+/** The types of files, in the order in which they are listed. Version 1 is closed; a new type belongs to version 2. */
+export const documentTypes = [
+  { format: 'pdf', extension: '.pdf', mimeType: 'application/pdf', since: 1 },
+  {
+    format: 'docx',
+    extension: '.docx',
+    mimeType: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+    since: 1,
+  },
+  { format: 'txt', extension: '.txt', mimeType: 'text/plain', since: 1 },
+  { format: 'csv', extension: '.csv', mimeType: 'text/csv', since: 1 },
+  { format: 'md', extension: '.md', mimeType: 'text/markdown', since: 1 },
+  { format: 'html', extension: '.html', mimeType: 'text/html', since: 2 },
+  { format: 'html', extension: '.htm', mimeType: 'text/html', since: 2 },
+  { format: 'tsv', extension: '.tsv', mimeType: 'text/tab-separated-values', since: 2 },
+  {
+    format: 'xlsx',
+    extension: '.xlsx',
+    mimeType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+    since: 2,
+  },
+  {
+    format: 'pptx',
+    extension: '.pptx',
+    mimeType: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+    since: 2,
+  },
+  { format: 'eml', extension: '.eml', mimeType: 'message/rfc822', since: 2 },
+  { format: 'image', extension: '.png', mimeType: 'image/png', since: 2 },
+  { format: 'image', extension: '.jpg', mimeType: 'image/jpeg', since: 2 },
+  { format: 'image', extension: '.jpeg', mimeType: 'image/jpeg', since: 2 },
+  { format: 'image', extension: '.tif', mimeType: 'image/tiff', since: 2 },
+  { format: 'image', extension: '.tiff', mimeType: 'image/tiff', since: 2 },
+  { format: 'image', extension: '.webp', mimeType: 'image/webp', since: 2 },
+] as const satisfies readonly { format: string; extension: string; mimeType: string; since: DocumentsVersion }[]
+
+const supported = (version: DocumentsVersion) => {
+  const types = documentTypes.filter(({ since }) => since <= version)
+  return {
+    supportedMimeTypes: [...new Set<string>(types.map(({ mimeType }) => mimeType))],
+    supportedExtensions: types.map(({ extension }): string => extension),
+  }
 }
 
-/** Version 1 is closed; a new type belongs to version 2. */
 export const supportedFileTypes: Record<DocumentsVersion, z.infer<typeof supportedFileTypesSchema>> = {
-  1: version1Types,
-  2: {
-    supportedMimeTypes: [
-      ...version1Types.supportedMimeTypes,
-      'text/html',
-      'text/tab-separated-values',
-      'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-      'application/vnd.openxmlformats-officedocument.presentationml.presentation',
-      'message/rfc822',
-      'image/png',
-      'image/jpeg',
-      'image/tiff',
-      'image/webp',
-    ],
-    supportedExtensions: [
-      ...version1Types.supportedExtensions,
-      '.html',
-      '.htm',
-      '.tsv',
-      '.xlsx',
-      '.pptx',
-      '.eml',
-      '.png',
-      '.jpg',
-      '.jpeg',
-      '.tif',
-      '.tiff',
-      '.webp',
-    ],
-  },
+  1: supported(1),
+  2: supported(2),
 }
 
 export const supportedFileTypesSchema = z
@@ -61,19 +65,7 @@ export const supportedFileTypesSchema = z
   .meta({ id: 'SupportedFileTypes' })
 
 /** The formats of the supported types of every version. */
-export const documentFormats = [
-  'pdf',
-  'docx',
-  'txt',
-  'csv',
-  'md',
-  'html',
-  'tsv',
-  'xlsx',
-  'pptx',
-  'eml',
-  'image',
-] as const
+export const documentFormats = [...new Set(documentTypes.map(({ format }) => format))]
 
 /** Codes of failed documents: a closed list. */
 export const documentFailureCodes = [

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { unmarkedUnicode } from './extractors/encoding/unmarked-unicode.ts'
-import { type DocumentsVersion, supportedFileTypes } from '../../contract/documents.ts'
+import { type DocumentsVersion, documentTypes } from '../../contract/documents.ts'
 import type { DocumentFormat } from './extraction.ts'
 
 /** How much of a file's beginning `detectFormat` wants to see; less is enough where the file is shorter. */
@@ -12,42 +12,8 @@ interface FileType {
   mimeType: string
 }
 
-/** The types of the interface; their order is the order in which they are listed. */
-const fileTypes: readonly FileType[] = [
-  { format: 'pdf', extension: '.pdf', mimeType: 'application/pdf' },
-  {
-    format: 'docx',
-    extension: '.docx',
-    mimeType: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
-  },
-  { format: 'txt', extension: '.txt', mimeType: 'text/plain' },
-  { format: 'csv', extension: '.csv', mimeType: 'text/csv' },
-  { format: 'md', extension: '.md', mimeType: 'text/markdown' },
-  { format: 'html', extension: '.html', mimeType: 'text/html' },
-  { format: 'html', extension: '.htm', mimeType: 'text/html' },
-  { format: 'tsv', extension: '.tsv', mimeType: 'text/tab-separated-values' },
-  {
-    format: 'xlsx',
-    extension: '.xlsx',
-    mimeType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  },
-  {
-    format: 'pptx',
-    extension: '.pptx',
-    mimeType: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
-  },
-  { format: 'eml', extension: '.eml', mimeType: 'message/rfc822' },
-  { format: 'image', extension: '.png', mimeType: 'image/png' },
-  { format: 'image', extension: '.jpg', mimeType: 'image/jpeg' },
-  { format: 'image', extension: '.jpeg', mimeType: 'image/jpeg' },
-  { format: 'image', extension: '.tif', mimeType: 'image/tiff' },
-  { format: 'image', extension: '.tiff', mimeType: 'image/tiff' },
-  { format: 'image', extension: '.webp', mimeType: 'image/webp' },
-]
-
-function typesOf(version: DocumentsVersion): readonly FileType[] {
-  return fileTypes.filter(({ extension }) => supportedFileTypes[version].supportedExtensions.includes(extension))
-}
+const typesOf = (version: DocumentsVersion): readonly FileType[] =>
+  documentTypes.filter(({ since }) => since <= version)
 
 export type FormatDetection =
   | { supported: true; format: DocumentFormat; mimeType: string }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
+import { documentTypes } from '../../../contract/documents.ts'
 import { webSourceLimits } from '../../../contract/web-sources.ts'
 import type { Job } from '../../../platform/jobs/index.ts'
 import {
@@ -203,27 +204,19 @@ async function storeContent(
   }
 }
 
-/** Endings by media type, which decides the format whatever the address is. */
-const endings: Record<string, string> = {
-  'text/html': '.html',
-  'application/xhtml+xml': '.html',
-  'application/pdf': '.pdf',
-  'text/markdown': '.md',
-  'text/csv': '.csv',
-  'text/tab-separated-values': '.tsv',
-  'message/rfc822': '.eml',
-  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': '.docx',
-  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': '.xlsx',
-  'application/vnd.openxmlformats-officedocument.presentationml.presentation': '.pptx',
+/** The endings of a media type, which decides the format whatever the address is. */
+function endingsOf(mimeType: string): string[] {
+  const known = mimeType === 'application/xhtml+xml' ? 'text/html' : mimeType
+  return documentTypes.flatMap((type) => (type.mimeType === known ? [type.extension] : []))
 }
 
 /** The last part of the path, with the ending of the media type. */
 function fileNameOf({ url, mimeType }: WebContent): string {
   const last = url.pathname.split('/').findLast((part) => part !== '') ?? url.hostname
-  const ending = endings[mimeType]
+  const endings = mimeType === 'text/plain' ? [] : endingsOf(mimeType)
   const name = safely(() => cleanName(decodeURIComponent(last), 'url')) ?? url.hostname
-  if (ending === undefined) return mimeType === 'text/plain' && !name.includes('.') ? `${name}.txt` : name
-  return name.toLowerCase().endsWith(ending) || (ending === '.html' && /\.htm$/i.test(name)) ? name : `${name}${ending}`
+  if (endings.length === 0) return mimeType === 'text/plain' && !name.includes('.') ? `${name}.txt` : name
+  return endings.some((ending) => name.toLowerCase().endsWith(ending)) ? name : name + endings[0]!
 }
 
 const titlePattern = /<title[^>]{0,200}>([^<]{1,500})<\/title/i

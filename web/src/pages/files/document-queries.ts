@@ -1,5 +1,6 @@
 import { queryOptions, type QueryClient } from '@tanstack/react-query'
 import type { DocumentFilter, DocumentProgressPageBody, DocumentSort } from '@contract/document-progress.ts'
+import type { DocumentFormat } from '@contract/documents.ts'
 import { getJson } from '../../api/client.ts'
 import { readAddressFilter } from './metadata-conditions.ts'
 
@@ -10,7 +11,21 @@ export const windowSize = 100
 export type ListSearch = DocumentFilter & { sort?: DocumentSort | undefined }
 
 const statuses = ['processing', 'ready', 'failed'] as const
-const formats = ['pdf', 'docx', 'txt', 'csv', 'md', 'html', 'tsv', 'xlsx', 'pptx', 'eml', 'image'] as const
+/** A record, so that the compiler reports a missing one. */
+const formatNames: Record<DocumentFormat, true> = {
+  pdf: true,
+  docx: true,
+  txt: true,
+  csv: true,
+  md: true,
+  html: true,
+  tsv: true,
+  xlsx: true,
+  pptx: true,
+  eml: true,
+  image: true,
+}
+const formats = Object.keys(formatNames) as DocumentFormat[]
 const sorts = ['newest', 'oldest', 'name', 'nameDescending', 'largest', 'smallest'] as const
 
 /** Reads the query of an address; what is not known is left out. */
