@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type JsonText, readJson, readLongBody } from '../../platform/bodies/index.ts'
-import { chatBody, type ReadChat } from './chat-body.ts'
-import { readConversation } from './read-conversation.ts'
+import { chatBody, type ReadChat, readConversation } from './chat-body.ts'
 
 const outcome = (read: () => unknown) => {
   try {

@@ -2,8 +2,9 @@ import { type ChatRequest, chatRequestSchema, filteredChatRequestSchema } from '
 import { maximumCharactersPerMessage, maximumMessages } from '../../contract/gateway.ts'
 import type { MetadataFilter } from '../../contract/metadata-filter.ts'
 import { readValue } from '../../contract/validation.ts'
-import { type BodyReader, decodeTexts, JsonText, LongTexts, toMovable } from '../../platform/bodies/index.ts'
-import { AppError, isObject } from '../../platform/kernel/index.ts'
+import { type BodyReader, decodeTexts, JsonText, LongTexts, textOf, toMovable } from '../../platform/bodies/index.ts'
+import { AppError, createTimeSlices, isObject } from '../../platform/kernel/index.ts'
+import type { AnswerCall } from './port.ts'
 
 const message = {
   members: new Map([
@@ -73,4 +74,24 @@ function isUsualMessage(value: unknown): value is ReadMessage {
   if (role !== 'user' && role !== 'assistant') return false
   if (content instanceof JsonText) return content.maximumCharacters <= maximumCharactersPerMessage
   return typeof content === 'string' && content.length <= maximumCharactersPerMessage
+}
+
+/** Bytes of JSON of the latest messages that are read: four times the longest context window of today's models, 10 million tokens. */
+const maximumReadBytes = 64 * 1024 * 1024
+
+/**
+ * The latest messages as text, without blocking the event loop. No model's window has room for earlier ones, and a text takes up to twice the memory of
+ * its bytes.
+ */
+export async function readConversation(messages: ReadChat['messages']): Promise<AnswerCall['messages']> {
+  const recent: AnswerCall['messages'] = []
+  const slice = createTimeSlices()
+  let bytes = 0
+  for (const { role, content } of messages.toReversed()) {
+    bytes += typeof content === 'string' ? content.length : content.bytes
+    if (bytes > maximumReadBytes && recent.length > 0) break
+    await slice()
+    recent.push({ role, content: textOf(content) })
+  }
+  return recent.toReversed()
 }

@@ -13,7 +13,7 @@ import { idParamsSchema } from '../../contract/operator.ts'
 import { type App, describeRoutes, isAdministratorOf, type Routes } from '../../platform/http/index.ts'
 import { actingMembersOfSpace, findPublishedSpace, noSpace, type Space } from '../spaces/index.ts'
 import { chatBody, filteredChatBody } from './chat-body.ts'
-import { type SendDependencies, sendAnswer } from './send-answer.routes.ts'
+import { sendAnswer, type SendDependencies } from './send-answer.routes.ts'
 
 export interface ChatRoutesDependencies extends SendDependencies {
   /** The Space that is published under an endpoint id; undefined where there is none at the moment. */

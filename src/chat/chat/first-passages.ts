@@ -1,10 +1,9 @@
+import type { DocumentReader, Passage, ReadScope } from '../../documents/retrieval/index.ts'
 import type { Receipt } from '../../gateway/billing/index.ts'
-import type { Passage } from '../../documents/retrieval/index.ts'
-import type { AnswerRoom } from './answer-room.ts'
+import { estimateTokens } from '../../gateway/tokens/index.ts'
+import type { AnswerRoom } from './answer-calls.ts'
 import type { PackedPassages } from './context/pack-passages.ts'
-import { addNeighbours } from './context/neighbours.ts'
 import { askForReading } from './context/prompt.ts'
-import { loadSmallSpace } from './context/small-space.ts'
 import type { AnswerCall, AnswerDependencies, PreparedAnswer } from './port.ts'
 import { searchFirst } from './queries/first-search.ts'
 import { scopeOf } from './read-scope.ts'
@@ -56,4 +55,58 @@ export async function packFound(
 ): Promise<PackedPassages> {
   const room = window.passageRoom()
   return window.pack(await addNeighbours(documents, scopeOf(call), { found, room }, call.signal), 1)
+}
+
+/**
+ * Share of the room for passages that neighbours may take. `npm run eval:answers -- --only Passages` measures it: from 2,000 tokens on, an answer
+ * near the border of a chunk is worth more than the last passage of the search; in less room it is not.
+ */
+const neighbourShare = 0.25
+
+/**
+ * The chunks of a search with the neighbours of the best one directly behind it, the following one first, as far as they take a quarter of
+ * `room` (tokens). More chunks with neighbours, such as the best two or three, gave no better figures.
+ */
+export async function addNeighbours(
+  documents: Pick<DocumentReader, 'loadNeighbours'>,
+  scope: ReadScope,
+  { found, room }: { found: readonly Passage[]; room: number },
+  signal: AbortSignal,
+): Promise<Passage[]> {
+  const [best, ...others] = found
+  if (!best) return []
+  const loaded = await documents.loadNeighbours(scope, best.chunkId, signal)
+  const near: Passage[] = []
+  let tokens = 0
+  for (const chunk of loaded.toSorted((left, right) => right.chunkIndex - left.chunkIndex)) {
+    tokens += estimateTokens(chunk.text).estimate
+    if (tokens <= room * neighbourShare) near.push({ ...chunk, score: 0 })
+  }
+  const ids = new Set(near.map(({ chunkId }) => chunkId))
+  return [
+    best,
+    ...near.map((one) => found.find(({ chunkId }) => chunkId === one.chunkId) ?? one),
+    ...others.filter(({ chunkId }) => !ids.has(chunkId)),
+  ]
+}
+
+/** A document has at least so many tokens with its title and the lines around it. */
+const leastDocumentTokens = 15
+/** Text of a language has fewer characters in a token. Texts with more of them, such as long runs of blanks, are found by a search. */
+const charactersPerToken = 8
+
+/** All chunks of a scope of at most about `maximumTokens`, in reading order; empty where it is empty or larger. */
+async function loadSmallSpace(
+  documents: Pick<DocumentReader, 'loadSpace'>,
+  scope: ReadScope,
+  maximumTokens: number,
+  signal: AbortSignal,
+): Promise<Passage[]> {
+  if (maximumTokens === 0) return []
+  const maximum = {
+    documents: Math.floor(maximumTokens / leastDocumentTokens),
+    characters: maximumTokens * charactersPerToken,
+  }
+  const chunks = await documents.loadSpace(scope, maximum, signal)
+  return chunks.map((chunk) => ({ ...chunk, score: 0 }))
 }

@@ -1,5 +1,5 @@
 export { answer } from './answer.ts'
-export { callIdsOf } from './call-ids.ts'
+export { callIdsOf } from './answer-calls.ts'
 export { chatBody, type ReadChat } from './chat-body.ts'
 export { chatRoutes } from './chat.routes.ts'
 export type { DocumentReference } from './references.ts'

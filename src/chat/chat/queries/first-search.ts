@@ -1,7 +1,7 @@
+import { type AnswerRoom } from '../answer-calls.ts'
 import type { Receipt } from '../../../gateway/billing/index.ts'
 import { runStep } from '../../../platform/kernel/index.ts'
 import type { Passage } from '../../../documents/retrieval/index.ts'
-import type { AnswerRoom } from '../answer-room.ts'
 import type { AnswerCall, AnswerDependencies, PreparedAnswer } from '../port.ts'
 import { rerankPassages, searchSpace } from '../search-space.ts'
 import { composeQuery, withSynonyms } from './conversation-query.ts'

@@ -1,6 +1,5 @@
 import type { CompletionEvent } from '../../../gateway/gateway/index.ts'
 import type { ProviderMessage, ReasoningReplay } from '../../../gateway/providers/index.ts'
-import { createReasoningRemoval } from './reasoning-blocks.ts'
 import { maximumArgumentsLength, type ToolCall, toSentCall } from './tool-call.ts'
 
 /** Most calls of one turn that are read; later ones are dropped. */
@@ -74,4 +73,97 @@ function takeCall(calls: Map<number, ToolCall>, event: Extract<CompletionEvent, 
   call.name = (call.name + (event.name ?? '')).slice(0, maximumNameLength)
   // One unit above the limit shows that the arguments are too long.
   call.argumentsJson = (call.argumentsJson + event.argumentsDelta).slice(0, maximumArgumentsLength + 1)
+}
+
+/**
+ * Longest text of a turn, in UTF-16 units, that waits until it is known whether the turn calls tools: what models write before a call is
+ * one or two sentences about what they will do. Longer text is an answer, and a reader of a stream should not wait for its end.
+ */
+export const heldOfStream = 400
+
+/** Holds the text of a turn back until it is too long to be the beginning of a tool call, or the turn has ended. */
+export function createTurnHold(mostHeld: number) {
+  let held = ''
+  let isReleased = mostHeld === 0
+  let isDropped = false
+  return {
+    /** Returns the text that may be passed on. After a tool call there is none. */
+    push(text: string, { callsTools }: { callsTools: boolean }): string {
+      isDropped ||= callsTools
+      if (isDropped) return ''
+      if (isReleased) return text
+      held += text
+      if (held.length <= mostHeld) return ''
+      isReleased = true
+      return held
+    },
+    /** What is still held, at the end of a turn. */
+    end: (): string => (isReleased || isDropped ? '' : held),
+  }
+}
+
+/** Tags in which models behind hosts without a separate field write what they think before they answer. */
+const opening = /^<(think|thinking|thought|reasoning)>/i
+/** What may still become one of them. */
+const mayOpen = /^(?:<[a-z]{0,9})?$/i
+/** Units of the end of a block at most, where a piece of the stream cuts it. */
+const longestCut = '</reasoning>'.length - 1
+
+/**
+ * Removes the blocks of reasoning at the beginning of a model's turn, however the stream cuts them; one that never ends is removed to the end.
+ * Later in the text the same words are left alone: an answer may speak about them.
+ */
+export function createReasoningRemoval() {
+  /** White space before what is held; that after a block is dropped. */
+  let blank = ''
+  /** Text that is not decided yet, from its first visible character on; inside a block, its last characters. */
+  let held = ''
+  let closing: RegExp | null = null
+  let hasRemoved = false
+  let hasBegun = false
+
+  function take(): string {
+    const text = blank + held
+    blank = ''
+    held = ''
+    return text
+  }
+
+  function decide(): string {
+    for (;;) {
+      if (closing !== null) {
+        const end = closing.exec(held)
+        if (!end) {
+          held = held.slice(-longestCut)
+          return ''
+        }
+        held = held.slice(end.index + end[0].length)
+        closing = null
+        blank = ''
+        hasRemoved = true
+      }
+      const visible = held.trimStart()
+      if (!hasRemoved) blank += held.slice(0, held.length - visible.length)
+      held = visible
+      const found = opening.exec(held)
+      if (!found) break
+      closing = new RegExp(`</${found[1]!}>`, 'i')
+      held = held.slice(found[0].length)
+    }
+    if (mayOpen.test(held)) return ''
+    hasBegun = true
+    return take()
+  }
+
+  return {
+    push(text: string): string {
+      if (hasBegun || text === '') return text
+      held += text
+      return decide()
+    },
+    /** The rest, at the end of the turn. */
+    end(): string {
+      return closing === null ? take() : ''
+    },
+  }
 }

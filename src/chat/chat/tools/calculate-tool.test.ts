@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { evaluate } from './arithmetic.ts'
+import { evaluate } from './calculate-tool.ts'
 
 describe('arithmetic', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createReasoningRemoval } from './reasoning-blocks.ts'
+import { createReasoningRemoval, createTurnHold } from './model-turn.ts'
 
 /** The text that readers get, for every way to cut it into two or three pieces, and into single characters. */
 function readAll(text: string): Set<string> {
@@ -47,4 +47,36 @@ test('holds no more of a long block than its end may be', () => {
   for (let n = 0; n < 1_000; n++) work += removal.push(spied).length
   expect(work).toBe(0)
   expect(removal.push('</think>Yes')).toBe('Yes')
+})
+
+const answering = { callsTools: false }
+
+test('passes text on at once where nothing is held', () => {
+  expect(createTurnHold(0).push('a', answering)).toBe('a')
+})
+
+test('holds the beginning, and passes it on with what makes it too long', () => {
+  const hold = createTurnHold(3)
+  expect([hold.push('ab', answering), hold.push('cd', answering), hold.push('e', answering), hold.end()]).toEqual([
+    '',
+    'abcd',
+    'e',
+    '',
+  ])
+})
+
+test('passes a short turn on at its end', () => {
+  const hold = createTurnHold(3)
+  hold.push('ab', answering)
+  expect(hold.end()).toBe('ab')
+})
+
+test('drops what was held before a tool call, and all text after it', () => {
+  const hold = createTurnHold(3)
+  hold.push('ab', answering)
+  expect([hold.push('c', { callsTools: true }), hold.push('defg', { callsTools: true }), hold.end()]).toEqual([
+    '',
+    '',
+    '',
+  ])
 })

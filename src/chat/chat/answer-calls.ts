@@ -1,0 +1,89 @@
+import type { KeptRoom } from '../../gateway/billing/index.ts'
+import type { ProviderRequest } from '../../gateway/providers/index.ts'
+import { AppError, type RequestId } from '../../platform/kernel/index.ts'
+import type { Organisation } from '../../tenants/organisations/index.ts'
+import type { AnswerCall, AnswerDependencies, PreparedAnswer } from './port.ts'
+import { toolLimits } from './tools/tool-budget.ts'
+
+/**
+ * Money for the last call of an answer. It is set aside before each call that comes earlier, so that rewriting and tools cannot use up
+ * the budget that the answer itself needs.
+ */
+export interface AnswerRoom {
+  /**
+   * Sets the cost of this request aside, with `furtherPromptTokens` for what is not in it yet. False where the budget does not cover it:
+   * the next call has to be the last one. What was set aside before stays then.
+   */
+  keep(request: ProviderRequest, furtherPromptTokens?: number): Promise<boolean>
+  /** For the last call, which uses it up. */
+  kept(): KeptRoom | undefined
+  release(): void
+}
+
+export function createAnswerRoom(
+  dependencies: Pick<AnswerDependencies, 'completions' | 'findOrganisation'>,
+  call: AnswerCall,
+  { model, whenExhausted }: Pick<PreparedAnswer, 'model' | 'whenExhausted'>,
+): AnswerRoom {
+  let room: KeptRoom | undefined
+  return {
+    async keep(request, furtherPromptTokens = 0) {
+      // The operator pays, whatever the budget has.
+      if (whenExhausted === 'write_off') return true
+      const next = await dependencies.completions.keepRoom({
+        requestId: call.requestId,
+        organisation: currentOrganisation(dependencies, call),
+        surface: 'space_chat',
+        spaceId: call.space.id,
+        model,
+        request,
+        furtherPromptTokens,
+        room,
+        spending: call.spending,
+        signal: call.signal,
+      })
+      if (next) room = next
+      return next !== null
+    },
+    kept: () => room,
+    release: () => room?.release(),
+  }
+}
+
+/** The organisation as it is now: an answer may call the model minutes after its request. */
+export function currentOrganisation(
+  { findOrganisation }: Pick<AnswerDependencies, 'findOrganisation'>,
+  { organisation }: Pick<AnswerCall, 'organisation'>,
+): Organisation {
+  const current = findOrganisation(organisation.id)
+  if (!current) throw notOffered()
+  return current
+}
+
+/** Throws `endpoint_not_found` once the Space is no longer offered. */
+export function assertOffered({ isOffered }: Pick<AnswerCall, 'isOffered'>): void {
+  if (isOffered?.() === false) throw notOffered()
+}
+
+function notOffered(): AppError {
+  return new AppError('endpoint_not_found', 'The Space was unpublished or removed while it answered.')
+}
+
+/**
+ * A turn without tools follows the last round of tools; where the budget refuses it, one follows with the money set aside. A model that calls
+ * tools all the same gets one more.
+ */
+const lastRound = toolLimits.rounds + 2
+
+/** The call that rewrites the question. Each call of an answer has its own usage record, named after the request. */
+export const queryCallId = (requestId: RequestId) => `${requestId}_query` as RequestId
+
+/** The call of one round, from 0. The first one has the id of the request. */
+export const roundCallId = (requestId: RequestId, round: number) =>
+  (round === 0 ? requestId : `${requestId}_${round}`) as RequestId
+
+/** The ids that the calls of an answer may have. */
+export const callIdsOf = (requestId: RequestId): RequestId[] => [
+  queryCallId(requestId),
+  ...Array.from({ length: lastRound + 1 }, (_none, round) => roundCallId(requestId, round)),
+]
