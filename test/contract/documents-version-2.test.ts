@@ -80,7 +80,8 @@ describe('version 2 of the document API', () => {
         supportedExtensions: string[]
       }
     const [first, second] = [await types(1), await types(2)]
-    expect(second.supportedExtensions).toEqual([
+    // Further ones may follow.
+    expect(second.supportedExtensions.slice(0, first.supportedExtensions.length + 6)).toEqual([
       ...first.supportedExtensions,
       '.html',
       '.htm',
@@ -95,7 +96,7 @@ describe('version 2 of the document API', () => {
       '.tiff',
       '.webp',
     ])
-    expect(second.supportedMimeTypes).toEqual([
+    expect(second.supportedMimeTypes.slice(0, first.supportedMimeTypes.length + 5)).toEqual([
       ...first.supportedMimeTypes,
       'text/html',
       'text/tab-separated-values',

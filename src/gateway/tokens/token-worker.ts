@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import type { FromTokenThread, TokenThreadData, ToTokenThread } from './token-thread.ts'
+import type { FromTokenThread, TokenThreadData, ToTokenThread } from './token-counting.ts'
 import { createTokenCounter } from './token-counter.ts'
 import { loadVocabulary } from './vocabulary.ts'
 

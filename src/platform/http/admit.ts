@@ -6,13 +6,13 @@ import {
   authenticateOrganisation,
   type Authenticators,
   identifyPerson,
+  isOfVisits,
   refuseOtherPages,
 } from './identity.ts'
 import { rateLimitHeaders } from './error-renderer.ts'
 import { sendContinue, type SlowBodies } from './body-arrival.ts'
 import type { Metrics } from './metrics.ts'
 import { logRequest } from './request-log.ts'
-import { isOfVisits } from './caller.ts'
 import type { RequestLimiter } from './route.ts'
 import type { UnknownRoutes } from './unknown-routes.ts'
 import type { Visit } from './visit.ts'

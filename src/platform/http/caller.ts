@@ -49,7 +49,7 @@ export type RoleAuthentication =
   | { role: 'visitor' }
 
 /** Visitors of the website of a Space, with their session. No other credential counts. */
-interface VisitAuthentication {
+export interface VisitAuthentication {
   /** The organisation of the Space; throws for a session that is not valid. Reads memory only. */
   visit(request: FastifyRequest): Caller
 }
@@ -59,6 +59,3 @@ interface VisitAuthentication {
  * `own page`: everyone, but changes only from a page of this server, which they must state.
  */
 export type RouteAuthentication = 'organisation' | RoleAuthentication | VisitAuthentication | 'none' | 'own page'
-
-export const isOfVisits = (auth: RouteAuthentication | undefined): auth is VisitAuthentication =>
-  typeof auth === 'object' && 'visit' in auth

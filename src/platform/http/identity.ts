@@ -1,6 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../kernel/index.ts'
-import type { Caller, OrganisationAuthentication, Person, RoleAuthentication, RouteAuthentication } from './caller.ts'
+import type {
+  Caller,
+  OrganisationAuthentication,
+  Person,
+  RoleAuthentication,
+  RouteAuthentication,
+  VisitAuthentication,
+} from './caller.ts'
 import type { Visit } from './visit.ts'
 
 /** Who makes a request: the organisation of a key, the operator of a token, or a person, with the role that the route needs. */
@@ -126,6 +133,9 @@ export function assertRoleInOrganisation(visit: Visit): void | Promise<void> {
   if (!(organisationId instanceof Promise)) return assertRole(visit, auth, organisationId)
   return organisationId.then((found) => assertRole(visit, auth, found))
 }
+
+export const isOfVisits = (auth: RouteAuthentication | undefined): auth is VisitAuthentication =>
+  typeof auth === 'object' && 'visit' in auth
 
 /** The request acts for the organisation of its path, as with its API key. */
 export const isActing = (auth: RouteAuthentication): auth is OrganisationAuthentication =>

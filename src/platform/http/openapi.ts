@@ -3,7 +3,8 @@ import fastifySwagger from '@fastify/swagger'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import type { Role } from '../kernel/index.ts'
 import type { App } from './route.ts'
-import { isOfVisits, type RouteAuthentication } from './caller.ts'
+import type { RouteAuthentication } from './caller.ts'
+import { isOfVisits } from './identity.ts'
 
 type Json = Record<string, unknown>
 
