@@ -13,27 +13,10 @@ import { z } from 'zod'
 import type { ProviderFormat } from '../../src/contract/provider-formats.ts'
 import { stagePrices } from '../harness/gateway-stage.ts'
 import { startPortico, type TestOrganisation, type TestPortico } from '../harness/portico.ts'
-import { anthropicReply, type FormatReply, geminiReply, openaiReply } from '../upstream/format-replies.ts'
-import { bedrockReply, cohereReply, ollamaReply } from '../upstream/more-format-replies.ts'
+import { testedFormats } from '../upstream/tested-formats.ts'
 import { startUpstream, type Upstream, type UpstreamReply, type UpstreamRequest } from '../upstream/upstream.ts'
 
 /** Helpers of the official clients (tool runners, parsed answers, objects) with a model of each provider format. */
-
-const formats: Record<ProviderFormat, { reply: FormatReply; wireId: string; settings?: object }> = {
-  openai: { reply: openaiReply, wireId: 'gpt-4.1', settings: { flavour: 'openai' } },
-  // The operator chooses the names of its deployments.
-  azure: { reply: openaiReply, wireId: 'house-chat' },
-  anthropic: { reply: anthropicReply, wireId: 'claude-sonnet-4-5' },
-  gemini: { reply: geminiReply, wireId: 'gemini-2.5-pro' },
-  vertex: { reply: geminiReply, wireId: 'gemini-2.5-pro', settings: { project: 'p', region: 'us-central1' } },
-  bedrock: {
-    reply: bedrockReply,
-    wireId: 'anthropic.claude-sonnet-4-5-20250929-v1:0',
-    settings: { region: 'eu-central-1' },
-  },
-  cohere: { reply: cohereReply, wireId: 'command-a-03-2025' },
-  ollama: { reply: ollamaReply, wireId: 'qwen3' },
-}
 
 /** Where it is not the address of another format with the same bodies. */
 const addresses: Partial<Record<ProviderFormat, string>> = {
@@ -56,7 +39,7 @@ let baseURL: string
 /** Calls the tool `weather`, answers when its result has arrived, and answers a call with a schema with an object. */
 function answer(request: UpstreamRequest): UpstreamReply {
   const format = request.path.split('/')[1] as ProviderFormat
-  const { reply } = formats[format]
+  const { reply } = testedFormats[format]
   const address = addresses[format]
   if (address !== undefined && !request.path.startsWith(address)) return { status: 404 }
   const { body } = request
@@ -77,7 +60,7 @@ beforeAll(async () => {
   portico = await startPortico({
     settings: {
       ollama: { detect: false },
-      providers: Object.entries(formats).map(([id, { settings }]) => ({
+      providers: Object.entries(testedFormats).map(([id, { settings }]) => ({
         id,
         format: id,
         baseUrl: `${upstream.url}/${id}`,
@@ -86,7 +69,7 @@ beforeAll(async () => {
         models: 'declared',
         ...settings,
       })),
-      models: Object.entries(formats).map(([id, { wireId }]) => ({
+      models: Object.entries(testedFormats).map(([id, { wireId }]) => ({
         id,
         contextTokens: 100_000,
         maxOutputTokens: 4_000,
@@ -104,7 +87,7 @@ afterAll(async () => {
 
 const access = () => ({ apiKey: organisation.apiKey, baseURL, maxRetries: 0 })
 
-describe.each(Object.keys(formats))('with a model of the format %s', (model) => {
+describe.each(Object.keys(testedFormats))('with a model of the format %s', (model) => {
   const messages = [{ role: 'user' as const, content: question }]
   const parameters = { type: 'object' as const, properties: { place: { type: 'string' as const } } }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type ProviderFormat, providerFormats } from '../../src/contract/provider-formats.ts'
+import { providerFormats } from '../../src/contract/provider-formats.ts'
 import { createChatStream } from '../../src/gateway/apis/chat-completions/render-stream.ts'
 import { renderChatCompletion } from '../../src/gateway/apis/chat-completions/render-answer.ts'
 import { renderMessage } from '../../src/gateway/apis/messages/render-answer.ts'
@@ -12,21 +12,10 @@ import { createAdapter } from '../../src/gateway/providers/create-provider.ts'
 import type { ProviderEvent } from '../../src/gateway/providers/index.ts'
 import { providerCall } from '../harness/provider-call.ts'
 import { testSeed } from '../harness/seed.ts'
-import { anthropicReply, type FormatReply, geminiReply, type ModelTurn, openaiReply } from './format-replies.ts'
-import { bedrockReply, cohereReply, ollamaReply } from './more-format-replies.ts'
+import type { ModelTurn } from './format-replies.ts'
+import { testedFormats } from './tested-formats.ts'
 
 /** One answer with text and calls, in each provider format, whole and streamed, as the answer of each client API. */
-
-const replies: Record<ProviderFormat, FormatReply> = {
-  openai: openaiReply,
-  azure: openaiReply,
-  anthropic: anthropicReply,
-  gemini: geminiReply,
-  vertex: geminiReply,
-  bedrock: bedrockReply,
-  cohere: cohereReply,
-  ollama: ollamaReply,
-}
 
 // Answers of three APIs in their own shapes; a wrong place fails the test.
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -166,7 +155,7 @@ describe.each(providerFormats)('an answer in the format %s', (format) => {
   const replyTo = (turn: ModelTurn, stream: boolean) => {
     const { url, body } = adapter.toRequest({ ...providerCall(), request, model }, { stream })
     const sent = { index: 0, method: 'POST', path: new URL(url).pathname, headers: {}, aborted: false }
-    return bytesOf(replies[format](turn, { ...sent, body: JSON.stringify(body) }).body)
+    return bytesOf(testedFormats[format].reply(turn, { ...sent, body: JSON.stringify(body) }).body)
   }
 
   test.each(Object.entries(clients))('has its text, names, arguments and order in %s', (_api, client) => {

@@ -1,17 +1,7 @@
 import { providerFormats } from '../../src/contract/provider-formats.ts'
 import type { ProviderSettings, WireFormat, WireModel } from '../../src/gateway/providers/index.ts'
+import { testedFormats } from './tested-formats.ts'
 import type { WireRecord } from './wire-index.ts'
-
-/** The format of each `api` of the index. */
-const formatOfApi: Readonly<Record<string, WireFormat>> = {
-  'openai-chat': 'openai',
-  'azure-chat': 'azure',
-  'anthropic-messages': 'anthropic',
-  'google-generatecontent': 'gemini',
-  'bedrock-converse': 'bedrock',
-  'cohere-chat': 'cohere',
-  'ollama-chat': 'ollama',
-}
 
 /** Settings of a provider with the record's format and `baseUrl`; null if there is no such format. */
 export function settingsFor(record: WireRecord, baseUrl: string): ProviderSettings | null {
@@ -38,7 +28,7 @@ function formatFor(record: WireRecord): WireFormat | null {
     // Records of model lists and embeddings have no `api`: if the provider's name is not a format, the format is OpenAI's.
     return providerFormats.find((format) => format === record.provider) ?? 'openai'
   }
-  const format = formatOfApi[record.api] ?? null
+  const format = providerFormats.find((one) => testedFormats[one].api === record.api) ?? null
   if (format === 'openai' && record.provider === 'azure') return 'azure'
   if (format === 'gemini' && record.provider === 'vertex') return 'vertex'
   return format
