@@ -35,12 +35,14 @@ export interface SpacesDependencies {
   log: Log
 }
 
+/** The Spaces in memory, by id and, while published, by endpoint id. The case of a UUID does not matter; the stored ones are in lower case. */
+const createSpaceSnapshot = () =>
+  createSnapshot(({ id }: Space) => id, { endpoint: ({ published, endpointId }) => (published ? endpointId : null) })
+
 /** Loads all Spaces into memory. The change feed, which must be started, keeps them current. */
 export async function createSpaces(dependencies: SpacesDependencies) {
   const { store, removals, changeFeed, clock, log } = dependencies
-  const snapshot = createSnapshot(({ id }: Space) => id, {
-    endpoint: ({ published, endpointId }) => (published ? endpointId : null),
-  })
+  const snapshot = createSpaceSnapshot()
   const reloader = await createSnapshotReloader({
     changeFeed,
     topic: spacesTopic,
@@ -50,7 +52,6 @@ export async function createSpaces(dependencies: SpacesDependencies) {
   })
   log.info({ spaces: snapshot.size() }, 'Spaces loaded')
 
-  // The case of a UUID does not matter; the stored ones are in lower case.
   const get = (id: string) => snapshot.get(id.toLowerCase())
   const owned = (id: string) => ({ id, owner: get(id)?.organisationId ?? sharedOwner })
 

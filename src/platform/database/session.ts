@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import pg from 'pg'
 import { DatabaseError, sqlState, toDatabaseError } from './database-error.ts'
 import type { QueryOptions, SqlValue } from './port.ts'
 
