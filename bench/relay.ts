@@ -9,7 +9,7 @@
  */
 import { parseArgs } from 'node:util'
 import { createOutputMeter } from '../src/gateway/gateway/relay.ts'
-import { createChunkRenderer } from '../src/gateway/gateway/render-completion.ts'
+import { createChunkRenderer } from '../src/gateway/gateway/gateway.routes.ts'
 import { createOpenAiAdapter } from '../src/gateway/providers/openai/index.ts'
 import { runPaired } from './runner/paired.ts'
 import { figureWriter } from './runner/figures.ts'

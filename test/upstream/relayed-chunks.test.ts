@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createChunkRenderer } from '../../src/gateway/gateway/render-completion.ts'
+import { createChunkRenderer } from '../../src/gateway/gateway/gateway.routes.ts'
 import { createAdapter } from '../../src/gateway/providers/create-provider.ts'
 import { loadCompatibleSchemas } from '../harness/openapi-schemas.ts'
 import { sharedDataFolder } from '../harness/shared-data.ts'

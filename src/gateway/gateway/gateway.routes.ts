@@ -2,38 +2,15 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { errorResponses } from '../../contract/errors.ts'
 import { jsonOrEvents } from '../../contract/event-stream.ts'
-import {
-  completionChunkSchema,
-  completionRequestSchema,
-  completionSchema,
-  modelListSchema,
-  modelSchema,
-} from '../../contract/gateway.ts'
-import {
-  answerCall,
-  type App,
-  type Call,
-  describeRoutes,
-  headerList,
-  rateLimitHeaders,
-  renderErrorBody,
-  type Routes,
-  toAppError,
-} from '../../platform/http/index.ts'
+import { type AnnotationBody, completionChunkSchema, completionRequestSchema, completionSchema, modelListSchema, modelSchema } from '../../contract/gateway.ts'
+import { answerCall, type App, type Call, describeRoutes, headerList, rateLimitHeaders, renderErrorBody, type Routes, toAppError } from '../../platform/http/index.ts'
 import type { AppError, Clock, Log } from '../../platform/kernel/index.ts'
 import { administrators, assertGatewayAccess } from '../../tenants/organisations/index.ts'
 import type { Catalogue, ListedModel } from '../models/index.ts'
+import type { TokenUsage, UrlCitation } from '../providers/index.ts'
 import { completionBody, type ReadCompletion } from './completion-body.ts'
 import { modelNotFound } from './find-deployments.ts'
-import type {
-  CompletionCall,
-  CompletionEvent,
-  CompletionInfo,
-  Completions,
-  StreamedCompletion,
-  WholeCompletion,
-} from './port.ts'
-import { createChunkRenderer, renderCompletion } from './render-completion.ts'
+import type { CompletionCall, CompletionEvent, CompletionInfo, Completions, StreamedCompletion, WholeCompletion } from './port.ts'
 
 const tags = ['Gateway']
 
@@ -269,4 +246,72 @@ function addAnswerHeaders(
   if (rate) for (const [name, value] of Object.entries(rateLimitHeaders(rate))) call.header(name, value)
   const changed = new Set([...adjustedBefore, ...adjusted])
   if (changed.size > 0) call.header('x-adjusted-params', headerList([...changed]))
+}
+
+/** Fields that all chunks of one answer share. */
+export interface AnswerIdentity {
+  id: string
+  createdSeconds: number
+  model: string
+}
+
+/** The JSON of `completionSchema`. Put together from text: only what comes from outside needs `JSON.stringify`. */
+export function renderCompletion(
+  { text, refusal, citations, finishReason, usage }: WholeCompletion,
+  { id, createdSeconds, model }: AnswerIdentity,
+): string {
+  const isRefused = refusal !== null && text === ''
+  const annotations = citations.length > 0 ? `,"annotations":${JSON.stringify(citations.map(renderCitation))}` : ''
+  return (
+    `{"id":${JSON.stringify(id)},"object":"chat.completion","created":${createdSeconds},"model":${JSON.stringify(model)},` +
+    `"choices":[{"index":0,"message":{"role":"assistant","content":${isRefused ? 'null' : JSON.stringify(text)},` +
+    `"refusal":${JSON.stringify(refusal)}${annotations}},"logprobs":null,"finish_reason":"${finishReason}"}],` +
+    `"usage":${renderUsage(usage)}}`
+  )
+}
+
+export function renderCitation({ url, title, startIndex, endIndex }: UrlCitation): AnnotationBody {
+  return { type: 'url_citation', url_citation: { start_index: startIndex, end_index: endIndex, url, title } }
+}
+
+/** The JSON of a `CompletionUsageBody`. */
+export function renderUsage({ promptTokens, completionTokens, cachedTokens, reasoningTokens }: TokenUsage): string {
+  return (
+    `{"prompt_tokens":${promptTokens},"completion_tokens":${completionTokens},"total_tokens":${promptTokens + completionTokens},` +
+    `"prompt_tokens_details":{"cached_tokens":${cachedTokens}},"completion_tokens_details":{"reasoning_tokens":${reasoningTokens}}}`
+  )
+}
+
+/** Turns events into the data lines of the compatible API's stream: role first, deltas, finish, usage where asked, [DONE]. */
+export function createChunkRenderer(identity: AnswerIdentity, { includeUsage }: { includeUsage: boolean }) {
+  const usageField = includeUsage ? ',"usage":null' : ''
+  const head = `data: {"id":${JSON.stringify(identity.id)},"object":"chat.completion.chunk","created":${identity.createdSeconds},"model":${JSON.stringify(identity.model)},`
+  const deltaHead = `${head}"choices":[{"index":0,"delta":`
+  const deltaTail = `,"logprobs":null,"finish_reason":null}]${usageField}}\n\n`
+  // Nearly every chunk of an answer differs in its text only.
+  const textHead = `${deltaHead}{"content":`
+  const textTail = `}${deltaTail}`
+
+  return {
+    role: () => `${deltaHead}{"role":"assistant","content":"","refusal":null}${deltaTail}`,
+    event(event: CompletionEvent): string {
+      switch (event.type) {
+        case 'text':
+          return `${textHead}${JSON.stringify(event.text)}${textTail}`
+        case 'refusal':
+          return `${deltaHead}{"refusal":${JSON.stringify(event.text)}}${deltaTail}`
+        case 'citations':
+          return `${deltaHead}${JSON.stringify({ annotations: event.citations.map(renderCitation) })}${deltaTail}`
+        case 'finish':
+          return (
+            `${deltaHead}{},"logprobs":null,"finish_reason":"${event.finishReason}"}]${usageField}}\n\n` +
+            (includeUsage ? `${head}"choices":[],"usage":${renderUsage(event.usage)}}\n\n` : '') +
+            'data: [DONE]\n\n'
+          )
+        // Hidden reasoning, tool calls and several choices are no part of the public format's first version.
+        default:
+          return ''
+      }
+    },
+  }
 }

@@ -1,10 +1,4 @@
-export {
-  answerCompletion,
-  type AnswerRenderer,
-  gatewayRoutes,
-  renderStreamError,
-  type StreamRenderer,
-} from './gateway.routes.ts'
+export { answerCompletion, type AnswerIdentity, type AnswerRenderer, gatewayRoutes, renderCitation, renderStreamError, renderUsage, type StreamRenderer } from './gateway.routes.ts'
 export { createCompletions } from './complete.ts'
 export { countPrompt, estimateRequestAtOnce } from './prompt-size.ts'
 export { createTokenCounts, type TokenCounts } from './count-tokens.ts'
@@ -13,5 +7,4 @@ export { modelNotFound } from './find-deployments.ts'
 export { createReranking } from './rerank.ts'
 export type * from './port.ts'
 export { otherEndpointRoutes } from './other-endpoints.routes.ts'
-export { type AnswerIdentity, renderCitation, renderUsage } from './render-completion.ts'
 export { hasOnlyUsualFields, readUsualRequest } from './usual-request.ts'

@@ -5,7 +5,7 @@ import type { ProviderSettings, ResolvedTraits } from '../providers/index.ts'
 import type { BuiltModel, DeclaredProvider } from './build-catalogue.ts'
 import { type Deployment, euPrefix } from './catalogue.ts'
 import type { HealthView } from './deployment-health.ts'
-import { priceInForce } from './find-model.ts'
+import { priceInForce } from './create-catalogue.ts'
 import { lastFourOf } from './provider-secrets.ts'
 
 /** The operator's view of the catalogue; contains no secrets. */

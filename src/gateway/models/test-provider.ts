@@ -3,7 +3,7 @@ import { AppError, type Clock, type RequestId, describeError } from '../../platf
 import { type Provider, ProviderError } from '../providers/index.ts'
 import type { BuiltModel } from './build-catalogue.ts'
 import type { DeploymentHealth } from './deployment-health.ts'
-import { priceInForce } from './find-model.ts'
+import { priceInForce } from './create-catalogue.ts'
 
 /** A step of a test fails after this time. */
 const stepTimeoutMs = 30_000

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { failuresToOpen, firstOpenMs } from './circuit-breaker.ts'
+import { failuresToOpen, firstOpenMs } from './deployment-state.ts'
 import { ProviderError } from '../providers/index.ts'
 import type { RoutingFailure } from './router.ts'
 import { createRouterKit } from './testing/router-fixture.ts'

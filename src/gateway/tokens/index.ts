@@ -6,6 +6,5 @@ export {
   createTextCounter,
   type TextCounterSource,
 } from './text-counter.ts'
-export { createTokenCounter } from './token-counter.ts'
+export { createTokenCounter, loadVocabulary } from './token-counter.ts'
 export { createTokenCounting, type TokenCounting } from './token-counting.ts'
-export { loadVocabulary } from './vocabulary.ts'

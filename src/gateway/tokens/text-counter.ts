@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { createTokenCounter } from './token-counter.ts'
-import { loadVocabulary } from './vocabulary.ts'
+import { createTokenCounter, loadVocabulary } from './token-counter.ts'
 
 /** How an embedder counts tokens, as data: a process that chunks documents counts the same without the embedder itself. */
 export type TextCounterSource =

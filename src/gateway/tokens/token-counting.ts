@@ -2,8 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { FairShares, type Log } from '../../platform/kernel/index.ts'
 import { estimateTokens } from './estimate-tokens.ts'
-import { createTokenCounter, type TokenCounter } from './token-counter.ts'
-import type { Vocabulary } from './vocabulary.ts'
+import { createTokenCounter, type TokenCounter, type Vocabulary } from './token-counter.ts'
 
 /**
  * Counts tokens without blocking the event loop. Small texts are counted at once, large ones in a thread, which starts at the first

@@ -1,7 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { FromTokenThread, TokenThreadData, ToTokenThread } from './token-counting.ts'
-import { createTokenCounter } from './token-counter.ts'
-import { loadVocabulary } from './vocabulary.ts'
+import { createTokenCounter, loadVocabulary } from './token-counter.ts'
 
 /** The thread in which large texts are counted. */
 const vocabulary = (workerData as TokenThreadData) ?? loadVocabulary()

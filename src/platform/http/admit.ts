@@ -12,10 +12,9 @@ import {
 import { rateLimitHeaders } from './error-renderer.ts'
 import { sendContinue, type SlowBodies } from './body-arrival.ts'
 import type { Metrics } from './metrics.ts'
-import { logRequest } from './request-log.ts'
+import { logRequest, type Visit } from './visit.ts'
 import type { RequestLimiter } from './route.ts'
 import type { UnknownRoutes } from './unknown-routes.ts'
-import type { Visit } from './visit.ts'
 
 /**
  * Every step that a request passes, in order, whether Fastify answers it or direct-calls.ts does. A step throws to refuse the request. What it

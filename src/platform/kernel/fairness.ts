@@ -2,7 +2,8 @@ import { performance } from 'node:perf_hooks'
 
 /**
  * How owners, mostly organisations, share what is bounded: turns of what waits (`Turns`), shares of an amount
- * (`FairShares`), work with places and turns (`createFairTurns`), and turns at the event loop (`LoopTurns`).
+ * (`FairShares`), work with places and turns (`createFairTurns`), and turns at the event loop (`LoopTurns`);
+ * `createTimeSlices` lets requests run between the steps of document work.
  */
 
 /** What waits, by owner: owners take turns, and the items of one keep their order. */
@@ -282,4 +283,24 @@ export function loopTurn(owner: string): Promise<void> | undefined {
 /** See `LoopTurns.connectionArrived`. */
 export function connectionArrived(): void {
   turns.connectionArrived()
+}
+
+/** Longest time that document work blocks the event loop at once; requests wait for a few of these at most. */
+const documentSliceMs = 8
+
+/**
+ * For loops whose steps are each short: `await slice()` before a step lets the event loop run when the last pause was `documentSliceMs`
+ * ago, and costs nothing else otherwise.
+ */
+export function createTimeSlices(): () => Promise<void> | void {
+  let startMs = performance.now()
+  return () => {
+    if (performance.now() - startMs < documentSliceMs) return
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        startMs = performance.now()
+        resolve()
+      })
+    })
+  }
 }

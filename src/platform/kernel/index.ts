@@ -1,11 +1,18 @@
-export * from './abort.ts'
-export * from './clock.ts'
+export * from './time.ts'
 export { clientNetwork } from './client-network.ts'
 export { collectGarbage, residentBytes } from './memory.ts'
 export * from './credential.ts'
 export { csvCell } from './csv-cell.ts'
 export * from './errors.ts'
-export { connectionArrived, createFairTurns, FairShares, loopTurn, sharedOwner, Turns } from './fairness.ts'
+export {
+  connectionArrived,
+  createFairTurns,
+  createTimeSlices,
+  FairShares,
+  loopTurn,
+  sharedOwner,
+  Turns,
+} from './fairness.ts'
 export { assertWritable, describeFileFault, describeLackOfRoom } from './file-faults.ts'
 export * from './ids.ts'
 export { assertStorableTexts, isObject, lookUp, readAtMost, toStorable, toWebUrl } from './foreign-values.ts'
@@ -18,7 +25,6 @@ export { type Role, roles, runsJobs } from './roles.ts'
 export * from './secret-box.ts'
 export * from './snapshot.ts'
 export * from './sse.ts'
-export * from './time-slices.ts'
 export type { HostedToolKind, StatedUsage, TokenCounts, ToolUses } from './usage.ts'
 export * from './telemetry.ts'
 export { userAgent, version } from './version.ts'

@@ -28,9 +28,8 @@ import {
   writeDeadlineMs,
   WriteQueue,
 } from '../write-queue.ts'
-import { Backlog } from './backlog.ts'
+import { Backlog, Projector } from './projector.ts'
 import type { JournalCopy, JournalLog } from './journal-log.ts'
-import { Projector } from './projector.ts'
 import { encodeRecord, type JournalRecord, type NewRecord, storedRecord } from './records.ts'
 
 /** Most records in one flush. */

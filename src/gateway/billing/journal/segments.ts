@@ -1,7 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { findLoss, readEndMark } from './end-mark.ts'
-import { findFrame, type Frame, readFrame, tailOf } from './frame.ts'
+import { findFrame, findLoss, type Frame, readEndMark, readFrame, tailOf } from './frame.ts'
 import { JournalError } from './journal-error.ts'
 import type { JournalFiles } from './journal-files.ts'
 

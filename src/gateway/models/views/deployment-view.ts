@@ -6,7 +6,7 @@ import type {
 } from '../../../contract/console-models.ts'
 import { sideOf } from '../catalogue.ts'
 import { type HealthView, type TrafficView, trafficSlotMs, trafficSlots } from '../deployment-health.ts'
-import { priceInForce } from '../find-model.ts'
+import { priceInForce } from '../create-catalogue.ts'
 import { describeAccountError, perMillion } from '../render-catalogue.ts'
 import { allEntries, type Entry, isoOrNull, matches, pageOf, type ViewContext } from './view-context.ts'
 

@@ -8,7 +8,7 @@ import type {
 import { AppError } from '../../../platform/kernel/index.ts'
 import type { BuiltModel } from '../build-catalogue.ts'
 import { findInLists, snapshotSchedules } from '../price-lists.ts'
-import { findModel, priceInForce } from '../find-model.ts'
+import { findModel, priceInForce } from '../create-catalogue.ts'
 import { callableIdsOf, perMillion, renderFacts, renderPrices, renderTraits } from '../render-catalogue.ts'
 import { isCallable, observe, renderObserved } from './deployment-view.ts'
 import { type Entry, isoOrNull, matches, pageOf, type ViewContext } from './view-context.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { completionChunkSchema, completionSchema } from '../../contract/gateway.ts'
 import type { WholeCompletion } from './port.ts'
-import { createChunkRenderer, renderCompletion } from './render-completion.ts'
+import { createChunkRenderer, renderCompletion } from './gateway.routes.ts'
 
 const identity = { id: 'chatcmpl-1', createdSeconds: 1_700_000_000, model: 'eu/a "model"' }
 const usage = { promptTokens: 14, completionTokens: 2, cachedTokens: 3, cacheWriteTokens: 0, reasoningTokens: 1 }

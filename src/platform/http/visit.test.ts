@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { AppError, type LogFields, silentLog } from '../kernel/index.ts'
-import { logFailure, logRequest } from './request-log.ts'
+import { logFailure, logRequest } from './visit.ts'
 
 const overloaded = (options: { internal?: string; cause?: unknown }) =>
   new AppError('overloaded', 'The service cannot account for new requests.', options)

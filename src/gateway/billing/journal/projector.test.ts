@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createFakeClock } from '../../../../test/harness/fake-clock.ts'
 import type { OrganisationId } from '../../../platform/kernel/index.ts'
-import { Backlog } from './backlog.ts'
+import { Backlog } from './projector.ts'
 
 const [flood, small, third] = ['flood', 'small', 'third'] as OrganisationId[] as [
   OrganisationId,

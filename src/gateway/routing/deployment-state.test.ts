@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createFakeClock } from '../../../test/harness/fake-clock.ts'
 import { trafficSlotMs, trafficSlots } from '../models/index.ts'
-import { createDeploymentTraffic } from './deployment-traffic.ts'
+import { createDeploymentTraffic } from './deployment-state.ts'
 
 function setUp() {
   const clock = createFakeClock()
