@@ -3,7 +3,7 @@ import path from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { organisationWith } from '../testing/ledger-fixture.ts'
 import { JournalStage, later, settledCall } from '../testing/journal-stage.ts'
-import { endMarkName, readEndMark } from './frame.ts'
+import { endMarkName, readEndMark } from './journal-format.ts'
 
 /** A start after the acknowledged end of a journal was lost. `journal-faults.test.ts` has every fault of the files. */
 

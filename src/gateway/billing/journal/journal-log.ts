@@ -1,6 +1,14 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { encodeEndMark, type EndMark, endMarkName, EndMarkWriter, frameHeaderBytes, largestFrame, writeFrame } from './frame.ts'
+import {
+  encodeEndMark,
+  type EndMark,
+  endMarkName,
+  EndMarkWriter,
+  frameHeaderBytes,
+  largestFrame,
+  writeFrame,
+} from './journal-format.ts'
 import type { JournalFiles } from './journal-files.ts'
 import type { JsonBytes } from './records.ts'
 import { type Segment, segmentFile, spareFile } from './segments.ts'

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import { createUuid } from '../../../platform/kernel/index.ts'
-import { hasEndMark, removeEndMark } from './frame.ts'
+import { hasEndMark, removeEndMark } from './journal-format.ts'
 import { JournalError } from './journal-error.ts'
 import { journalFiles, type JournalPlace } from './journal-files.ts'
 import { JournalLog } from './journal-log.ts'

@@ -1,5 +1,14 @@
 import type { OwnedDatabase } from '../../../platform/database/index.ts'
-import { type Clock, describeError, FairShares, type InstanceId, type Log, type OrganisationId, raceSignal, withDeadline } from '../../../platform/kernel/index.ts'
+import {
+  type Clock,
+  describeError,
+  FairShares,
+  type InstanceId,
+  type Log,
+  type OrganisationId,
+  raceSignal,
+  withDeadline,
+} from '../../../platform/kernel/index.ts'
 import { isRefusal, refused } from '../ledger-writer.ts'
 import { applyRecords, rejectRecord } from './journal.store.ts'
 import { type JournalRecord, lineOf, mergeRecords } from './records.ts'

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { findFrame, findLoss, type Frame, readEndMark, readFrame, tailOf } from './frame.ts'
+import { findFrame, findLoss, type Frame, readEndMark, readFrame, tailOf } from './journal-format.ts'
 import { JournalError } from './journal-error.ts'
 import type { JournalFiles } from './journal-files.ts'
 
