@@ -2,15 +2,39 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { errorResponses } from '../../contract/errors.ts'
 import { jsonOrEvents } from '../../contract/event-stream.ts'
-import { type AnnotationBody, completionChunkSchema, completionRequestSchema, completionSchema, modelListSchema, modelSchema } from '../../contract/gateway.ts'
-import { answerCall, type App, type Call, describeRoutes, headerList, rateLimitHeaders, renderErrorBody, type Routes, toAppError } from '../../platform/http/index.ts'
+import {
+  type AnnotationBody,
+  completionChunkSchema,
+  completionRequestSchema,
+  completionSchema,
+  modelListSchema,
+  modelSchema,
+} from '../../contract/gateway.ts'
+import {
+  answerCall,
+  type App,
+  type Call,
+  describeRoutes,
+  headerList,
+  rateLimitHeaders,
+  renderErrorBody,
+  type Routes,
+  toAppError,
+} from '../../platform/http/index.ts'
 import type { AppError, Clock, Log } from '../../platform/kernel/index.ts'
 import { administrators, assertGatewayAccess } from '../../tenants/organisations/index.ts'
 import type { Catalogue, ListedModel } from '../models/index.ts'
 import type { TokenUsage, UrlCitation } from '../providers/index.ts'
 import { completionBody, type ReadCompletion } from './completion-body.ts'
 import { modelNotFound } from './find-deployments.ts'
-import type { CompletionCall, CompletionEvent, CompletionInfo, Completions, StreamedCompletion, WholeCompletion } from './port.ts'
+import type {
+  CompletionCall,
+  CompletionEvent,
+  CompletionInfo,
+  Completions,
+  StreamedCompletion,
+  WholeCompletion,
+} from './port.ts'
 
 const tags = ['Gateway']
 

@@ -1,4 +1,13 @@
-export { answerCompletion, type AnswerIdentity, type AnswerRenderer, gatewayRoutes, renderCitation, renderStreamError, renderUsage, type StreamRenderer } from './gateway.routes.ts'
+export {
+  answerCompletion,
+  type AnswerIdentity,
+  type AnswerRenderer,
+  gatewayRoutes,
+  renderCitation,
+  renderStreamError,
+  renderUsage,
+  type StreamRenderer,
+} from './gateway.routes.ts'
 export { createCompletions } from './complete.ts'
 export { countPrompt, estimateRequestAtOnce } from './prompt-size.ts'
 export { createTokenCounts, type TokenCounts } from './count-tokens.ts'

@@ -4,7 +4,15 @@ import type { PriceSchedule } from '../billing/index.ts'
 import type { ConnectionsView, Provider, ProviderSettings } from '../providers/index.ts'
 import { buildCatalogue, type BuiltCatalogue, type BuiltModel } from './build-catalogue.ts'
 import { capableDeployments } from './capabilities.ts'
-import { type Catalogue, type Deployment, euPrefix, type ListedModel, type Model, type OfferedModel, type ResolvedModel } from './catalogue.ts'
+import {
+  type Catalogue,
+  type Deployment,
+  euPrefix,
+  type ListedModel,
+  type Model,
+  type OfferedModel,
+  type ResolvedModel,
+} from './catalogue.ts'
 import { type Declarations, noDeclarations } from './declarations.ts'
 import { createDiscovery } from './discovery.ts'
 import { builtInDeclarations, type CatalogueConfiguration, fromConfiguration } from './from-configuration.ts'

@@ -3,6 +3,8 @@ import { type HealthView, trafficSlotMs, trafficSlots, type TrafficView } from '
 import type { ProviderError } from '../providers/index.ts'
 import { judgeFailure, type Verdict } from './retry-policy.ts'
 
+/** What this instance knows of each deployment, in memory: whether it may be called (circuit breakers), and its calls (traffic). */
+
 /** The circuit opens when this many of the recent outcomes are failures. A call that is tried three times counts three times. */
 export const failuresToOpen = 10
 /** Recent outcomes: at most this many … */
@@ -194,7 +196,7 @@ class CircuitBreaker {
 export type DeploymentTraffic = ReturnType<typeof createDeploymentTraffic>
 
 /** Most deployments that are counted (16 MB in all); the one that was added first is dropped first. */
-const maximumTracked = 1_000
+const maximumCounted = 1_000
 /** Durations are counted in buckets whose bounds grow by this factor, so a percentile is at most 7 % off. */
 const bucketFactor = 1.15
 /** The last bucket begins at 1.15^98 ms, about 15 minutes. */
@@ -211,7 +213,7 @@ export function createDeploymentTraffic({ clock }: { clock: Clock }) {
   function trafficOf(id: string): Traffic {
     const existing = tracked.get(id)
     if (existing) return existing
-    if (tracked.size >= maximumTracked) tracked.delete(tracked.keys().next().value!)
+    if (tracked.size >= maximumCounted) tracked.delete(tracked.keys().next().value!)
     const created = new Traffic()
     tracked.set(id, created)
     return created

@@ -1,7 +1,13 @@
 import { AppError, type AttemptSpan, type Clock, type Log } from '../../platform/kernel/index.ts'
 import { type Deployment, type DeploymentHealth, sideOf } from '../models/index.ts'
 import { ProviderError } from '../providers/index.ts'
-import { type CircuitBreakers, createCircuitBreakers, createDeploymentTraffic, type DeploymentTraffic, type TrafficOutcome } from './deployment-state.ts'
+import {
+  type CircuitBreakers,
+  createCircuitBreakers,
+  createDeploymentTraffic,
+  type DeploymentTraffic,
+  type TrafficOutcome,
+} from './deployment-state.ts'
 import { judgeFailure } from './retry-policy.ts'
 
 /** Sends one call to the deployments of one model and side until one answers or a retry would be wrong. */
