@@ -22,12 +22,12 @@ const paths = () => walk().files.map((file) => file.path)
 const metadataOf = (name: string) => readFileMetadata(walk().files.find((file) => file.path === name)!)
 
 test('lists supported files sorted, without dotfiles and ignored ones, and names what it skips', () => {
-  for (const name of ['b.md', 'a/c.TXT', 'a/.hidden.md', '.git/x.md', 'logo.png', 'drafts/d.md', 'a/old.md'])
+  for (const name of ['b.md', 'a/c.TXT', 'a/.hidden.md', '.git/x.md', 'logo.gif', 'drafts/d.md', 'a/old.md'])
     write(name)
   write('.porticoignore', 'drafts/\n')
   write('a/.porticoignore', 'old.md\n')
   expect(paths()).toEqual(['a/c.TXT', 'b.md'])
-  expect(walk().skipped).toEqual([{ path: 'logo.png', reason: 'type not supported' }])
+  expect(walk().skipped).toEqual([{ path: 'logo.gif', reason: 'type not supported' }])
 })
 
 test('follows links to files of the folder only', () => {

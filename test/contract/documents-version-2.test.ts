@@ -81,7 +81,7 @@ describe('version 2 of the document API', () => {
       }
     const [first, second] = [await types(1), await types(2)]
     // Further ones may follow.
-    expect(second.supportedExtensions.slice(0, first.supportedExtensions.length + 6)).toEqual([
+    expect(second.supportedExtensions.slice(0, first.supportedExtensions.length + 12)).toEqual([
       ...first.supportedExtensions,
       '.html',
       '.htm',
@@ -96,7 +96,7 @@ describe('version 2 of the document API', () => {
       '.tiff',
       '.webp',
     ])
-    expect(second.supportedMimeTypes.slice(0, first.supportedMimeTypes.length + 5)).toEqual([
+    expect(second.supportedMimeTypes.slice(0, first.supportedMimeTypes.length + 9)).toEqual([
       ...first.supportedMimeTypes,
       'text/html',
       'text/tab-separated-values',
