@@ -1,12 +1,6 @@
 export { answerCall, type Call } from './visit.ts'
 export { createAdmission, createOverloadMonitor } from './load.ts'
-export {
-  type Authenticators,
-  forbidden,
-  isAdministratorOf,
-  ownerOf,
-  visibleOrganisations,
-} from './identity.ts'
+export { type Authenticators, forbidden, isAdministratorOf, ownerOf, visibleOrganisations } from './identity.ts'
 export { rateLimitHeaders, renderErrorBody, renderMessagesError, toAppError } from './error-renderer.ts'
 export { followAccess } from './follow-access.ts'
 export { startEventStream } from './event-stream.ts'
