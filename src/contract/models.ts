@@ -143,6 +143,9 @@ export const putProviderSchema = providerDeclarationSchema
   })
   .meta({ id: 'PutProvider' })
 
+/** A provider that is not stored. */
+export const probeProviderSchema = providerDeclarationSchema.extend(secrets).meta({ id: 'ProbeProvider' })
+
 const { format: _format, ...changeable } = providerDeclarationSchema.shape
 
 export const patchProviderSchema = z
@@ -397,6 +400,7 @@ export const pricesSchema = z.object({ data: z.array(priceSchema) })
 
 export type PutProvider = z.output<typeof putProviderSchema>
 export type ProviderDeclarationBody = z.output<typeof providerDeclarationSchema>
+export type ProbeProvider = z.output<typeof probeProviderSchema>
 export type PatchProvider = z.output<typeof patchProviderSchema>
 export type AddDeployments = z.output<typeof addDeploymentsSchema>
 export type DiscoveredModels = z.output<typeof discoveredModelsSchema>

@@ -60,6 +60,8 @@ describe.skipIf(!hasBrowser)(`the pages for providers, deployments and models${s
     await expectAccessible(page)
 
     await page.getByRole('button', { name: 'Add provider' }).click()
+    await expectAccessible(page)
+    await drawer().getByRole('button', { name: 'Another server or more settings' }).click()
     const submit = drawer().getByRole('button', { name: 'Add provider' })
     await submit.click()
     // The id and the address: a host without a preset has none.

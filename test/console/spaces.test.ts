@@ -194,7 +194,7 @@ describe.skipIf(!hasBrowser)(`the chat of a Space${skipReason}`, () => {
     await other.goto(`${stage.url}/organisations/${poor.id}/spaces/${space.id}/chat`)
     await other.getByRole('textbox', { name: 'Question' }).fill('Hello?')
     await other.getByRole('button', { name: 'Send' }).click()
-    await other.getByText('The credits of the organisation are exhausted').waitFor()
+    await other.getByText('Budget used up').waitFor()
     expect(await other.getByRole('link', { name: 'Look at usage and budget' }).getAttribute('href')).toMatch(/\/usage$/)
     await expectAccessible(other)
   })

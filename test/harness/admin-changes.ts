@@ -29,6 +29,7 @@ export const changesNothing = new Set([
   'POST /api/spaces/{id}/tools/check',
   'POST /api/spaces/{id}/search',
   'POST /api/providers/{id}/discover',
+  'POST /api/providers/probe',
 ])
 
 /** Changes of documents: documents-session.test.ts and documents-bulk.test.ts find their entries. */

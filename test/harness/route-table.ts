@@ -176,6 +176,7 @@ export const lowestRoles: Readonly<Record<string, Lowest>> = {
   'GET /api/providers/{id}': 'operator',
   'PUT /api/providers/{id}': 'operator',
   'PATCH /api/providers/{id}': 'operator',
+  'POST /api/providers/probe': 'operator',
   'POST /api/providers/{id}/discover': 'operator',
   'POST /api/providers/{id}/deployments': 'operator',
   'DELETE /api/providers/{id}': 'operator',

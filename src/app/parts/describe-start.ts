@@ -16,7 +16,12 @@ export function describeStart(
     control.engine === 'embedded' ? `embedded, in ${dataFolder}` : `PostgreSQL ${control.features.serverVersion}`
   const lines: (readonly [string, string])[] = [
     ...(role === 'all' ? [] : [['role', role] as const]),
-    ...(role === 'all' || role === 'api' ? [['API page', `${url()}/docs`] as const] : []),
+    ...(role === 'all' || role === 'api'
+      ? ([
+          ['console', `${server.publicUrl?.replace(/\/+$/, '') ?? url()}/console`],
+          ['API page', `${url()}/docs`],
+        ] as const)
+      : []),
     ['metrics', metricsUrl() ?? 'off'],
     ['database', store],
     ...parts,

@@ -44,6 +44,8 @@ export interface LiveCatalogue extends Catalogue {
   offered(organisation: Organisation, nowMs: number): OfferedModel[]
   /** The whole catalogue, for the operator's view. */
   built(): BuiltCatalogue
+  /** A provider that is not part of the catalogue; the caller closes it. */
+  openProvider(settings: ProviderSettings): Provider
   /** Connections to a provider that are in use; null before its first call. */
   connections(providerId: string): ConnectionsView | null
   /** The id of one of the operator's prices; null for other prices. */
@@ -123,6 +125,7 @@ export function createCatalogue(dependencies: CatalogueDependencies): LiveCatalo
     provider: ({ providerId }) => pool.get(providerId),
     offered: (organisation, nowMs) => offeredModels(built, organisation, nowMs),
     built: () => built,
+    openProvider: dependencies.createProvider,
     connections: (providerId) => pool.connections(providerId),
     operatorPriceId: (deploymentId, schedule) =>
       operator.prices.find((price) => price.deploymentId === deploymentId && price.schedule === schedule)?.id ?? null,

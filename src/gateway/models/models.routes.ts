@@ -18,6 +18,7 @@ import {
   priceParamsSchema,
   priceSchema,
   pricesSchema,
+  probeProviderSchema,
   providerParamsSchema,
   providerSchema,
   providerTestSchema,
@@ -99,6 +100,16 @@ function addProviders(app: App, catalogue: OperatorCatalogue) {
 
 function addProviderActions(app: App, catalogue: OperatorCatalogue) {
   const params = providerParamsSchema
+  app.post(
+    '/api/providers/probe',
+    described('probeProvider', 'Try the settings of a provider before they are stored', {
+      description:
+        'Requests the listing of a provider with these settings and stores nothing. Each model has its price in the price lists that would apply. A failed request returns 200 with `error`. Some providers list their models without a key: only a call proves it.',
+      body: probeProviderSchema,
+      response: { 200: discoveredModelsSchema, ...errorResponses(400, 401, 403, 409) },
+    }),
+    (request) => catalogue.probeProvider(request.body),
+  )
   app.post(
     '/api/providers/:id/test',
     described('testProvider', 'Test a provider with a real call', {

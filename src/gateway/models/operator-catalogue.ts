@@ -7,6 +7,7 @@ import type {
   NewPrice,
   PatchProvider,
   PriceBody,
+  ProbeProvider,
   ProviderBody,
   PutDeployment,
   PutModel,
@@ -16,11 +17,13 @@ import type {
 import { suffixProblem } from '../../contract/provider-address.ts'
 import { AppError, notMetadata, type ChangeSource, type Clock, type RequestId } from '../../platform/kernel/index.ts'
 import type { Actor } from '../../tenants/operators/index.ts'
+import type { ProviderSettings } from '../providers/index.ts'
 import { discoverModels, planDeployments } from './add-models.ts'
 import type { BuiltModel } from './build-catalogue.ts'
 import type { CatalogueStore } from './catalogue.store.ts'
 import type { LiveCatalogue } from './create-catalogue.ts'
 import type { DeploymentHealth } from './deployment-health.ts'
+import { toProvider } from './from-configuration.ts'
 import { type RenderContext, renderDeployment, renderModel, renderPrices, renderProvider } from './render-catalogue.ts'
 import type { PriceSnapshot } from './price-snapshot.ts'
 import { testProvider } from './test-provider.ts'
@@ -33,6 +36,8 @@ export type OperatorCatalogue = ReturnType<typeof createOperatorCatalogue>
 const pastToleranceMs = 60_000
 
 const builtInProvider = 'portico'
+/** No stored provider can have this id. */
+const probedId = '(not stored)'
 
 interface OperatorCatalogueDependencies {
   store: CatalogueStore
@@ -112,6 +117,18 @@ function addingMethods(dependencies: OperatorCatalogueDependencies) {
       assertEnabled(declared)
       const provider = catalogue.provider({ providerId: id })
       return discoverModels({ declared, provider, built: catalogue.built(), snapshot, clock })
+    },
+    async probeProvider({ apiKey, headers, credentials, ...declaration }: ProbeProvider): Promise<DiscoveredModels> {
+      assertAddress(declaration.baseUrl, declaration.format)
+      const secrets = Object.entries({ apiKey, headers, credentials }).filter(([, value]) => value !== undefined && value !== null)
+      const settings = { ...declaration, ...Object.fromEntries(secrets), id: probedId } as ProviderSettings
+      const declared = { ...toProvider(settings), origin: 'operator', declaredIn: 'operator', replaces: null } as const
+      const provider = catalogue.openProvider(declared.settings)
+      try {
+        return await discoverModels({ declared, provider, built: catalogue.built(), snapshot, clock })
+      } finally {
+        await provider.close()
+      }
     },
     async addDeployments(id: string, body: AddDeployments, actor: Actor): Promise<{ data: DeploymentBody[] }> {
       const { priceLists } = findProvider(catalogue, id)

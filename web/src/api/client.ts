@@ -1,4 +1,5 @@
 import { errorText } from './error-text.ts'
+import { renewSession } from './session-renewal.ts'
 
 /** An error answer of the API, or a lost connection (status 0). `message` is in the language of the console where it is known. */
 export class ApiError extends Error {
@@ -60,7 +61,7 @@ async function sendJson<Body>(method: string, path: string, body: unknown, optio
 
 /**
  * Sends a request with the session cookie; `body` becomes JSON, or is sent as it is if it is a Blob, with its type. Resolves to an answer below 400, throws ApiError otherwise. An
- * aborted request throws the signal's AbortError.
+ * aborted request throws the signal's AbortError. If the session has expired, the person signs in again and the request is repeated once.
  */
 export async function send(
   method: string,
@@ -68,6 +69,16 @@ export async function send(
   body: unknown,
   options: RequestOptions = {},
 ): Promise<Response> {
+  try {
+    return await sendOnce(method, path, body, options)
+  } catch (error) {
+    const isExpired = error instanceof ApiError && error.code === 'not_signed_in'
+    if (!isExpired || path.startsWith('/api/auth/') || !(await renewSession())) throw error
+    return sendOnce(method, path, body, options)
+  }
+}
+
+async function sendOnce(method: string, path: string, body: unknown, options: RequestOptions): Promise<Response> {
   const { signal, headers } = options
   let response: Response
   try {

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { OverlayPlace } from '../ui/overlays.tsx'
 import { queryClient } from './query-client.ts'
 import { router } from './router.ts'
+import { SessionPlace } from './session-place.tsx'
 import { createLabelledTheme, cssVariables } from './theme.ts'
 
 /** The nonce of this page, which the Content-Security-Policy requires on the style elements that Mantine creates. */
@@ -27,6 +28,7 @@ export function App() {
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
         <OverlayPlace />
+        <SessionPlace />
       </QueryClientProvider>
     </MantineProvider>
   )

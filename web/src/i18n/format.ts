@@ -9,6 +9,7 @@ const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ['hour', 3_600],
   ['minute', 60],
 ]
+const mebibyte = 1024 * 1024
 const byteUnits = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte']
 
 /** Formats of one locale, by `Intl`. */
@@ -40,6 +41,9 @@ export function createFormat(locale: string) {
       return relative.format(Math.round(seconds / size), unit)
     },
     bytes: (value: number) => formatBytes(locale, value),
+    /** A limit: MiB where it is a whole number of them. */
+    byteLimit: (value: number) =>
+      value > 0 && value % mebibyte === 0 ? `${number.format(value / mebibyte)} MiB` : formatBytes(locale, value),
     /** Milliseconds as ms or s. */
     duration: (ms: number) =>
       ms < 1000

@@ -7,7 +7,7 @@ import { CopyField } from '../../ui/copy-field.tsx'
 import { PartSwitch } from '../../ui/list-controls.tsx'
 import { Section } from '../../ui/section.tsx'
 import { version2Of } from './base-url.ts'
-import { callableIds } from './callable-ids.ts'
+import { callableIds, firstId } from './callable-ids.ts'
 import { createSnippetsOfVersion2 } from './snippets-of-version-2.ts'
 import { createSnippets } from './snippets.ts'
 
@@ -21,7 +21,7 @@ export function SnippetsSection({ view, apiKey }: { view: DeveloperToolsView; ap
   const { t } = useTranslation('devtools')
   const ids = useMemo(() => callableIds(view.models), [view.models])
   const [chosen, setChosen] = useState<string>()
-  const model = chosen !== undefined && ids.includes(chosen) ? chosen : (ids[0] ?? 'MODEL')
+  const model = chosen !== undefined && ids.includes(chosen) ? chosen : (firstId(view.models) ?? 'MODEL')
   const [version, setVersion] = useState<(typeof versions)[number]>('1')
   const baseUrl = version === '1' ? view.baseUrl : version2Of(view.baseUrl)
   const values = { baseUrl, apiKey: apiKey ?? keyPlaceholder, model }

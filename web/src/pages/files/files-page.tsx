@@ -19,7 +19,7 @@ import type { RowAction } from './file-row.tsx'
 import { FileTable } from './file-table.tsx'
 import { Failures, RunningOperations } from './space-work.tsx'
 import { PageDrop, UploadControls } from './upload-controls.tsx'
-import { type UploadLimits, type UploadQueue, uploadQueueOf } from './upload-queue.ts'
+import { isActive, type UploadLimits, type UploadQueue, uploadQueueOf } from './upload-queue.ts'
 import { useDocumentEvents } from './use-document-events.ts'
 import { maximumSelected, useSelection } from './use-selection.ts'
 
@@ -47,7 +47,7 @@ export function FilesPage() {
   const { uploads: limits, counts } = page
   const limitsText = t('limits', {
     formats: limits.supportedExtensions.join(', '),
-    size: format.bytes(limits.maximumBytes),
+    size: format.byteLimit(limits.maximumBytes),
   })
   const uploading = useUploads(spaceId, limits)
   const all = counts.processing + counts.ready + counts.failed
@@ -70,7 +70,7 @@ export function FilesPage() {
         onShow={(failure) => change({ failure, status: 'failed' })}
         onRetry={(failure) => void actions.start('retry', { filter: { failure } })}
       />
-      {all === 0 && page.total === 0 ? (
+      {all === 0 && page.total === 0 && !uploading.isActive && !isFiltered(search) ? (
         <EmptyState title={t('empty.title')} text={t('empty.text', { limits: limitsText })} />
       ) : (
         <Stack gap="sm">
@@ -83,7 +83,9 @@ export function FilesPage() {
           <OnceOpened opened={selection.count > 0}>
             <SelectionBar selection={selection} actions={actions} />
           </OnceOpened>
-          {page.total === 0 ? (
+          {page.total === 0 && !isFiltered(search) ? (
+            <EmptyState title={t('arriving.title')} text={t('arriving.text')} />
+          ) : page.total === 0 ? (
             <NoMatch onClear={() => void navigate({ search: {} as never, replace: true })} />
           ) : (
             <FileTable
@@ -102,6 +104,9 @@ export function FilesPage() {
     </Page>
   )
 }
+
+/** Sorting alone hides no file. */
+const isFiltered = ({ sort: _sort, ...filters }: ListSearch) => Object.keys(filters).length > 0
 
 function Uploads(props: { queue: UploadQueue; limits: UploadLimits }) {
   const { subscribe, uploads } = props.queue
@@ -144,7 +149,8 @@ function useUploads(
     },
     [queue, maximumBytes, extensions, onDuplicate, t],
   )
-  return { queue, controls: { onFiles, onDuplicate, onDuplicateChange } }
+  const isUploading = useSyncExternalStore(queue.subscribe, () => queue.uploads().some(isActive))
+  return { queue, isActive: isUploading, controls: { onFiles, onDuplicate, onDuplicateChange } }
 }
 
 /** What the menu of a row does; dialogs are rendered by the page. */

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Group, Progress, Text } from '@mantine/core'
-import { IconRefresh, IconX } from '@tabler/icons-react'
-import { memo, useSyncExternalStore } from 'react'
+import { IconChevronDown, IconChevronUp, IconRefresh, IconX } from '@tabler/icons-react'
+import { memo, useState, useSyncExternalStore } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
 import styles from './files.module.css'
@@ -23,11 +23,16 @@ export function UploadPanel({ queue, limits }: { queue: UploadQueue; limits: Upl
   const { t } = useTranslation('files')
   const format = useFormat()
   const uploads = useSyncExternalStore(queue.subscribe, queue.uploads)
+  // Until a person decides, the panel is open while something runs or needs attention.
+  const [chosen, setChosen] = useState<boolean>()
   if (uploads.length === 0) return null
   const shown = uploads.toSorted((left, right) => urgency[left.state] - urgency[right.state]).slice(0, maximumShown)
   const active = uploads.filter(isActive)
   const hidden = uploads.length - shown.length
   const hasFailed = uploads.some(({ state }) => state === 'failed')
+  const needsAttention = active.length > 0 || uploads.some(({ state }) => state === 'failed' || state === 'refused')
+  const isOpen = chosen ?? needsAttention
+  const ToggleIcon = isOpen ? IconChevronUp : IconChevronDown
   return (
     <section className={styles['uploads']} aria-label={t('uploads.title')}>
       <Group justify="space-between" px="sm" py={6} gap="xs">
@@ -47,14 +52,25 @@ export function UploadPanel({ queue, limits }: { queue: UploadQueue; limits: Upl
               {t('uploads.clear')}
             </Button>
           )}
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-expanded={isOpen}
+            aria-label={isOpen ? t('uploads.hide') : t('uploads.show')}
+            onClick={() => setChosen(!isOpen)}
+          >
+            <ToggleIcon size={16} aria-hidden />
+          </ActionIcon>
         </Group>
       </Group>
-      <ul className={styles['upload-list']} tabIndex={0} aria-label={t('uploads.title')}>
-        {shown.map((upload) => (
-          <UploadItem key={upload.id} upload={upload} queue={queue} limits={limits} />
-        ))}
-      </ul>
-      {hidden > 0 && (
+      {isOpen && (
+        <ul className={styles['upload-list']} tabIndex={0} aria-label={t('uploads.title')}>
+          {shown.map((upload) => (
+            <UploadItem key={upload.id} upload={upload} queue={queue} limits={limits} />
+          ))}
+        </ul>
+      )}
+      {isOpen && hidden > 0 && (
         <Text size="xs" c="dimmed" px="sm" py={6}>
           {t('uploads.more', { count: hidden, n: format.number(hidden) })}
         </Text>
@@ -77,10 +93,11 @@ function Totals({ uploads }: { uploads: readonly Upload[] }) {
     size: format.bytes(size),
   })
   const isBusy = uploads.some(isActive)
+  const resultText = useResultText(uploads)
   return (
     <Group gap="sm" wrap="nowrap" flex={1} miw={0}>
       <Text size="sm" fw={600} role="status">
-        {isBusy ? text : t('uploads.finished', { n: format.number(uploads.length) })}
+        {isBusy ? text : resultText}
       </Text>
       {isBusy && (
         <Progress
@@ -94,6 +111,29 @@ function Totals({ uploads }: { uploads: readonly Upload[] }) {
       )}
     </Group>
   )
+}
+
+const results = ['uploaded', 'skipped', 'rejected', 'failed', 'cancelled'] as const
+const resultOf: Partial<Record<Upload['state'], (typeof results)[number]>> = {
+  done: 'uploaded',
+  skipped: 'skipped',
+  refused: 'rejected',
+  failed: 'failed',
+  cancelled: 'cancelled',
+}
+
+/** "6 files uploaded", or "6 uploaded, 3 rejected". */
+function useResultText(uploads: readonly Upload[]): string {
+  const { t } = useTranslation('files')
+  const format = useFormat()
+  const counts = Map.groupBy(uploads, ({ state }) => resultOf[state])
+  const found = results.flatMap((result) => {
+    const count = counts.get(result)?.length ?? 0
+    return count === 0 ? [] : [{ result, count, n: format.number(count) }]
+  })
+  const [first] = found
+  if (found.length === 1 && first?.result === 'uploaded') return t('uploads.uploaded', first)
+  return found.map(({ result, n }) => t(`uploads.result.${result}`, { n })).join(', ')
 }
 
 const UploadItem = memo(function UploadItem(props: { upload: Upload; queue: UploadQueue; limits: UploadLimits }) {
@@ -154,7 +194,7 @@ function StateText({ upload, limits }: { upload: Upload; limits: UploadLimits })
     refusal !== undefined
       ? t(`refusal.${refusal}`, {
           formats: limits.supportedExtensions.join(', '),
-          size: format.bytes(limits.maximumBytes),
+          size: format.byteLimit(limits.maximumBytes),
         })
       : state === 'failed'
         ? t('uploadState.failed', { message: message || t('uploads.connection') })

@@ -1,12 +1,15 @@
 import { PasswordInput, Select, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
-import { flavours, type ProviderField } from './provider-fields.ts'
-import type { ProviderFormState } from './provider-form.tsx'
+import { flavours, type ProviderField, type ProviderValues } from './provider-fields.ts'
 
 /** The input of one described field. Stored secrets are never shown; their field is empty. */
 export function ProviderFieldInput(props: {
   field: ProviderField
-  form: ProviderFormState
+  form: {
+    values: ProviderValues
+    errors: Record<string, string>
+    set: (name: keyof ProviderValues, value: string) => void
+  }
   stored: ReadonlySet<string>
 }) {
   const { field, form, stored } = props

@@ -162,8 +162,6 @@ function useProviderForm(provider: ProviderView | undefined, onSaved: (id: strin
   }
 }
 
-export type ProviderFormState = ReturnType<typeof useProviderForm>
-
 function storedSecrets(provider: ProviderView | undefined): ReadonlySet<string> {
   return new Set([
     ...(provider?.apiKeyLastFour ? ['apiKey'] : []),

@@ -16,7 +16,9 @@ import { SourceBadge } from './badges.tsx'
 import { pageSizes, providersQuery } from './routes.tsx'
 import { Tag } from './tag.tsx'
 
-const ProviderFormDrawer = lazyPart(() => import('./provider-form.tsx'), 'ProviderFormDrawer')
+const AddProviderDrawer = lazyPart(() => import('./add-provider.tsx'), 'AddProviderDrawer')
+
+const ProviderFormDrawer = lazyPart(() => import('./add-provider.tsx'), 'ProviderFormDrawer')
 
 const ProviderDrawer = lazyPart(() => import('./provider-drawer.tsx'), 'ProviderDrawer')
 
@@ -31,6 +33,7 @@ export function ProvidersPage() {
   const navigate = route.useNavigate()
   const { data } = useSuspenseQuery(providersQuery(search))
   const [edited, setEdited] = useState<Edited>()
+  const [isAdding, setAdding] = useState(false)
   const open = (id: string | undefined) =>
     void navigate({ search: (before) => ({ ...before, open: id }), replace: true, resetScroll: false })
   const columns = useColumns(open)
@@ -39,7 +42,7 @@ export function ProvidersPage() {
       title={t('providers.title')}
       description={t('providers.description')}
       actions={
-        <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setEdited('new')}>
+        <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setAdding(true)}>
           {t('providers.add')}
         </Button>
       }
@@ -66,6 +69,21 @@ export function ProvidersPage() {
           provider={data.items.find(({ id }) => id === search.open)}
           onClose={() => open(undefined)}
           onEdit={setEdited}
+        />
+      </OnceOpened>
+      <OnceOpened opened={isAdding}>
+        <AddProviderDrawer
+          opened={isAdding}
+          taken={new Set(data.items.map(({ id }) => id))}
+          onClose={() => setAdding(false)}
+          onAdded={(id) => {
+            setAdding(false)
+            open(id)
+          }}
+          onOther={() => {
+            setAdding(false)
+            setEdited('new')
+          }}
         />
       </OnceOpened>
       <OnceOpened opened={edited !== undefined}>

@@ -13,6 +13,7 @@ import { developerToolsQuery } from '../routes.tsx'
 import { ConversationView } from './conversation-view.tsx'
 import { type Draft, emptyDraft, isBlank, MessageForm } from './message-form.tsx'
 import { callableModels } from './model-needs.ts'
+import { firstChoice } from '../callable-ids.ts'
 import { attachmentsOf, blankAnswer, type Turn, withoutFailedResults } from './request.ts'
 import { firstSettings, SettingsForm } from './settings-form.tsx'
 import { useConversation } from './use-conversation.ts'
@@ -34,7 +35,7 @@ function Playground({ view }: { view: DeveloperToolsView }) {
   const models = useMemo(() => callableModels(view.models), [view.models])
   const { model: wanted } = useSearch({ strict: false }) as { model?: string }
   const [settings, setSettings] = useState(() =>
-    firstSettings((models.find(({ id }) => id === wanted) ?? models[0])?.id ?? ''),
+    firstSettings((models.find(({ id }) => id === wanted) ?? firstChoice(models))?.id ?? ''),
   )
   const [draft, setDraft] = useState(emptyDraft)
   const input = useRef<HTMLTextAreaElement>(null)

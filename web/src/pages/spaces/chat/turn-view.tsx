@@ -63,6 +63,9 @@ const knownErrors = [
   'rate_limit_exceeded',
   'context_length_exceeded',
   'no_connection',
+  'upstream_error',
+  'upstream_timeout',
+  'overloaded',
 ] as const
 
 /** What went wrong and the way out. Administrators also read the reason. */

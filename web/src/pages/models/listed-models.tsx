@@ -1,0 +1,66 @@
+import type { DiscoveredModels } from '@contract/models.ts'
+import { Checkbox, Group, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useFormat } from '../../i18n/use-format.ts'
+import { SearchField } from '../../ui/list-controls.tsx'
+import styles from './listed-models.module.css'
+
+/** The API adds at most this many at once. */
+const maximumChosen = 100
+
+/** The listed models that have a price. None is offered until it is chosen. */
+export function ListedModels(props: {
+  found: DiscoveredModels
+  chosen: ReadonlySet<string>
+  onChange: (chosen: ReadonlySet<string>) => void
+}) {
+  const { found, chosen, onChange } = props
+  const { t } = useTranslation('models')
+  const format = useFormat()
+  const [search, setSearch] = useState('')
+  const priced = found.data.filter(({ prices }) => prices !== null)
+  const shown = priced.filter(({ wireId }) => wireId.toLowerCase().includes(search.trim().toLowerCase()))
+  const toggle = (wireId: string) => {
+    const next = new Set(chosen)
+    if (!next.delete(wireId)) next.add(wireId)
+    onChange(next)
+  }
+  return (
+    <Stack gap="xs" role="group" aria-label={t('picker.models')}>
+      <Text size="sm" fw={600} role="status">
+        {t('picker.counts', { priced: format.number(priced.length), count: found.total })}
+      </Text>
+      <Text size="sm" c="dimmed">
+        {t(priced.length === 0 ? 'picker.noneText' : 'picker.modelsText')}
+      </Text>
+      {priced.length > 8 && <SearchField label={t('picker.searchModels')} value={search} onChange={setSearch} />}
+      <ul className={styles['list']} tabIndex={priced.length > 8 ? 0 : undefined} aria-label={t('picker.models')}>
+        {shown.map(({ wireId, prices, kind }) => (
+          <li key={wireId}>
+            <Checkbox
+              checked={chosen.has(wireId)}
+              disabled={!chosen.has(wireId) && chosen.size >= maximumChosen}
+              onChange={() => toggle(wireId)}
+              label={
+                <Text span ff="monospace" size="sm">
+                  {wireId}
+                </Text>
+              }
+            />
+            <Group gap={6} className={styles['price']!}>
+              {kind !== 'chat' && (
+                <Text size="xs" c="dimmed">
+                  {t(`kind.${kind}`)}
+                </Text>
+              )}
+              <Text size="xs" c="dimmed">
+                {format.money(prices!.input, { exact: true })} / {format.money(prices!.output, { exact: true })}
+              </Text>
+            </Group>
+          </li>
+        ))}
+      </ul>
+    </Stack>
+  )
+}
