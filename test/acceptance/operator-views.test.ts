@@ -102,6 +102,26 @@ describe('providers', () => {
     expect((await provider('east')).lastTest).toMatchObject({ ok: true })
   })
 
+  test('are tried before they are stored, with the prices that would apply', async () => {
+    const probed = { format: 'openai', flavour: 'openai', baseUrl: `${upstream.url}/v1`, hosting: 'global' }
+    const wrong = await operate('POST', '/api/providers/probe', { ...probed, apiKey: 'sk-wrong-0123456789' })
+    expect(wrong).toMatchObject({ total: 0, error: { class: 'authentication', status: 401 } })
+    expect(JSON.stringify(wrong)).not.toContain('sk-wrong')
+    const right = await operate('POST', '/api/providers/probe', { ...probed, apiKey: rightKey })
+    expect(right.error).toBeNull()
+    const priced = right.data.filter(({ prices }: { prices: unknown }) => prices !== null)
+    expect(priced.map(({ wireId }: { wireId: string }) => wireId)).toEqual(['gpt-4o'])
+    const { data } = await operate('GET', '/api/providers')
+    expect(JSON.stringify(data)).not.toContain('not stored')
+    const link = await portico.operator('POST', '/api/providers/probe', {
+      ...probed,
+      baseUrl: 'http://169.254.169.254',
+    })
+    expect([link.status, link.body.error.param]).toEqual([400, 'baseUrl'])
+    const azure = { format: 'azure', baseUrl: 'https://x.openai.azure.com', apiKey: rightKey }
+    expect((await portico.operator('POST', '/api/providers/probe', azure)).status).toBe(409)
+  })
+
   test('that cannot be reached fail at the connection, with the code of the system', async () => {
     const closed = await startUpstream()
     await closed.close()

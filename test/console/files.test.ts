@@ -40,7 +40,7 @@ function makeFolder(): string {
   writeFileSync(path.join(root, 'travel', 'rules.md'), '# Travel\n\nBook trains early.')
   writeFileSync(path.join(root, 'welcome.txt'), 'Welcome to the company.')
   writeFileSync(path.join(root, 'broken.pdf'), '%PDF-1.7\nnothing else')
-  writeFileSync(path.join(root, 'photo.png'), Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]))
+  writeFileSync(path.join(root, 'tool.exe'), 'MZ')
   writeFileSync(path.join(root, '.DS_Store'), 'x')
   return root
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestOrganisation, TestSpace } from '../harness/portico.ts'
 import { expectAccessible, hasBrowser, skipReason, startConsole, type TestConsole } from './harness/console.ts'
 
-/** What somebody sees in the first minutes. */
+/** What a person sees in the first minutes. */
 
 let stage: TestConsole
 let organisation: TestOrganisation

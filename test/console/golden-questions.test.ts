@@ -176,7 +176,7 @@ describe.skipIf(!hasBrowser)(`golden questions${skipReason}`, () => {
     await page.goto(addressOf(space, '/settings'))
     await page.getByLabel('Begin a run', { exact: true }).first().click()
     await page.getByRole('option', { name: 'Every week' }).click()
-    await page.getByRole('textbox', { name: 'Most that one run may cost' }).fill('2.5')
+    await page.getByRole('textbox', { name: 'Cost limit per run' }).fill('2.5')
     await page.getByRole('switch', { name: 'Check a run before publishing' }).click()
     await page.getByRole('textbox', { name: 'Passed questions' }).fill('80')
     await expectAccessible(page)

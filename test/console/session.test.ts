@@ -3,7 +3,7 @@ import { testPassword } from '../harness/people.ts'
 import type { TestOrganisation, TestSpace } from '../harness/portico.ts'
 import { expectAccessible, hasBrowser, skipReason, startConsole, type TestConsole } from './harness/console.ts'
 
-/** A session that expires while somebody works. */
+/** A session that expires during work. */
 
 let stage: TestConsole
 let organisation: TestOrganisation
@@ -42,6 +42,29 @@ describe.skipIf(!hasBrowser)(`an expired session${skipReason}`, () => {
     expect(await dialog.count()).toBe(0)
     const { body } = await stage.portico.operator('GET', `/api/spaces/${space.id}`)
     expect(body.instructions).toBe('Answer in one sentence.')
+    expect(stage.problems).toEqual([])
+  })
+})
+
+describe.skipIf(!hasBrowser)(`unsaved changes${skipReason}`, () => {
+  it('of an organisation and of golden questions are kept until the person decides', async () => {
+    const { page } = await stage.openAs({ email: 'operator@example.com' })
+    const pages: [address: string, label: string][] = [
+      [`/operator/organisations/${organisation.id}`, 'Monthly budget'],
+      [`/organisations/${organisation.id}/spaces/${space.id}/golden-questions/settings`, 'Cost limit per run'],
+    ]
+    for (const [address, label] of pages) {
+      await page.goto(stage.url + address)
+      const field = page.getByRole('textbox', { name: label })
+      await field.fill('77')
+      await page.getByRole('link', { name: 'Models' }).first().click()
+      const dialog = page.getByRole('dialog', { name: 'Leave without saving?' })
+      await dialog.getByRole('button', { name: 'Stay' }).click()
+      expect(await field.inputValue()).toContain('77')
+      await page.getByRole('link', { name: 'Models' }).first().click()
+      await dialog.getByRole('button', { name: 'Leave', exact: true }).click()
+      await page.getByRole('heading', { name: 'Models', level: 1 }).waitFor()
+    }
     expect(stage.problems).toEqual([])
   })
 })

@@ -120,7 +120,9 @@ function addingMethods(dependencies: OperatorCatalogueDependencies) {
     },
     async probeProvider({ apiKey, headers, credentials, ...declaration }: ProbeProvider): Promise<DiscoveredModels> {
       assertAddress(declaration.baseUrl, declaration.format)
-      const secrets = Object.entries({ apiKey, headers, credentials }).filter(([, value]) => value !== undefined && value !== null)
+      const secrets = Object.entries({ apiKey, headers, credentials }).filter(
+        ([, value]) => value !== undefined && value !== null,
+      )
       const settings = { ...declaration, ...Object.fromEntries(secrets), id: probedId } as ProviderSettings
       const declared = { ...toProvider(settings), origin: 'operator', declaredIn: 'operator', replaces: null } as const
       const provider = catalogue.openProvider(declared.settings)

@@ -1,7 +1,6 @@
 import i18next from 'i18next'
 import { initReactI18next } from 'react-i18next'
 import { loadErrorTexts } from '../api/error-text.ts'
-import de from './de.json' with { type: 'json' }
 import en from './en.json' with { type: 'json' }
 
 export const languages = [
@@ -14,17 +13,27 @@ const storageKey = 'portico-language'
 
 /** Loads the texts of the frame. The language is the last choice in this browser, else the browser's own. */
 export async function startTranslations(): Promise<void> {
+  const language = preferredLanguage()
+  const frame = loadFrameTexts(language)
   await i18next.use(initReactI18next).init({
-    lng: preferredLanguage(),
+    lng: language,
     fallbackLng: 'en',
     defaultNS: 'common',
-    resources: { en: { common: en }, de: { common: de } },
+    resources: { en: { common: en } },
     interpolation: { escapeValue: false },
     returnNull: false,
   })
+  await frame.then((add) => add())
   document.documentElement.lang = i18next.language
   // The first page does not wait for it.
   void loadErrorTexts(i18next.language)
+}
+
+/** The texts of the frame in English are the fallback of every language; the others load where they are wanted. */
+async function loadFrameTexts(language: Language): Promise<() => void> {
+  if (language === 'en') return () => {}
+  const { default: texts } = await import('./de.json')
+  return () => void i18next.addResourceBundle(language, 'common', texts)
 }
 
 /** Loads a catalogue: `pages/spaces/de.json` is the namespace `spaces` in German. */
@@ -48,6 +57,8 @@ async function loadTexts(language: string, namespace: string): Promise<void> {
 }
 
 export async function changeLanguage(language: Language): Promise<void> {
+  const addFrameTexts = await loadFrameTexts(language)
+  addFrameTexts()
   await Promise.all([loadErrorTexts(language), ...[...opened].map((namespace) => loadTexts(language, namespace))])
   await i18next.changeLanguage(language)
   document.documentElement.lang = language

@@ -24,7 +24,7 @@ export function SignInAgain({ session, onRenewed, onLeave }: SignInAgainProps) {
     const person = await readPerson()
     if (person === session.person?.id) return onRenewed()
     if (person === undefined) return setProblem(t('again.notYet'))
-    // The page has data of somebody else.
+    // The page has the data of another person.
     globalThis.location.assign('/console')
   }
   const form = { onDone: finish, onProblem: setProblem }

@@ -14,16 +14,17 @@ import { Page } from '../../ui/page.tsx'
 import type { ChosenFile } from './collect-files.ts'
 import { type ListSearch, readListSearch, windowQuery } from './document-queries.ts'
 import { type FileActions, useFileActions } from './file-actions.ts'
+import { Failures } from './failures.tsx'
 import { FileFilters } from './file-filters.tsx'
 import type { RowAction } from './file-row.tsx'
 import { FileTable } from './file-table.tsx'
-import { Failures, RunningOperations } from './space-work.tsx'
 import { PageDrop, UploadControls } from './upload-controls.tsx'
 import { isActive, type UploadLimits, type UploadQueue, uploadQueueOf } from './upload-queue.ts'
 import { useDocumentEvents } from './use-document-events.ts'
 import { maximumSelected, useSelection } from './use-selection.ts'
 
 const RenameDialog = lazyPart(() => import('./rename-dialog.tsx'), 'RenameDialog')
+const RunningOperations = lazyPart(() => import('./running-operations.tsx'), 'RunningOperations')
 const UploadPanel = lazyPart(() => import('./upload-panel.tsx'), 'UploadPanel')
 const SelectionBar = lazyPart(() => import('./selection-bar.tsx'), 'SelectionBar')
 const MetadataDialog = lazyPart(() => import('./metadata-dialog.tsx'), 'MetadataDialog')
@@ -60,11 +61,13 @@ export function FilesPage() {
     >
       <PageDrop hint={limitsText} onFiles={uploading.controls.onFiles} />
       <Uploads queue={uploading.queue} limits={limits} />
-      <RunningOperations
-        spaceId={spaceId}
-        operations={page.operations}
-        onStop={(operationId) => void actions.stop(operationId)}
-      />
+      <OnceOpened opened={page.operations.length > 0}>
+        <RunningOperations
+          spaceId={spaceId}
+          operations={page.operations}
+          onStop={(operationId) => void actions.stop(operationId)}
+        />
+      </OnceOpened>
       <Failures
         failures={page.failures}
         onShow={(failure) => change({ failure, status: 'failed' })}

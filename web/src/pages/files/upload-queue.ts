@@ -1,6 +1,6 @@
 import type { OnDuplicate } from '@contract/documents.ts'
 import type { ChosenFile } from './collect-files.ts'
-import { sendUpload, UploadFailure } from './send-upload.ts'
+import type { UploadRunner } from './upload-runner.ts'
 
 export type UploadState = 'waiting' | 'uploading' | 'done' | 'skipped' | 'refused' | 'failed' | 'cancelled'
 /** Why a file was refused before its upload. */
@@ -35,9 +35,6 @@ export interface UploadQueue {
   clear(): void
 }
 
-const parallel = 3
-/** Failures that may pass are tried again this often, after 1, 2 and 4 seconds or what the server asks for. */
-const automaticRetries = 3
 /** Progress is shown to people. */
 const notifyEveryMs = 100
 
@@ -50,7 +47,7 @@ export function uploadQueueOf(spaceId: string): UploadQueue {
   return queue
 }
 
-interface Task {
+export interface Task {
   upload: Upload
   onDuplicate: OnDuplicate
   abort?: AbortController
@@ -59,7 +56,16 @@ interface Task {
 function createUploadQueue(spaceId: string): UploadQueue {
   const tasks = new Map<string, Task>()
   const changes = createChanges(() => [...tasks.values()].map(({ upload }) => upload))
-  const runner = createRunner(spaceId, tasks, changes.notify)
+  // Its code loads with the first upload.
+  let loading: Promise<UploadRunner> | undefined
+  const run = (work: (runner: UploadRunner) => void) => {
+    loading ??= import('./upload-runner.ts').then(({ createRunner }) => createRunner(spaceId, tasks, changes.notify))
+    void loading.then(work)
+  }
+  const runOne = (id: string, work: (runner: UploadRunner, task: Task) => void) => {
+    const task = tasks.get(id)
+    if (task) run((runner) => work(runner, task))
+  }
   warnBeforeLeaving(() => [...tasks.values()].some(({ upload }) => isActive(upload)))
 
   return {
@@ -77,80 +83,16 @@ function createUploadQueue(spaceId: string): UploadQueue {
         tasks.set(id, { upload, onDuplicate })
       }
       changes.notify()
-      runner.fill()
+      run((runner) => runner.fill())
     },
-    cancel: (id) => void (tasks.has(id) && runner.cancel(tasks.get(id)!)),
-    retry: (id) => void (tasks.has(id) && runner.restart(tasks.get(id)!)),
-    retryFailed: () => [...tasks.values()].filter(({ upload }) => upload.state === 'failed').forEach(runner.restart),
-    cancelAll: () => [...tasks.values()].forEach(runner.cancel),
+    cancel: (id) => runOne(id, (runner, task) => runner.cancel(task)),
+    retry: (id) => runOne(id, (runner, task) => runner.restart(task)),
+    retryFailed: () =>
+      run((runner) => [...tasks.values()].filter(({ upload }) => upload.state === 'failed').forEach(runner.restart)),
+    cancelAll: () => run((runner) => [...tasks.values()].forEach(runner.cancel)),
     clear() {
       for (const [id, { upload }] of tasks) if (!isActive(upload)) tasks.delete(id)
       changes.notify()
-    },
-  }
-}
-
-/** Sends waiting uploads, a few at a time and in their order. */
-function createRunner(spaceId: string, tasks: Map<string, Task>, notify: () => void) {
-  let running = 0
-
-  function change(task: Task, fields: Partial<Upload>) {
-    task.upload = { ...task.upload, ...fields }
-    notify()
-  }
-
-  function fill() {
-    for (const task of tasks.values()) {
-      if (running >= parallel) return
-      if (task.upload.state === 'waiting') void run(task)
-    }
-  }
-
-  async function run(task: Task) {
-    running++
-    task.abort = new AbortController()
-    change(task, { state: 'uploading', loaded: 0, attempt: task.upload.attempt + 1 })
-    const { id, file, path } = task.upload
-    const request = { spaceId, file, path, onDuplicate: task.onDuplicate, key: id }
-    try {
-      const answer = await sendUpload(request, task.abort.signal, (loaded) => change(task, { loaded }))
-      change(task, { state: answer.isSkipped ? 'skipped' : 'done', loaded: file.size })
-    } catch (error) {
-      if (task.abort.signal.aborted) change(task, { state: 'cancelled' })
-      else fail(task, error instanceof UploadFailure ? error : new UploadFailure(String(error), undefined))
-    } finally {
-      running--
-      fill()
-    }
-  }
-
-  function fail(task: Task, failure: UploadFailure) {
-    change(task, { state: 'failed', message: failure.message })
-    if (failure.retryAfterMs === undefined || task.upload.attempt > automaticRetries) return
-    const delayMs = Math.max(failure.retryAfterMs, 1_000 * 2 ** (task.upload.attempt - 1))
-    setTimeout(() => {
-      if (task.upload.state === 'failed') again(task)
-    }, delayMs)
-  }
-
-  function again(task: Task) {
-    if (!tasks.has(task.upload.id)) return
-    change(task, { state: 'waiting', loaded: 0 })
-    fill()
-  }
-
-  return {
-    fill,
-    cancel(task: Task) {
-      const { state } = task.upload
-      if (state === 'uploading') task.abort?.abort()
-      else if (state === 'waiting' || state === 'failed') change(task, { state: 'cancelled' })
-    },
-    /** A failed or cancelled upload starts again, with all of its automatic attempts. */
-    restart(task: Task) {
-      if (isActive(task.upload)) return
-      task.upload = { ...task.upload, attempt: 0 }
-      again(task)
     },
   }
 }

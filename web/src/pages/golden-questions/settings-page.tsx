@@ -9,6 +9,7 @@ import { useFormat } from '../../i18n/use-format.ts'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import { notifySuccess } from '../../ui/notify.ts'
 import { useSpace } from '../spaces/queries.ts'
+import { LeaveGuard } from '../spaces/leave-dialog.tsx'
 import { GoldenFrame } from './golden-frame.tsx'
 import styles from './golden.module.css'
 import { goldenKey, goldenPath, goldenSettingsQuery } from './queries.ts'
@@ -63,6 +64,7 @@ export function GoldenSettingsPage() {
           </Stack>
         </fieldset>
       </form>
+      <LeaveGuard isDirty={isDirty && !save.isPending} />
     </GoldenFrame>
   )
 }

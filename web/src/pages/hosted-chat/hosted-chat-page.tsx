@@ -1,7 +1,6 @@
 import { Alert, Button, Group, Paper, Stack, Switch, Text } from '@mantine/core'
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { useBlocker } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { SiteViewBody } from '@contract/sites.ts'
@@ -10,7 +9,7 @@ import { useFieldErrors } from '../../ui/field-errors.ts'
 import { AnchorLink } from '../../ui/link.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Page } from '../../ui/page.tsx'
-import { LeaveDialog } from '../spaces/leave-dialog.tsx'
+import { LeaveGuard } from '../spaces/leave-dialog.tsx'
 import { useSpace } from '../spaces/queries.ts'
 import { AccessFields } from './access-fields.tsx'
 import { LimitFields } from './limit-fields.tsx'
@@ -100,11 +99,6 @@ function SettingsForm({ space, view }: { space: ReturnType<typeof useSpace>; vie
   const isNew = view.site === null
   const isChanged = JSON.stringify(draft) !== JSON.stringify(first)
   const change = (update: Partial<SiteDraft>) => setDraft((current) => ({ ...current, ...update }))
-  const blocker = useBlocker({
-    shouldBlockFn: () => isChanged && !save.isPending,
-    enableBeforeUnload: () => isChanged,
-    withResolver: true,
-  })
   const store = async () => {
     const isSaved = await attempt(() =>
       save.mutateAsync({ change: changeOf(draft), generation: view.site?.generation ?? 0 }),
@@ -157,7 +151,7 @@ function SettingsForm({ space, view }: { space: ReturnType<typeof useSpace>; vie
           </Group>
         </Paper>
       </Stack>
-      {blocker.status === 'blocked' && <LeaveDialog onStay={blocker.reset} onLeave={blocker.proceed} />}
+      <LeaveGuard isDirty={isChanged && !save.isPending} />
     </form>
   )
 }

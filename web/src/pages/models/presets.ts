@@ -23,7 +23,7 @@ const optionalKey: ProviderField = { name: 'apiKey', kind: 'secret' }
 const address = (placeholder: string): ProviderField => ({ name: 'baseUrl', kind: 'text', required: true, placeholder })
 const cloud = (format: ProviderFormat) => ({ fields: describeFormat(format)!.fields })
 
-/** Those that most operators use first; then servers of one's own. */
+/** Hosted providers, then local servers. */
 export const presets: readonly Preset[] = [
   { id: 'openai', name: 'OpenAI', mark: 'Op', format: 'openai', flavour: 'openai', hosting: 'global' },
   {

@@ -45,7 +45,7 @@ export function ProviderPicker(props: { onPick: (preset: Preset) => void; onOthe
   )
 }
 
-/** A monogram of our own: the marks of companies are theirs. */
+/** A monogram: the marks of companies are theirs. */
 export function Mark({ preset }: { preset: Pick<Preset, 'mark' | 'name'> }) {
   return (
     <span

@@ -16,9 +16,15 @@ import { SourceBadge } from './badges.tsx'
 import { pageSizes, providersQuery } from './routes.tsx'
 import { Tag } from './tag.tsx'
 
-const AddProviderDrawer = lazyPart(() => import('./add-provider.tsx'), 'AddProviderDrawer')
+const AddProviderDrawer = lazyPart(
+  () => import('./add-provider.tsx').then(({ AddProviderDrawer: Drawer }) => ({ AddProviderDrawer: Drawer })),
+  'AddProviderDrawer',
+)
 
-const ProviderFormDrawer = lazyPart(() => import('./add-provider.tsx'), 'ProviderFormDrawer')
+const ProviderFormDrawer = lazyPart(
+  () => import('./add-provider.tsx').then(({ ProviderFormDrawer: Drawer }) => ({ ProviderFormDrawer: Drawer })),
+  'ProviderFormDrawer',
+)
 
 const ProviderDrawer = lazyPart(() => import('./provider-drawer.tsx'), 'ProviderDrawer')
 

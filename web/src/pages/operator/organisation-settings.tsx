@@ -6,6 +6,7 @@ import type { OrganisationBody } from '@contract/operator.ts'
 import { patchJson } from '../../api/client.ts'
 import { notifySuccess } from '../../ui/notify.ts'
 import { useFieldErrors } from '../../ui/field-errors.ts'
+import { LeaveGuard } from '../spaces/leave-dialog.tsx'
 import { BudgetFields, GeneralFields, LimitFields, ModelFields, SubscriptionFields } from './settings-fields.tsx'
 import { changesOf, type Draft, draftOf, fieldNames } from './settings-draft.ts'
 
@@ -55,6 +56,7 @@ export function OrganisationSettings({ organisation, models }: { organisation: O
           </Paper>
         )}
       </Stack>
+      <LeaveGuard isDirty={changes !== null && !save.isPending} />
     </form>
   )
 }

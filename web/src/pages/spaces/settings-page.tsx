@@ -1,6 +1,5 @@
 import { Button, Group, Paper, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
-import { useBlocker } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ApiError, patchJson } from '../../api/client.ts'
@@ -9,7 +8,7 @@ import { openConfirm } from '../../ui/confirm.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Page } from '../../ui/page.tsx'
 import { DeleteSpace } from './delete-space.tsx'
-import { LeaveDialog } from './leave-dialog.tsx'
+import { LeaveGuard } from './leave-dialog.tsx'
 import { spaceListsKey, spaceModelsQuery, spaceQuery, useSpace } from './queries.ts'
 import { settingsRoute } from './routes.tsx'
 import { AnswerFields, FilterFields, GeneralFields, PrivacyFields } from './settings-fields.tsx'
@@ -32,11 +31,6 @@ export function SettingsPage() {
   }, [space, base, draft])
   const changes = changesOf(draft, space)
   const save = useSave(spaceId)
-  const blocker = useBlocker({
-    shouldBlockFn: () => changes !== undefined && !save.isPending,
-    enableBeforeUnload: () => changes !== undefined,
-    withResolver: true,
-  })
   const change = (fields: Partial<SpaceDraft>) => {
     save.reset()
     setDraft((current) => ({ ...current, ...fields }))
@@ -72,7 +66,7 @@ export function SettingsPage() {
         </Stack>
       </form>
       <DeleteSpace organisationId={organisationId} space={space} />
-      {blocker.status === 'blocked' && <LeaveDialog onStay={blocker.reset} onLeave={blocker.proceed} />}
+      <LeaveGuard isDirty={changes !== undefined && !save.isPending} />
     </Page>
   )
 }
