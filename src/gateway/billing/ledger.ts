@@ -36,6 +36,7 @@ import { defaultHoldWaitMs } from './reservation.ts'
 import { Retention } from './retention.ts'
 import { createThresholds } from './thresholds.ts'
 import { UsageCounting } from './usage-counting.ts'
+import { createInstallationReports, type InstallationReports } from './installation-usage.ts'
 import { createUsageReports, type UsageReports } from './usage-reports.ts'
 import { loadUsagePage, loadUsageTotals, type UsagePage, type UsageQuery, type UsageSum } from './usage.store.ts'
 import { createWebhookDelivery, type WebhookTarget } from './webhooks.ts'
@@ -81,6 +82,8 @@ export interface LedgerService extends Ledger {
   repair(actor: Actor): Promise<number>
   /** Reports of the console, including everything that was settled before the call. */
   reports: UsageReports
+  /** Reports of the whole installation, for operators. */
+  installation: InstallationReports
   /** Sums for a report, including everything that was settled before the call. */
   loadUsage(query: UsageQuery): Promise<UsagePage>
   loadUsageTotals(query: UsageQuery): Promise<UsageSum>
@@ -128,13 +131,7 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
     'the webhooks could not be delivered': async () => void (await webhooks?.deliverDue()),
   })
   const catchUp = (owner: string) => writer.barrier().then(() => counting.catchUp(owner))
-  const reports = createUsageReports({
-    database,
-    clock,
-    catchUp,
-    isComplete: () => counting.isComplete(),
-    loadBudget: (organisation) => loadBudget(deps, parts, organisation),
-  })
+  const { reports, installation } = createReports(deps, parts, catchUp)
   let closing: Promise<void> | undefined
   return {
     hold: (request) => holds.open(request),
@@ -148,6 +145,7 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
       writer.find(requestId) ?? (await loadReceipt(database.for(owner), requestId)),
     noteRefused: (refusal) => counting.noteRefused(refusal),
     reports,
+    installation,
     async loadUsage(query) {
       await catchUp(query.organisationId)
       return loadUsagePage(database.for(query.organisationId), query, await counting.isComplete())
@@ -182,6 +180,20 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
       }
       return closing
     },
+  }
+}
+
+function createReports(deps: LedgerDeps, parts: LedgerParts, catchUp: (owner: string) => Promise<void>) {
+  const { database, clock } = deps
+  const { counting } = parts
+  const read = { database, clock, catchUp }
+  return {
+    reports: createUsageReports({
+      ...read,
+      isComplete: () => counting.isComplete(),
+      loadBudget: (organisation) => loadBudget(deps, parts, organisation),
+    }),
+    installation: createInstallationReports({ ...read, isComplete: () => counting.isInstallationComplete() }),
   }
 }
 

@@ -79,6 +79,7 @@ const removal = `
       select request_id from ledger_entries where organisation_id = visited.id and started_at < $3::timestamptz
       order by started_at limit $4::int8) e
     where exists (select from usage_backfill where finished_at is not null)
+      and exists (select from installation_backfill where finished_at is not null)
       and e.request_id not in (select unnest(request_ids) from usage_queue)
     limit $4::int8
   ), gone as (

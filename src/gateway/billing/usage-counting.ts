@@ -1,5 +1,6 @@
 import { type Clock, describeError, type Log, sharedOwner } from '../../platform/kernel/index.ts'
 import type { Database, OwnedDatabase } from '../../platform/database/index.ts'
+import { countOldInstallationEntries, isInstallationBackfilled } from './installation-usage.store.ts'
 import type { Refusal } from './port.ts'
 import {
   addRefusals,
@@ -36,6 +37,7 @@ export class UsageCounting {
   private readonly deps: { database: Database; clock: Clock; log: Log }
   private readonly shared: OwnedDatabase
   private backfilled = false
+  private installationBackfilled = false
   /** Spans that end before this day are closed. */
   private closedBefore = ''
   private running: Promise<void> | undefined
@@ -54,6 +56,7 @@ export class UsageCounting {
     const { clock } = this.deps
     await this.count(roundsPerRun)
     await this.countOld()
+    await this.countOldOfInstallation()
     await this.closeSpans()
     const nowMs = clock.monotonicMs()
     if (nowMs - this.flushedMs >= flushRefusalsEveryMs) await this.flush()
@@ -78,6 +81,12 @@ export class UsageCounting {
   async isComplete(): Promise<boolean> {
     this.backfilled ||= await isBackfilled(this.shared)
     return this.backfilled
+  }
+
+  /** The same of the sums of the whole installation. */
+  async isInstallationComplete(): Promise<boolean> {
+    this.installationBackfilled ||= await isInstallationBackfilled(this.shared)
+    return this.installationBackfilled
   }
 
   /** In memory until the next flush: a crash loses at most the refusals of the last 10 seconds. */
@@ -139,6 +148,16 @@ export class UsageCounting {
     while (!(await this.isComplete()) && clock.monotonicMs() - startMs < oldEntriesMs) {
       const { done, locked } = await countOldEntries(this.shared, oldEntriesPerRound)
       if (done) log.info({}, 'usage reports are complete: all entries from before the upgrade are counted')
+      if (!locked) return
+    }
+  }
+
+  /** For half of the time at most. */
+  private async countOldOfInstallation(): Promise<void> {
+    const { clock } = this.deps
+    const startMs = clock.monotonicMs()
+    while (!(await this.isInstallationComplete()) && clock.monotonicMs() - startMs < oldEntriesMs) {
+      const { locked } = await countOldInstallationEntries(this.shared, oldEntriesPerRound)
       if (!locked) return
     }
   }

@@ -1,0 +1,276 @@
+import { Temporal } from 'temporal-polyfill'
+import {
+  type InstallationExportQuery,
+  type InstallationUsage,
+  type InstallationUsageQuery,
+  maximumInstallationDays,
+} from '../../contract/installation-usage.ts'
+import { maximumReportRows, maximumSeries } from '../../contract/usage-reports.ts'
+import type { Database, Queryable } from '../../platform/database/index.ts'
+import { AppError, type Clock, csvCell, formatPicoUsd, sharedOwner } from '../../platform/kernel/index.ts'
+import {
+  hasLatency,
+  type InstallationDay,
+  type InstallationFigures,
+  type InstallationFilter,
+  type InstallationLatency,
+  type InstallationRow,
+  loadInstallationDays,
+  loadInstallationLatency,
+  loadInstallationOptions,
+  loadInstallationRows,
+  loadInstallationTotals,
+  loadInstallationValues,
+} from './installation-usage.store.ts'
+import { percentilesOf } from './latency-histogram.ts'
+import { forecastSpend, historyDays } from './usage-forecast.ts'
+
+/** Days of a report without a range. */
+const defaultDays = 30
+/** Rows that one statement of an export reads. */
+const exportPage = 5_000
+
+export interface InstallationUsageDeps {
+  database: Database
+  clock: Clock
+  /** Counts everything that was settled before the call. */
+  catchUp(owner: string): Promise<void>
+  /** False while entries from before an upgrade are still being counted. */
+  isComplete(): Promise<boolean>
+}
+
+/** Labels are those of the caller: this room does not know the names of organisations. */
+export interface InstallationReports {
+  load(query: InstallationUsageQuery): Promise<InstallationUsage>
+  /** Each row of a range, as lines of CSV with a header. Throws `invalid_request` before the first line. */
+  loadCsv(
+    query: InstallationExportQuery,
+    nameOf: (organisationId: string) => string | undefined,
+  ): { name: string; lines: AsyncGenerator<string> }
+}
+
+export function createInstallationReports(deps: InstallationUsageDeps): InstallationReports {
+  const { database, clock, catchUp, isComplete } = deps
+  const shared = database.for(sharedOwner)
+  return {
+    async load(query) {
+      const filter = filterOf(query, clock.now())
+      await catchUp(sharedOwner)
+      const [totals, previous, split, latency, month, options, complete] = await Promise.all([
+        loadInstallationTotals(shared, filter),
+        loadInstallationTotals(shared, { ...filter, days: daysBefore(filter.days) }),
+        loadSplit(shared, filter, query.split),
+        loadLatency(shared, filter),
+        loadMonth(shared, clock.now()),
+        loadInstallationOptions(shared, filter.days, maximumReportRows),
+        isComplete(),
+      ])
+      return {
+        from: filter.days[0]!,
+        to: filter.days.at(-1)!,
+        split: query.split,
+        complete,
+        totals: renderFigures(totals),
+        previous: renderFigures(previous),
+        month,
+        ...renderSplit(filter, totals, split),
+        latency,
+        options,
+      }
+    },
+    loadCsv(query, nameOf) {
+      const filter = filterOf(query, clock.now())
+      const [from, to] = [filter.days[0]!, filter.days.at(-1)!]
+      return { name: `installation-usage-${from}-${to}.csv`, lines: renderCsv(deps, filter, nameOf) }
+    },
+  }
+}
+
+/** Throws `invalid_request` on a range that is reversed or too long. */
+function filterOf(query: InstallationExportQuery, nowMs: number): InstallationFilter {
+  const today = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO('UTC').toPlainDate()
+  const last = query.to === undefined ? today : Temporal.PlainDate.from(query.to)
+  const first =
+    query.from === undefined ? last.subtract({ days: defaultDays - 1 }) : Temporal.PlainDate.from(query.from)
+  const count = first.until(last).days + 1
+  if (count < 1) throw new AppError('invalid_request', '`from` must not lie after `to`.', { param: 'from' })
+  if (count > maximumInstallationDays) {
+    const message = `A report covers at most ${maximumInstallationDays} days; ask for ${count} in parts.`
+    throw new AppError('invalid_request', message, { param: 'from' })
+  }
+  return {
+    days: daysFrom(first, count),
+    organisationId: query.organisationId ?? null,
+    provider: query.provider ?? null,
+    model: query.model ?? null,
+    hosting: query.hosting ?? null,
+  }
+}
+
+function daysFrom(first: Temporal.PlainDate, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => first.add({ days: index }).toString())
+}
+
+function daysBefore(days: readonly string[]): string[] {
+  return daysFrom(Temporal.PlainDate.from(days[0]!).subtract({ days: days.length }), days.length)
+}
+
+type Split = Awaited<ReturnType<typeof loadSplit>>
+
+async function loadSplit(database: Queryable, filter: InstallationFilter, split: InstallationUsageQuery['split']) {
+  const [{ values, different }, days] = await Promise.all([
+    loadInstallationValues(database, filter, split, maximumReportRows),
+    loadInstallationDays(database, filter),
+  ])
+  const ids = values.slice(0, maximumSeries).map(({ value }) => value)
+  const [parts, durations] = await Promise.all([
+    loadInstallationDays(database, filter, { split, values: ids }),
+    hasLatency(filter)
+      ? loadInstallationLatency(
+          database,
+          filter,
+          split,
+          values.map(({ value }) => value),
+        )
+      : null,
+  ])
+  return { values, different, days, ids, parts, durations }
+}
+
+const noDay: Omit<InstallationDay, 'day' | 'value'> = { requests: 0, failed: 0, billedPicoUsd: 0n }
+
+function renderSplit(
+  { days: range }: InstallationFilter,
+  totals: InstallationFigures,
+  { values, different, days, ids, parts, durations }: Split,
+): Pick<InstallationUsage, 'series' | 'table'> {
+  const dayOf = new Map(days.map((of) => [of.day, of]))
+  const partOf = new Map(parts.map((of) => [`${of.day} ${of.value}`, of]))
+  const durationOf = new Map((durations ?? []).map((of) => [of.key, of]))
+  const rest = values.reduce(subtract, totals)
+  const idOf = (value: string) => ({ id: value === '' ? null : value, label: null })
+  return {
+    series: {
+      values: ids.map(idOf),
+      days: range.map((day) => {
+        const { requests, failed, billedPicoUsd } = dayOf.get(day) ?? noDay
+        const shown = ids.map((id) => partOf.get(`${day} ${id}`) ?? noDay)
+        return {
+          day,
+          requests,
+          failed,
+          billedUsd: formatPicoUsd(billedPicoUsd),
+          parts: shown.map((of) => ({ billedUsd: formatPicoUsd(of.billedPicoUsd), requests: of.requests })),
+        }
+      }),
+    },
+    table: {
+      rows: values.map(({ value, ...figures }) => ({
+        ...idOf(value),
+        ...renderFigures(figures),
+        totalMs: renderDurations(durationOf.get(value)).totalMs,
+      })),
+      other: different > values.length ? { values: different - values.length, ...renderFigures(rest) } : null,
+    },
+  }
+}
+
+function subtract(a: InstallationFigures, b: InstallationFigures): InstallationFigures {
+  return {
+    requests: a.requests - b.requests,
+    failed: a.failed - b.failed,
+    promptTokens: a.promptTokens - b.promptTokens,
+    completionTokens: a.completionTokens - b.completionTokens,
+    billedPicoUsd: a.billedPicoUsd - b.billedPicoUsd,
+  }
+}
+
+function renderFigures({ billedPicoUsd, requests, failed, promptTokens, completionTokens }: InstallationFigures) {
+  return { requests, failed, promptTokens, completionTokens, billedUsd: formatPicoUsd(billedPicoUsd) }
+}
+
+async function loadLatency(database: Queryable, filter: InstallationFilter): Promise<InstallationUsage['latency']> {
+  if (!hasLatency(filter)) return null
+  const counts = (await loadInstallationLatency(database, filter, 'day')) ?? []
+  const byDay = new Map(counts.map((of) => [of.key, of]))
+  const all: InstallationLatency = {
+    key: null,
+    buckets: counts.flatMap(({ buckets }) => buckets),
+    firstTokens: counts.flatMap(({ firstTokens }) => firstTokens),
+    totals: counts.flatMap(({ totals }) => totals),
+  }
+  return { days: filter.days.map((day) => ({ day, ...renderDurations(byDay.get(day)) })), all: renderDurations(all) }
+}
+
+function renderDurations(counts: InstallationLatency | undefined) {
+  const { buckets, firstTokens, totals } = counts ?? { buckets: [], firstTokens: [], totals: [] }
+  const requests = totals.reduce((sum, count) => sum + count, 0)
+  return { requests, firstTokenMs: percentilesOf(buckets, firstTokens), totalMs: percentilesOf(buckets, totals) }
+}
+
+/** Spent in the running calendar month, and what is expected at its end. */
+async function loadMonth(database: Queryable, nowMs: number): Promise<InstallationUsage['month']> {
+  const today = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO('UTC').toPlainDate()
+  const first = today.with({ day: 1 })
+  const next = first.add({ months: 1 })
+  // The day of an organisation can be one later than that of UTC.
+  const read = daysFrom(today.subtract({ days: historyDays + 31 }), historyDays + 33)
+  const filter = { days: read, organisationId: null, provider: null, model: null, hosting: null }
+  const spentOn = new Map(
+    (await loadInstallationDays(database, filter)).map(({ day, billedPicoUsd }) => [day, billedPicoUsd]),
+  )
+  const spent = read
+    .filter((day) => day >= first.toString() && day < next.toString())
+    .reduce((sum, day) => sum + (spentOn.get(day) ?? 0n), 0n)
+  const begin = read.find((day) => spentOn.has(day)) ?? today.toString()
+  const history = read
+    .filter((day) => day >= begin && day < today.toString())
+    .map((day) => ({ day, spent: Number(spentOn.get(day) ?? 0n) }))
+  const periodEndsAt = next.toZonedDateTime('UTC').epochMilliseconds
+  const forecast = forecastSpend({
+    nowMs,
+    timeZone: 'UTC',
+    periodEndsAt,
+    budget: 0,
+    spent: Number(spent),
+    days: history,
+  })
+  const usd = (picoUsd: number) => formatPicoUsd(BigInt(Math.round(picoUsd)))
+  return {
+    startsOn: first.toString(),
+    endsOn: next.subtract({ days: 1 }).toString(),
+    spentUsd: formatPicoUsd(spent),
+    forecast: forecast && {
+      expectedUsd: usd(forecast.expected),
+      lowUsd: usd(forecast.low),
+      highUsd: usd(forecast.high),
+      historyDays: forecast.historyDays,
+    },
+  }
+}
+
+const csvColumns = ['requests', 'failed', 'promptTokens', 'completionTokens', 'billedUsd'] as const
+
+/** RFC 4180, one line for each day, organisation, provider, model and hosting with calls. */
+async function* renderCsv(
+  { database, catchUp }: InstallationUsageDeps,
+  filter: InstallationFilter,
+  nameOf: (organisationId: string) => string | undefined,
+): AsyncGenerator<string> {
+  yield `${['day', 'organisationId', 'organisation', 'provider', 'model', 'hosting', ...csvColumns].join(',')}\r\n`
+  await catchUp(sharedOwner)
+  const shared = database.for(sharedOwner)
+  for (let after: InstallationRow | undefined; ;) {
+    const rows: InstallationRow[] = await loadInstallationRows(shared, filter, after, exportPage)
+    yield rows.map((row) => renderLine(row, nameOf(row.organisationId))).join('')
+    after = rows.at(-1)
+    if (rows.length < exportPage) return
+  }
+}
+
+function renderLine(row: InstallationRow, name: string | undefined): string {
+  const figures = renderFigures(row)
+  const { day, organisationId, provider, model, hosting } = row
+  const cells = [day, organisationId, name, provider, model, hosting, ...csvColumns.map((column) => figures[column])]
+  return `${cells.map(csvCell).join(',')}\r\n`
+}
