@@ -36,7 +36,12 @@ const providerViewSchema = providerSchema
     isSwitched: z.boolean().describe('The operator has enabled or disabled a provider that is declared elsewhere.'),
     credentialState: z.enum(['api_key', 'credentials', 'headers', 'machine', 'not_needed', 'missing']),
     connections: connectionsView.nullable().describe('null: no call since the start.'),
-    deployments: z.object({ total: z.int(), callable: z.int(), open: z.int().describe('Circuit not closed.') }),
+    deployments: z.object({
+      total: z.int(),
+      callable: z.int(),
+      open: z.int().describe('Circuit of this instance not closed.'),
+      failing: z.int().describe('At least one instance fails to call it: an open circuit, or an account error.'),
+    }),
     lastTest: providerTestSchema.extend({ at: z.iso.datetime() }).nullable(),
   })
   .meta({ id: 'ProviderView' })

@@ -35,7 +35,29 @@ type Admission =
 /** One circuit breaker per deployment, for this instance only, in memory. */
 export type CircuitBreakers = ReturnType<typeof createCircuitBreakers>
 
-export function createCircuitBreakers({ clock }: { clock: Clock }) {
+/** A circuit that was closed has opened, or has closed again. */
+export interface CircuitChange {
+  kind: 'opened' | 'closed'
+  /** Of the failure that opened it. */
+  errorClass: string | null
+  status: number | null
+}
+
+/** What cannot be called now, or only after others: an open circuit, or an account error. */
+export interface FailingDeployment {
+  deploymentId: string
+  kind: 'circuit' | 'account'
+  sinceMs: number
+  errorClass: string | null
+  status: number | null
+}
+
+interface CircuitBreakersOptions {
+  clock: Clock
+  onChange?: ((deploymentId: string, change: CircuitChange) => void) | undefined
+}
+
+export function createCircuitBreakers({ clock, onChange }: CircuitBreakersOptions) {
   /** A deployment without failures has no entry. */
   const breakers = new Map<string, CircuitBreaker>()
 
@@ -43,7 +65,7 @@ export function createCircuitBreakers({ clock }: { clock: Clock }) {
     const existing = breakers.get(id)
     if (existing) return existing
     if (breakers.size >= maximumTracked) breakers.delete(breakers.keys().next().value!)
-    const created = new CircuitBreaker(clock)
+    const created = new CircuitBreaker(clock, (change) => onChange?.(id, change))
     breakers.set(id, created)
     return created
   }
@@ -62,11 +84,21 @@ export function createCircuitBreakers({ clock }: { clock: Clock }) {
     },
     /** Ends a call whose outcome is not evidence about the deployment. */
     released: (id: string) => breakers.get(id)?.released(),
-    view: (id: string): HealthView => (breakers.get(id) ?? new CircuitBreaker(clock)).view(),
+    view: (id: string): HealthView => (breakers.get(id) ?? new CircuitBreaker(clock, () => {})).view(),
     /** Another deployment with the same key succeeded, so the key is valid. */
     clearAccountError: (id: string) => breakers.get(id)?.clearAccountError(),
     reset(ids: readonly string[]): void {
-      for (const id of ids) breakers.delete(id)
+      for (const id of ids) {
+        breakers.get(id)?.close()
+        breakers.delete(id)
+      }
+    },
+    failing(): FailingDeployment[] {
+      const failing: FailingDeployment[] = []
+      for (const [deploymentId, breaker] of breakers) {
+        for (const failure of breaker.failures()) failing.push({ deploymentId, ...failure })
+      }
+      return failing
     },
   }
 }
@@ -88,8 +120,11 @@ class CircuitBreaker {
   #accountError: HealthView['accountError'] = null
   #accountReportedMs = Number.NEGATIVE_INFINITY
 
-  constructor(clock: Clock) {
+  readonly #changed: (change: CircuitChange) => void
+
+  constructor(clock: Clock, changed: (change: CircuitChange) => void) {
     this.#clock = clock
+    this.#changed = changed
   }
 
   check(): Admission {
@@ -108,11 +143,10 @@ class CircuitBreaker {
   succeeded() {
     if (this.#openUntilMs > 0) {
       this.#outcomes = []
-      this.#openedAt = null
       this.#closedAt = this.#clock.now()
+      this.close()
     }
     this.#record(true)
-    this.#openUntilMs = 0
     this.#openForMs = firstOpenMs
     this.#probing = false
     this.clearAccountError()
@@ -142,8 +176,25 @@ class CircuitBreaker {
     }
   }
 
+  close() {
+    if (this.#openUntilMs > 0) this.#changed({ kind: 'closed', errorClass: null, status: null })
+    this.#openUntilMs = 0
+    this.#openedAt = null
+  }
+
   released() {
     this.#probing = false
+  }
+
+  failures(): Omit<FailingDeployment, 'deploymentId'>[] {
+    const { class: errorClass = null, status = null } = this.#lastError ?? {}
+    const account = this.#accountError
+    return [
+      ...(this.#openedAt === null ? [] : [{ kind: 'circuit' as const, sinceMs: this.#openedAt, errorClass, status }]),
+      ...(account
+        ? [{ kind: 'account' as const, sinceMs: account.at, errorClass: account.class, status: account.status }]
+        : []),
+    ]
   }
 
   clearAccountError() {
@@ -176,7 +227,11 @@ class CircuitBreaker {
     const failures = this.#outcomes.filter((outcome) => !outcome.ok).length
     if (!wasProbe && (failures < failuresToOpen || this.#openUntilMs > nowMs)) return false
     if (wasProbe) this.#openForMs = Math.min(this.#openForMs * 2, maximumOpenMs)
-    this.#openedAt ??= this.#clock.now()
+    if (this.#openedAt === null) {
+      this.#openedAt = this.#clock.now()
+      const { class: errorClass = null, status = null } = this.#lastError ?? {}
+      this.#changed({ kind: 'opened', errorClass, status })
+    }
     this.#openUntilMs = nowMs + this.#openForMs
     return true
   }

@@ -1,11 +1,13 @@
 import { AppError, type AttemptSpan, type Clock, type Log } from '../../platform/kernel/index.ts'
 import { type Deployment, type DeploymentHealth, sideOf } from '../models/index.ts'
 import { ProviderError } from '../providers/index.ts'
+import type { DeploymentHistory } from './deployment-history.ts'
 import {
   type CircuitBreakers,
   createCircuitBreakers,
   createDeploymentTraffic,
   type DeploymentTraffic,
+  type FailingDeployment,
   type TrafficOutcome,
 } from './deployment-state.ts'
 import { judgeFailure } from './retry-policy.ts'
@@ -24,6 +26,8 @@ export interface Router extends DeploymentHealth {
   reportBrokenStream(deploymentId: string, error: ProviderError): void
   /** Records the speed of a complete answer. */
   reportAnswer(deploymentId: string, answer: { outputTokens: number; durationMs: number; isStream: boolean }): void
+  /** What this instance cannot call now, or only after other deployments. */
+  failing(): FailingDeployment[]
 }
 
 type Attempt<T> = (deployment: Deployment, signal: AbortSignal, span: AttemptSpan | null) => Promise<T>
@@ -94,6 +98,8 @@ interface RouterDependencies {
   random: () => number
   log: Log
   metrics?: RouterMetrics
+  /** Absent: outcomes are not kept beyond the traffic of the last minutes. */
+  history?: DeploymentHistory
 }
 
 interface RouterState extends RouterDependencies {
@@ -103,8 +109,8 @@ interface RouterState extends RouterDependencies {
 }
 
 export function createRouter(dependencies: RouterDependencies): Router {
-  const { clock, metrics } = dependencies
-  const breakers = createCircuitBreakers({ clock })
+  const { clock, metrics, history } = dependencies
+  const breakers = createCircuitBreakers({ clock, onChange: history?.circuitChanged })
   const traffic = createDeploymentTraffic({ clock })
   const state: RouterState = { ...dependencies, breakers, traffic, deadlines: createDeadlines({ clock }) }
   return {
@@ -113,13 +119,18 @@ export function createRouter(dependencies: RouterDependencies): Router {
     reportFailure: (deploymentId, error) => recordFailure(state, deploymentId, error),
     reportBrokenStream(deploymentId, error) {
       recordFailure(state, deploymentId, error)
-      if (judgeFailure(error).health === 'fault') traffic.brokenStream(deploymentId)
+      if (judgeFailure(error).health === 'fault') {
+        traffic.brokenStream(deploymentId)
+        history?.brokenStream(deploymentId, error.errorClass)
+      }
       metrics?.attempt(deploymentId, `stream_${error.errorClass}`)
     },
     reportAnswer(deploymentId, { outputTokens, durationMs, isStream }) {
       if (outputTokens > 0) traffic.generated(deploymentId, outputTokens, durationMs)
       // The duration of a whole answer is known from its attempt.
-      if (isStream) traffic.finished(deploymentId, durationMs)
+      if (!isStream) return
+      traffic.finished(deploymentId, durationMs)
+      history?.finished(deploymentId, durationMs)
     },
     reportSuccess(deploymentId, others) {
       breakers.succeeded(deploymentId)
@@ -130,6 +141,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
     health: (deploymentId) => breakers.view(deploymentId),
     traffic: (deploymentId) => traffic.view(deploymentId),
     reset: (deploymentIds) => breakers.reset(deploymentIds),
+    failing: () => breakers.failing(),
   }
 }
 
@@ -201,9 +213,12 @@ async function tryAndRecord<T>(
     const timeoutMs = Math.min(call.perAttemptTimeoutMs ?? defaultAttemptTimeoutMs, progress.deadlineMs - startedMs)
     const value = await tryOnce(state, deployment, timeoutMs, call, attempt, span)
     const durationMs = record('answered', null)
-    state.traffic.attempt(deployment.id, 'answered')
-    if (call.streamed === false) state.traffic.finished(deployment.id, durationMs)
-    else state.traffic.firstBytes(deployment.id, durationMs)
+    const { traffic, history } = state
+    traffic.attempt(deployment.id, 'answered')
+    history?.attempt(deployment.id, 'answered', null)
+    const measure = call.streamed === false ? 'finished' : 'firstBytes'
+    traffic[measure](deployment.id, durationMs)
+    history?.[measure](deployment.id, durationMs)
     return { value }
   } catch (error) {
     if (call.signal.aborted || !(error instanceof ProviderError)) span?.end('cancelled', null)
@@ -214,7 +229,10 @@ async function tryAndRecord<T>(
     progress.lastError = error
     const { retry, health } = judgeFailure(error)
     // A call that was not sent is no observation of the deployment.
-    if (health !== 'none') state.traffic.attempt(deployment.id, outcomesOfHealth[health])
+    if (health !== 'none') {
+      state.traffic.attempt(deployment.id, outcomesOfHealth[health])
+      state.history?.attempt(deployment.id, outcomesOfHealth[health], error.errorClass)
+    }
     state.log.info(
       { deployment: deployment.id, errorClass: error.errorClass, status: error.status, retry },
       'an attempt failed',

@@ -16,7 +16,10 @@ export async function providersView(
     matches(query.search, settings.id, settings.format, settings.flavour ?? '', settings.baseUrl ?? ''),
   )
   const shown = pageOf(found, query)
-  const tests = await context.store.loadTests(shown.map(({ settings }) => settings.id))
+  const [tests, failing] = await Promise.all([
+    context.store.loadTests(shown.map(({ settings }) => settings.id)),
+    context.loadFailing(),
+  ])
   const entries = Map.groupBy(allEntries(context.catalogue), ({ deployment }) => deployment.providerId)
   const items = shown.map((provider): ProviderView => {
     const { id } = provider.settings
@@ -28,7 +31,7 @@ export async function providersView(
       isSwitched: provider.origin === 'operator' && provider.declaredIn !== 'operator',
       credentialState: credentialStateOf(provider),
       connections: connectionsOf(context, context.catalogue.connections(id)),
-      deployments: countDeployments(context, entries.get(id) ?? []),
+      deployments: countDeployments(context, entries.get(id) ?? [], failing),
       lastTest: test ? { ...test.result, at: new Date(test.at).toISOString() } : null,
     }
   })
@@ -66,11 +69,16 @@ function connectionsOf({ organisations }: ViewContext, view: ConnectionsView | n
   }
 }
 
-function countDeployments({ deploymentHealth, clock }: ViewContext, entries: readonly Entry[]) {
+function countDeployments(
+  { deploymentHealth, clock }: ViewContext,
+  entries: readonly Entry[],
+  failing: ReadonlySet<string>,
+) {
   const nowMs = clock.now()
   return {
     total: entries.length,
     callable: entries.filter((entry) => isCallable(entry, nowMs)).length,
     open: entries.filter(({ deployment }) => deploymentHealth.health(deployment.id).circuit !== 'closed').length,
+    failing: entries.filter(({ deployment }) => failing.has(deployment.id)).length,
   }
 }

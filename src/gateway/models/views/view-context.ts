@@ -11,6 +11,8 @@ export interface ViewContext {
   catalogue: LiveCatalogue
   deploymentHealth: Pick<DeploymentHealth, 'health' | 'traffic'>
   store: Pick<CatalogueStore, 'loadTests'>
+  /** Ids of the deployments that at least one instance fails to call now. */
+  loadFailing: () => Promise<ReadonlySet<string>>
   organisations: Pick<Organisations, 'get' | 'all'>
   snapshot: PriceSnapshot
   /** Names this process where its observations are shown. */
