@@ -35,6 +35,7 @@ const secretMeanings: Record<keyof typeof secretVariables, string> = {
   s3AccessKeyId: 'Access key of the object store.',
   s3SecretAccessKey: 'Secret key of the object store.',
   ssoClientSecret: 'Client secret of single sign-on.',
+  mailPassword: 'Password of the mail server.',
   otlpHeaders: 'Headers for the collector of telemetry, as `name=value,name=value` with values encoded as in a URL.',
 }
 

@@ -7,6 +7,7 @@ import { queryInteger } from './query-integer.ts'
 /** Every action that the log can have. The console has a name for each, in every language. */
 export const adminActions = [
   'admin_log.exported',
+  'alert_settings.updated',
   'api_key.created',
   'api_key.rotated',
   'backup.created',

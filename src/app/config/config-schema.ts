@@ -260,6 +260,26 @@ export const configFileSchema = z.strictObject({
         .describe('Private addresses and networks whose services can be tools of Spaces, also without https.'),
     })
     .prefault({}),
+  mail: z
+    .strictObject({
+      host: z
+        .string()
+        .min(1)
+        .optional()
+        .describe('Mail server (SMTP) that sends alerts; needs `from`. Without it, no e-mail is sent.'),
+      port: integer(1, 65_535).default(587).describe('Port of the mail server.'),
+      encryption: z
+        .enum(['starttls', 'tls', 'none'])
+        .default('starttls')
+        .describe('`tls`: from the first byte, usually port 465. `none`: only for a server on the same machine.'),
+      user: z.string().min(1).optional().describe('Name at the mail server. The password is PORTICO_MAIL_PASSWORD.'),
+      from: z.string().min(3).max(320).optional().describe('Sender of the e-mails: `Portico <portico@example.org>`.'),
+    })
+    .refine(({ host, from }) => (host === undefined) === (from === undefined), {
+      error: '`host` and `from` belong together',
+      path: ['from'],
+    })
+    .prefault({}),
   ollama: z
     .strictObject({
       url: z.url().default('http://127.0.0.1:11434').describe('Address of Ollama.'),

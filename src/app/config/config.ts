@@ -99,6 +99,11 @@ export const environmentSettings: Readonly<Record<string, string>> = {
   PORTICO_WEBHOOK_NETWORKS: 'network.webhookNetworks',
   PORTICO_IMPORT_NETWORKS: 'network.importNetworks',
   PORTICO_TOOL_NETWORKS: 'network.toolNetworks',
+  PORTICO_MAIL_HOST: 'mail.host',
+  PORTICO_MAIL_PORT: 'mail.port',
+  PORTICO_MAIL_ENCRYPTION: 'mail.encryption',
+  PORTICO_MAIL_USER: 'mail.user',
+  PORTICO_MAIL_FROM: 'mail.from',
 }
 
 /** Read by the command line and by tests; they may be set in the same shell. */

@@ -21,6 +21,8 @@ export interface Secrets {
   s3SecretAccessKey: string | undefined
   /** Client secret of single sign-on. */
   ssoClientSecret: string | undefined
+  /** Of the mail server. */
+  mailPassword: string | undefined
   /** For the collector of telemetry, by name. */
   otlpHeaders: Readonly<Record<string, string>>
   /** By provider id, from `apiKey`, `apiKeyEnv` or `apiKeyFile` of the file's providers. */
@@ -42,6 +44,7 @@ export const secretVariables = {
   s3AccessKeyId: 'PORTICO_S3_ACCESS_KEY_ID',
   s3SecretAccessKey: 'PORTICO_S3_SECRET_ACCESS_KEY',
   ssoClientSecret: 'PORTICO_SSO_CLIENT_SECRET',
+  mailPassword: 'PORTICO_MAIL_PASSWORD',
   otlpHeaders: 'OTEL_EXPORTER_OTLP_HEADERS',
 } as const
 

@@ -1,4 +1,5 @@
 import type { Accounts } from '../../tenants/accounts/index.ts'
+import { alertSecretsColumn } from '../../tenants/alerts/index.ts'
 import type { Database } from '../../platform/database/index.ts'
 import { erasuresColumn } from '../../chat/erasures/index.ts'
 import type { Clock, SecretBox } from '../../platform/kernel/index.ts'
@@ -27,7 +28,14 @@ export function openReencryption({ control, secretBox, accounts, clock }: Reencr
   return createReencryption({
     kinds: {
       providers: inColumn(providerSecretsColumn),
-      webhooks: inColumn(webhookSecretsColumn),
+      webhooks: async () => {
+        const [one, other] = [await inColumn(webhookSecretsColumn)(), await inColumn(alertSecretsColumn)()]
+        return {
+          reencrypted: one.reencrypted + other.reencrypted,
+          unchanged: one.unchanged + other.unchanged,
+          unreadable: one.unreadable + other.unreadable,
+        }
+      },
       erasures: inColumn(erasuresColumn),
       spaceTools: inColumn(toolCredentialsColumn),
       secondFactors: () => accounts.reencrypt(),

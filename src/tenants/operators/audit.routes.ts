@@ -10,7 +10,16 @@ interface AuditCheck {
 }
 
 /** `GET /api/audit`: runs every check while the service handles requests, and returns all inconsistencies. */
-export function auditRoutes({ checks, clock }: { checks: readonly AuditCheck[]; clock: Clock }): Routes {
+export function auditRoutes({
+  checks,
+  onAudited,
+  clock,
+}: {
+  checks: readonly AuditCheck[]
+  /** Receives the number of findings of a run that has ended. */
+  onAudited: (findings: number) => Promise<void>
+  clock: Clock
+}): Routes {
   // Checks read whole tables, so requests that arrive during a run share its result.
   let running: Promise<AuditBody> | undefined
 
@@ -18,6 +27,7 @@ export function auditRoutes({ checks, clock }: { checks: readonly AuditCheck[]; 
     const checkedAt = new Date(clock.now()).toISOString()
     const findings: AuditFindingBody[] = []
     for (const { area, run } of checks) findings.push(...(await run()).map((finding) => ({ area, ...finding })))
+    await onAudited(findings.length)
     return { ok: findings.length === 0, checkedAt, areas: checks.map(({ area }) => area), findings }
   }
 

@@ -4,7 +4,7 @@ export { describeOrganisation, renderApiKey, renderOrganisation } from './descri
 export type { Organisation, Plan } from './organisation.ts'
 export { createOrganisationLimiter, type TakenTokens, type TokenLimiter } from './organisation-limiter.ts'
 export { makeOrganisation } from './organisation-change.ts'
-export { createOrganisations, type Organisations } from './organisations.ts'
+export { checkWebhookUrl, createOrganisations, type Organisations } from './organisations.ts'
 export { modelSwitchRoutes } from './model-switches.routes.ts'
 export { organisationRoutes } from './organisations.routes.ts'
 export { createOrganisationStore, type OrganisationStore, webhookSecretsColumn } from './organisations.store.ts'

@@ -225,7 +225,8 @@ function createWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64url')}`
 }
 
-function checkWebhookUrl(text: string, rule: NetworkRule): string {
+/** Throws `invalid_request` on an address that webhooks may not have. */
+export function checkWebhookUrl(text: string, rule: NetworkRule): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !['https:', 'http:'].includes(url.protocol) || url.username !== '' || url.password !== '') {
     throw new AppError('invalid_request', 'url must be an http or https address without a user name and password.', {

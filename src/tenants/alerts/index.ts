@@ -1,0 +1,7 @@
+export { alertSecretsColumn } from './alert-settings.store.ts'
+export { createAlerts } from './alerts.ts'
+export { alertRoutes } from './alerts.routes.ts'
+export { loadAuditFindings, loadDisks } from './alerts.store.ts'
+export { createDiskReport } from './disk-report.ts'
+export type { AlertCondition, AlertSources } from './port.ts'
+export type { MailServer, SendMail } from './send-mail.ts'
