@@ -2,12 +2,13 @@ import { createLedger } from '../gateway/billing/index.ts'
 import { createCompletions, createEmbeddings, createReranking, createTokenCounts } from '../gateway/gateway/index.ts'
 import { createCatalogue, createCatalogueStore, loadPriceSnapshot } from '../gateway/models/index.ts'
 import { createNameCheck, createProvider } from '../gateway/providers/index.ts'
-import { createRouter } from '../gateway/routing/index.ts'
+import { createHistoryCounts, createHistoryWriter, createRouter } from '../gateway/routing/index.ts'
 import { createTokenCounting } from '../gateway/tokens/index.ts'
 import { createChangeFeed, recordChange } from '../platform/database/index.ts'
 import { createMetrics } from '../platform/http/index.ts'
 import { createPseudonyms, createSecretBox, publicNetworks } from '../platform/kernel/index.ts'
 import { createAccounts } from '../tenants/accounts/index.ts'
+import { createDiskReport } from '../tenants/alerts/index.ts'
 import { createOperatorTokens, createOperatorTokenStore, openAdminLogRetention } from '../tenants/operators/index.ts'
 import {
   createOrganisationLimiter,
@@ -96,6 +97,9 @@ export const gatewayParts = listParts<Given>()
   .add('adminLogRetention', ({ control, config, clock, log }) =>
     openAdminLogRetention({ database: control, keepDays: config.settings.adminLog.keepDays, clock, log }),
   )
+  .add('diskReport', ({ control, config, clock, log }) =>
+    createDiskReport({ database: control.for(sharedOwner), folder: config.settings.dataFolder, clock, log }),
+  )
   .add('limiter', ({ clock }) => createOrganisationLimiter({ clock }))
   .mark('organisations and accounts')
 
@@ -120,13 +124,18 @@ export const gatewayParts = listParts<Given>()
     })
   })
   .add('catalogueLoaded', ({ catalogue }) => catalogue.start())
-  .add('router', ({ metrics, clock, log }) =>
+  .add('deploymentHistory', ({ clock }) => createHistoryCounts({ clock }))
+  .add('router', ({ metrics, deploymentHistory, clock, log }) =>
     createRouter({
       clock,
       random: Math.random,
       log,
+      history: deploymentHistory.record,
       metrics: { attempt: (deployment, outcome) => metrics.providerAttempts.inc({ deployment, outcome }) },
     }),
+  )
+  .add('historyWriter', ({ control, deploymentHistory: counts, router, clock, log }) =>
+    createHistoryWriter({ database: control.for(sharedOwner), counts, failing: () => router.failing(), clock, log }),
   )
   .mark('catalogue')
 

@@ -20,6 +20,7 @@ import {
   createVisitSessions,
 } from '../chat/visitors/index.ts'
 import {
+  createHealthReport,
   createOrganisationsStore,
   createProcessSamples,
   createSystemReport,
@@ -35,14 +36,19 @@ import {
 } from '../documents/documents/index.ts'
 import { createImportedChunks, detectFormat } from '../documents/ingestion/index.ts'
 import { createCatalogueViews, createOperatorCatalogue } from '../gateway/models/index.ts'
+import { loadFailures, loadHistory } from '../gateway/routing/index.ts'
 import { recordChange } from '../platform/database/index.ts'
 import { loadQueueState } from '../platform/jobs/index.ts'
-import { version } from '../platform/kernel/index.ts'
+import { publicNetworks, version } from '../platform/kernel/index.ts'
+import { createAlerts } from '../tenants/alerts/index.ts'
 import { createAdminLog } from '../tenants/operators/index.ts'
 import { createBackupRecord, createLiveBackup, secretKeyCheck } from './backup/index.ts'
 import type { PartsOf } from './part-list.ts'
+import { createAlertSources } from './parts/alert-sources.ts'
 import { documentWorkers } from './parts/document-work.ts'
+import { openMail } from './parts/mail.ts'
 import { openReencryption } from './parts/reencryption.ts'
+import { journalOptions } from './parts/settings-of-parts.ts'
 import { workerParts } from './compose-worker.ts'
 import { sharedOwner } from '../platform/kernel/index.ts'
 
@@ -194,11 +200,22 @@ export const servingParts = workerParts
       clock,
     }),
   )
-  .add('catalogueViews', ({ catalogue, router, catalogueStore, organisations, priceSnapshot, clock }) =>
+  .add('healthReport', ({ control, catalogue, clock }) => {
+    const database = control.for(sharedOwner)
+    return createHealthReport({
+      loadHistory: (from, maximumEvents) => loadHistory(database, from, maximumEvents),
+      loadFailures: () => loadFailures(database),
+      catalogue,
+      clock,
+    })
+  })
+  .add('catalogueViews', ({ control, catalogue, router, catalogueStore, organisations, priceSnapshot, clock }) =>
     createCatalogueViews({
       catalogue,
       deploymentHealth: router,
       store: catalogueStore,
+      loadFailing: async () =>
+        new Set((await loadFailures(control.for(sharedOwner))).map(({ deploymentId }) => deploymentId)),
       organisations,
       snapshot: priceSnapshot,
       instance: { name: `${hostname()}:${process.pid}`, startedAt: clock.now() },
@@ -209,6 +226,32 @@ export const servingParts = workerParts
     openReencryption({ control, secretBox, accounts, clock }),
   )
   .add('adminLog', ({ control, clock }) => createAdminLog({ database: control, clock }))
+  .add('sendMail', ({ config }) => openMail(config))
+  .add('alerts', (parts) => {
+    const { control, corpus, catalogue, secretBox, webhookFetch, sendMail, config, clock, log } = parts
+    const journal = journalOptions(control.engine, config)
+    const { publicUrl } = config.settings.server
+    const alerts = createAlerts({
+      database: control,
+      clock,
+      log,
+      secretBox,
+      sources: createAlertSources({
+        control,
+        corpus,
+        catalogue,
+        journalFolder: journal?.mode === 'local' ? journal.folder : undefined,
+        clock,
+      }),
+      fetch: webhookFetch.fetch,
+      webhookRule: publicNetworks(config.settings.network.webhookNetworks),
+      sendMail,
+      pageUrl: publicUrl === undefined ? undefined : new URL('/console/operator/alerts', publicUrl).href,
+    })
+    parts.onStart(() => alerts.start())
+    parts.onStopping(() => alerts.close())
+    return alerts
+  })
   .add('samples', ({ clock }) => createProcessSamples(clock))
   .add('systemReport', (parts) => {
     const { control, corpus, organisations, ledger, blobs, index, embedder, reranker, extractors, samples } = parts

@@ -6,6 +6,8 @@ import { chatRoutes, publishedSearchRoutes, spaceSearchRoutes } from '../chat/ch
 import { mcpRoutes } from '../chat/mcp/index.ts'
 import {
   developerToolsViewRoutes,
+  healthView,
+  installationView,
   modelViewRoutes,
   organisationsView,
   originOf,
@@ -29,6 +31,7 @@ import { erasureRoutes } from '../chat/erasures/index.ts'
 import { goldenQuestionRoutes, goldenRunRoutes, goldenSettingsRoutes } from '../chat/golden-questions/index.ts'
 import { type Metrics, operationsRoutes, type Routes } from '../platform/http/index.ts'
 import { modelRoutes } from '../gateway/models/index.ts'
+import { alertRoutes } from '../tenants/alerts/index.ts'
 import { actorOf, adminLogRoutes, auditRoutes, findingsOfCounts, operatorRoutes } from '../tenants/operators/index.ts'
 import { modelSwitchRoutes, organisationRoutes } from '../tenants/organisations/index.ts'
 import { toolServerRoutes } from '../chat/space-tools/index.ts'
@@ -279,7 +282,17 @@ function spaceViews({
 
 /** What only operators open. */
 function operatorPages(
-  parts: Pick<Parts, 'organisations' | 'ledger' | 'adminLog' | 'catalogue' | 'systemReport' | 'organisationLists'> &
+  parts: Pick<
+    Parts,
+    | 'organisations'
+    | 'ledger'
+    | 'adminLog'
+    | 'catalogue'
+    | 'systemReport'
+    | 'organisationLists'
+    | 'healthReport'
+    | 'alerts'
+  > &
     Pick<Parts, 'backup' | 'backupRecord' | 'erasures' | 'operatorTokens' | 'reencryption'> &
     Pick<Parts, 'index' | 'documentStore' | 'blobs' | 'clock'>,
 ): Routes[] {
@@ -287,6 +300,9 @@ function operatorPages(
   const hasOrganisation = (id: string) => organisations.get(id) !== undefined
   return [
     systemView({ report: parts.systemReport }),
+    healthView({ report: parts.healthReport }),
+    alertRoutes({ alerts: parts.alerts, hasOrganisation }),
+    installationView({ reports: ledger.installation, organisations, clock }),
     organisationsView({
       lists: parts.organisationLists,
       organisations,
@@ -305,6 +321,7 @@ function operatorPages(
         { area: 'index', run: async () => findingsOfCounts(await index.audit()) },
         createDocumentAudit({ store: documentStore, blobs, clock }),
       ],
+      onAudited: (findings) => parts.alerts.noteAudit(findings),
       clock,
     }),
   ]

@@ -1,4 +1,7 @@
 export { developerToolsViewRoutes } from './developer-tools.view.ts'
+export { createHealthReport } from './health-report.ts'
+export { healthView } from './health.view.ts'
+export { installationView } from './installation.view.ts'
 export { modelViewRoutes } from './models.view.ts'
 
 export { originOf } from './origin.ts'

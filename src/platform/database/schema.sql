@@ -25,6 +25,67 @@ CREATE INDEX admin_log_by_subject ON admin_log USING btree (subject_id, at DESC,
 CREATE INDEX admin_log_by_subject_type ON admin_log USING btree (subject_type, at DESC, id DESC);
 CREATE INDEX admin_log_newest_first ON admin_log USING btree (at DESC, id DESC);
 
+create table alert_channels (
+  id text not null,
+  url text not null,
+  secret_sealed text not null,
+  constraint alert_channels_pkey PRIMARY KEY (id)
+);
+
+create table alert_deliveries (
+  id uuid not null,
+  alert_id uuid,
+  event text not null,
+  channel text not null,
+  subject text not null,
+  body text not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  attempts integer default 0 not null,
+  next_attempt_at timestamp with time zone default clock_timestamp() not null,
+  finished_at timestamp with time zone,
+  failure text,
+  constraint alert_deliveries_pkey PRIMARY KEY (id)
+);
+CREATE INDEX alert_deliveries_newest_first ON alert_deliveries USING btree (created_at DESC, id DESC);
+CREATE INDEX alert_deliveries_waiting ON alert_deliveries USING btree (next_attempt_at) WHERE (finished_at IS NULL);
+
+create table alert_disks (
+  host text not null,
+  folder text not null,
+  free_bytes bigint not null,
+  total_bytes bigint not null,
+  seen_at timestamp with time zone not null,
+  constraint alert_disks_pkey PRIMARY KEY (host, folder)
+);
+
+create table alert_settings (
+  only_row boolean default true not null,
+  kinds jsonb default '{}'::jsonb not null,
+  recipients text[] default '{}'::text[] not null,
+  evaluated_at timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  audit_findings integer default 0 not null,
+  audited_at timestamp with time zone,
+  constraint alert_settings_pkey PRIMARY KEY (only_row),
+  constraint alert_settings_only_row_check CHECK (only_row)
+);
+
+create table alerts (
+  id uuid not null,
+  kind text not null,
+  subject text not null,
+  organisation_id uuid,
+  severity text not null,
+  title text not null,
+  details jsonb not null,
+  raised_at timestamp with time zone not null,
+  resolved_at timestamp with time zone,
+  constraint alerts_pkey PRIMARY KEY (id),
+  constraint alerts_severity_check CHECK ((severity = ANY (ARRAY['warning'::text, 'critical'::text])))
+);
+CREATE INDEX alerts_newest_first ON alerts USING btree (raised_at DESC, id DESC);
+CREATE INDEX alerts_of_organisation ON alerts USING btree (organisation_id, raised_at DESC, id DESC) WHERE (organisation_id IS NOT NULL);
+CREATE UNIQUE INDEX alerts_open ON alerts USING btree (kind, subject) WHERE (resolved_at IS NULL);
+
 create table api_keys (
   organisation_id uuid not null,
   key_hash bytea not null,
@@ -179,6 +240,57 @@ create table demo (
   constraint demo_only_row_check CHECK (only_row)
 );
 
+create table deployment_days (
+  day date not null,
+  deployment_id text not null,
+  answered bigint not null,
+  failed bigint not null,
+  limited bigint not null,
+  rejected bigint not null,
+  broken bigint not null,
+  constraint deployment_days_pkey PRIMARY KEY (day, deployment_id)
+);
+
+create table deployment_errors (
+  day date not null,
+  deployment_id text not null,
+  error_class text not null,
+  calls bigint not null,
+  constraint deployment_errors_pkey PRIMARY KEY (day, deployment_id, error_class)
+);
+
+create table deployment_events (
+  id bigint generated always as identity not null,
+  at timestamp with time zone not null,
+  deployment_id text not null,
+  instance_id uuid not null,
+  kind text not null,
+  error_class text,
+  status integer,
+  constraint deployment_events_pkey PRIMARY KEY (id)
+);
+CREATE INDEX deployment_events_newest_first ON deployment_events USING btree (at DESC, id DESC);
+
+create table deployment_failures (
+  deployment_id text not null,
+  instance_id uuid not null,
+  kind text not null,
+  since timestamp with time zone not null,
+  error_class text,
+  status integer,
+  seen_at timestamp with time zone default clock_timestamp() not null,
+  constraint deployment_failures_pkey PRIMARY KEY (deployment_id, instance_id, kind)
+);
+
+create table deployment_latency (
+  day date not null,
+  deployment_id text not null,
+  bucket smallint not null,
+  first_bytes bigint not null,
+  totals bigint not null,
+  constraint deployment_latency_pkey PRIMARY KEY (day, deployment_id, bucket)
+);
+
 create table erasures (
   id uuid not null,
   organisation_id uuid not null,
@@ -313,11 +425,77 @@ create table insight_questions (
 CREATE INDEX insight_questions_by_time ON insight_questions USING btree (organisation_id, last_asked_at);
 CREATE INDEX insight_questions_of_space_by_time ON insight_questions USING btree (space_id, last_asked_at);
 
+create table installation_backfill (
+  only_row boolean default true not null,
+  after_request_id text default ''::text not null,
+  finished_at timestamp with time zone,
+  constraint installation_backfill_pkey PRIMARY KEY (only_row),
+  constraint installation_backfill_only_row_check CHECK (only_row)
+);
+
+create table installation_days (
+  day date not null,
+  organisation_id uuid not null,
+  provider_id text not null,
+  model text not null,
+  hosting text not null,
+  requests bigint not null,
+  failed_requests bigint not null,
+  prompt_tokens bigint not null,
+  completion_tokens bigint not null,
+  billed_pico_usd bigint not null,
+  constraint installation_days_pkey PRIMARY KEY (day, organisation_id, provider_id, model, hosting)
+);
+
 create table installation_keys (
   name text not null,
   sealed text not null,
   created_at timestamp with time zone default clock_timestamp() not null,
   constraint installation_keys_pkey PRIMARY KEY (name)
+);
+
+create table installation_organisation_days (
+  day date not null,
+  organisation_id uuid not null,
+  requests bigint not null,
+  failed_requests bigint not null,
+  prompt_tokens bigint not null,
+  completion_tokens bigint not null,
+  billed_pico_usd bigint not null,
+  constraint installation_organisation_days_pkey PRIMARY KEY (day, organisation_id)
+);
+
+create table installation_organisation_latency (
+  day date not null,
+  organisation_id uuid not null,
+  bucket smallint not null,
+  first_tokens bigint not null,
+  totals bigint not null,
+  constraint installation_organisation_latency_pkey PRIMARY KEY (day, organisation_id, bucket)
+);
+
+create table installation_provider_days (
+  day date not null,
+  provider_id text not null,
+  model text not null,
+  hosting text not null,
+  requests bigint not null,
+  failed_requests bigint not null,
+  prompt_tokens bigint not null,
+  completion_tokens bigint not null,
+  billed_pico_usd bigint not null,
+  constraint installation_provider_days_pkey PRIMARY KEY (day, provider_id, model, hosting)
+);
+
+create table installation_provider_latency (
+  day date not null,
+  provider_id text not null,
+  model text not null,
+  hosting text not null,
+  bucket smallint not null,
+  first_tokens bigint not null,
+  totals bigint not null,
+  constraint installation_provider_latency_pkey PRIMARY KEY (day, provider_id, model, hosting, bucket)
 );
 
 create table ledger_entries (
@@ -357,6 +535,7 @@ create table ledger_entries (
   usage_queued boolean default true not null,
   schema_mismatch text,
   tool_uses jsonb,
+  installation_queued boolean default true not null,
   constraint ledger_entries_pkey PRIMARY KEY (request_id),
   constraint ledger_entries_billed_pico_usd_check CHECK ((billed_pico_usd >= 0)),
   constraint ledger_entries_cost_basis_check CHECK ((cost_basis = ANY (ARRAY['tokens'::text, 'stated'::text, 'billed_units'::text]))),

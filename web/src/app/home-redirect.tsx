@@ -9,11 +9,11 @@ export function HomeRedirect() {
   const { t } = useTranslation()
   const { organisations, isOperator } = useSession()
   const remembered = rememberedOrganisation()
+  if (isOperator) return <Navigate to="/operator" replace />
   const organisation = organisations.find(({ id }) => id === remembered) ?? organisations[0]
   if (organisation) {
     const page = organisation.role === 'administrator' ? 'developer-tools' : 'spaces'
     return <Navigate to={`/organisations/${organisation.id}/${page}` as '/'} replace />
   }
-  if (isOperator) return <Navigate to={'/operator/organisations'} replace />
   return <EmptyState title={t('home.noOrganisation')} text={t('home.noOrganisationText')} />
 }

@@ -1,13 +1,16 @@
 import { NavLink, Stack, Text } from '@mantine/core'
 import {
   IconActivity,
+  IconBell,
   IconBook2,
   IconBuilding,
   IconChartBar,
   IconCloud,
   IconCode,
   IconCoins,
+  IconHeartbeat,
   IconHistory,
+  IconLayoutDashboard,
   IconServer2,
   IconShieldLock,
   IconTerminal2,
@@ -25,9 +28,14 @@ interface Entry {
   to: string
   icon: ComponentType<{ size?: number; stroke?: number }>
   role: Role
+  /** Pages below its address belong to other entries. */
+  exact?: boolean
 }
 
-/** The entries of the navigation. Entries above the role of the person are absent. */
+/**
+ * The entries of the navigation. Entries above the role of the person are absent. `organisationId` undefined: no team's page is shown, and so
+ * no entries of a team.
+ */
 export function Navigation({ organisationId }: { organisationId: string | undefined }) {
   const { t } = useTranslation()
   const { isOperator, isAdministrator } = useRights(organisationId)
@@ -84,6 +92,9 @@ function teamEntries(organisation: string, t: Translate): Entry[] {
 
 function operatorEntries(t: Translate): Entry[] {
   return [
+    { label: t('navigation.overview'), to: '/operator', icon: IconLayoutDashboard, role: 'operator', exact: true },
+    { label: t('navigation.health'), to: '/operator/health', icon: IconHeartbeat, role: 'operator' },
+    { label: t('navigation.alerts'), to: '/operator/alerts', icon: IconBell, role: 'operator' },
     { label: t('navigation.organisations'), to: '/operator/organisations', icon: IconBuilding, role: 'operator' },
     { label: t('navigation.providers'), to: '/operator/providers', icon: IconCloud, role: 'operator' },
     { label: t('navigation.deployments'), to: '/operator/deployments', icon: IconActivity, role: 'operator' },
@@ -105,8 +116,8 @@ function Section({ title, entries }: { title?: string; entries: Entry[] }) {
           {title}
         </Text>
       )}
-      {entries.map(({ label, to, icon: Icon }) => {
-        const isActive = path === to || path.startsWith(`${to}/`)
+      {entries.map(({ label, to, icon: Icon, exact }) => {
+        const isActive = path === to || path === `${to}/` || (!exact && path.startsWith(`${to}/`))
         return (
           <NavLink
             key={to}
@@ -114,6 +125,7 @@ function Section({ title, entries }: { title?: string; entries: Entry[] }) {
             to={to as '/'}
             label={label}
             active={isActive}
+            activeOptions={{ exact: exact === true }}
             aria-current={isActive ? 'page' : undefined}
             leftSection={<Icon size={16} stroke={1.6} />}
             py={6}

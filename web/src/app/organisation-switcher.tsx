@@ -1,33 +1,32 @@
-import { Button, Menu, Text } from '@mantine/core'
-import { IconBuilding, IconCheck, IconSelector } from '@tabler/icons-react'
+import { Button, Menu, Popover, Text } from '@mantine/core'
+import { IconCheck, IconSelector } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
+import { type ComponentPropsWithRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { getJson } from '../api/client.ts'
+import { lazyPart, OnceOpened } from '../ui/lazy-part.tsx'
+import { organisationNameQuery } from './organisation-name.ts'
 import { useSession } from './session.ts'
-import { ButtonLink } from '../ui/link.tsx'
 
-/** Chooses among the organisations of the person. An operator may visit others, which have a link to their page for operators. */
+const AllOrganisations = lazyPart(() => import('./all-organisations.tsx'), 'AllOrganisations')
+
+/** Chooses among the organisations of the person; for an operator, among all. `organisationId` undefined: no team's page is shown. */
 export function OrganisationSwitcher({ organisationId }: { organisationId: string | undefined }) {
+  const { organisations, isOperator } = useSession()
+  if (isOperator) return <OperatorSwitcher organisationId={organisationId} />
+  if (organisations.length === 0) return null
+  return <MemberSwitcher organisationId={organisationId} />
+}
+
+function MemberSwitcher({ organisationId }: { organisationId: string | undefined }) {
   const { t } = useTranslation()
   const navigate = useNavigate()
-  const { organisations, isOperator } = useSession()
-  const current = organisations.find(({ id }) => id === organisationId)
-  if (!current && isOperator && organisationId) return <VisitedOrganisation organisationId={organisationId} />
-  if (organisations.length === 0) return null
-  const name = current?.name ?? ''
+  const { organisations } = useSession()
+  const name = organisations.find(({ id }) => id === organisationId)?.name ?? ''
   return (
     <Menu width="target" position="bottom-start">
       <Menu.Target>
-        <Button
-          fullWidth
-          variant="default"
-          justify="space-between"
-          rightSection={<IconSelector size={16} aria-hidden />}
-          aria-label={t('navigation.switchOrganisation', { name })}
-        >
-          <OrganisationName name={name} />
-        </Button>
+        <SwitchButton name={name} aria-label={t('navigation.switchOrganisation', { name })} />
       </Menu.Target>
       <Menu.Dropdown>
         {organisations.map(({ id, name: label }) => (
@@ -46,34 +45,48 @@ export function OrganisationSwitcher({ organisationId }: { organisationId: strin
   )
 }
 
-/** The name of an organisation to which the operator does not belong; loaded once for each. */
-function VisitedOrganisation({ organisationId }: { organisationId: string }) {
+/** An operator may visit every organisation: a search of all of them, which loads when it is opened. */
+function OperatorSwitcher({ organisationId }: { organisationId: string | undefined }) {
   const { t } = useTranslation()
+  const [isOpen, setOpen] = useState(false)
+  const { organisations } = useSession()
+  const own = organisations.find(({ id }) => id === organisationId)
   const { data } = useQuery({
-    queryKey: ['visited-organisation', organisationId],
-    queryFn: ({ signal }) => getJson<{ name: string }>(`/api/organisations/${organisationId}`, { signal }),
-    staleTime: 300_000,
+    ...organisationNameQuery(organisationId ?? ''),
+    enabled: organisationId !== undefined && !own,
   })
-  const name = data?.name ?? ''
+  const name = own?.name ?? data?.name ?? ''
+  const label = organisationId === undefined ? t('navigation.chooseOrganisation') : name
   return (
-    <ButtonLink
-      to="/operator/organisations/$organisationId"
-      params={{ organisationId }}
-      fullWidth
-      variant="default"
-      justify="flex-start"
-      leftSection={<IconBuilding size={16} aria-hidden />}
-      aria-label={t('navigation.visitedOrganisation', { name })}
-    >
-      <OrganisationName name={name} />
-    </ButtonLink>
+    <Popover opened={isOpen} onChange={setOpen} width="target" position="bottom-start" trapFocus returnFocus>
+      <Popover.Target>
+        <SwitchButton
+          name={label}
+          onClick={() => setOpen(!isOpen)}
+          aria-label={organisationId === undefined ? label : t('navigation.switchOrganisation', { name })}
+        />
+      </Popover.Target>
+      <Popover.Dropdown p="xs" aria-label={t('navigation.allOrganisations')}>
+        <OnceOpened opened={isOpen}>
+          <AllOrganisations organisationId={organisationId} onChosen={() => setOpen(false)} />
+        </OnceOpened>
+      </Popover.Dropdown>
+    </Popover>
   )
 }
 
-function OrganisationName({ name }: { name: string }) {
+function SwitchButton({ name, ...others }: { name: string } & ComponentPropsWithRef<'button'>) {
   return (
-    <Text size="sm" truncate>
-      {name}
-    </Text>
+    <Button
+      {...others}
+      fullWidth
+      variant="default"
+      justify="space-between"
+      rightSection={<IconSelector size={16} aria-hidden />}
+    >
+      <Text size="sm" truncate>
+        {name}
+      </Text>
+    </Button>
   )
 }

@@ -5,6 +5,7 @@ import {
   operatorPeopleRoutes,
   publicAccountRoutes,
 } from '../pages/accounts/routes.tsx'
+import { alertRoutes } from '../pages/alerts/routes.tsx'
 import { conversationRoutes } from '../pages/conversations/routes.tsx'
 import { dataProtectionRoutes } from '../pages/data-protection/routes.tsx'
 import { devtoolsRoutes } from '../pages/devtools/routes.tsx'
@@ -14,6 +15,7 @@ import { hostedChatRoutes } from '../pages/hosted-chat/routes.tsx'
 import { modelRoutes } from '../pages/models/routes.tsx'
 import { activityRoutes, operatorRoutes } from '../pages/operator/routes.tsx'
 import { spaceToolsRoutes } from '../pages/space-tools/routes.tsx'
+import { overviewRoutes } from '../pages/overview/routes.tsx'
 import { spacePageRoutes, spacesRoutes } from '../pages/spaces/routes.tsx'
 import { spaceRoute } from '../pages/spaces/space-route.tsx'
 import { usageRoutes } from '../pages/usage/routes.tsx'
@@ -46,6 +48,12 @@ export const routeTree = rootRoute.addChildren([
       ...activityRoutes,
       ...dataProtectionRoutes,
     ]),
-    operatorRoute.addChildren([...operatorRoutes, ...modelRoutes, ...operatorPeopleRoutes]),
+    operatorRoute.addChildren([
+      ...overviewRoutes,
+      ...alertRoutes,
+      ...operatorRoutes,
+      ...modelRoutes,
+      ...operatorPeopleRoutes,
+    ]),
   ]),
 ])

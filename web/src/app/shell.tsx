@@ -53,15 +53,16 @@ export function Shell() {
   )
 }
 
-/** The organisation in the address, else the one shown last. */
+/** The organisation in the address, else the one shown last; undefined on the pages of operators. */
 function useCurrentOrganisation(): string | undefined {
   const { organisations } = useSession()
   const { organisationId } = useParams({ strict: false }) as { organisationId?: string }
-  const isOperatorPage = useRouterState({ select: (state) => state.location.pathname.startsWith('/operator') })
+  const isOperatorPage = useRouterState({ select: (state) => /^\/operator(?:\/|$)/.test(state.location.pathname) })
   const inAddress = isOperatorPage ? undefined : organisationId
   useEffect(() => {
     if (inAddress) rememberOrganisation(inAddress)
   }, [inAddress])
+  if (isOperatorPage) return undefined
   const remembered = rememberedOrganisation()
   return inAddress ?? organisations.find(({ id }) => id === remembered)?.id ?? organisations[0]?.id
 }

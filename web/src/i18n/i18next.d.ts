@@ -1,4 +1,5 @@
 import type accounts from '../pages/accounts/en.json'
+import type alerts from '../pages/alerts/en.json'
 import type conversations from '../pages/conversations/en.json'
 import type dataProtection from '../pages/data-protection/en.json'
 import type devtools from '../pages/devtools/en.json'
@@ -8,6 +9,7 @@ import type hostedChat from '../pages/hosted-chat/en.json'
 import type models from '../pages/models/en.json'
 import type operator from '../pages/operator/en.json'
 import type spaceTools from '../pages/space-tools/en.json'
+import type overview from '../pages/overview/en.json'
 import type spaces from '../pages/spaces/en.json'
 import type usage from '../pages/usage/en.json'
 import type viewer from '../pages/viewer/en.json'
@@ -22,6 +24,7 @@ declare module 'i18next' {
     resources: {
       common: typeof common
       accounts: typeof accounts
+      alerts: typeof alerts
       conversations: typeof conversations
       'data-protection': typeof dataProtection
       devtools: typeof devtools
@@ -32,6 +35,7 @@ declare module 'i18next' {
       models: typeof models
       operator: typeof operator
       'space-tools': typeof spaceTools
+      overview: typeof overview
       spaces: typeof spaces
       usage: typeof usage
       viewer: typeof viewer

@@ -21,7 +21,14 @@ const batchBytes = 4 * 1024 * 1024
 const countTimeoutMs = 60 * 60_000
 
 /** Tables in which migrations insert rows. All others of a new database are empty. */
-const filledByMigrations = new Set(['change_feed_head', 'ledger_removal', 'usage_backfill', 'usage_span_tables'])
+const filledByMigrations = new Set([
+  'change_feed_head',
+  'ledger_removal',
+  'usage_backfill',
+  'usage_span_tables',
+  'installation_backfill',
+  'alert_settings',
+])
 
 export interface MoveOptions {
   source: OwnedDatabase

@@ -193,7 +193,7 @@ function DeploymentCounts({ counts }: { counts: ProviderView['deployments'] }) {
   return (
     <Group gap={6}>
       <Text size="sm">{t('providers.callable', counts)}</Text>
-      {counts.open > 0 && <Tag color="red">{t('providers.open', { count: counts.open })}</Tag>}
+      {counts.failing > 0 && <Tag color="red">{t('providers.failing', { count: counts.failing })}</Tag>}
     </Group>
   )
 }

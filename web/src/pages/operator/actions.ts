@@ -3,6 +3,7 @@ import type { AdminAction } from '@contract/admin-log.ts'
 /** Every action of the admin log. The type makes a missing one an error. */
 const known: Record<AdminAction, true> = {
   'admin_log.exported': true,
+  'alert_settings.updated': true,
   'api_key.created': true,
   'api_key.rotated': true,
   'backup.created': true,

@@ -6,14 +6,20 @@ import { useFormat } from '../../i18n/use-format.ts'
 import { ChartTooltip } from './chart-tooltip.tsx'
 import { colourOf } from './colours.ts'
 
+interface Props {
+  days: UsageReport['errors']['days']
+  height: number
+  /** False: refused calls are not counted here. */
+  withRefused?: boolean
+}
+
 /** Failed and refused calls by day. */
-export default function ErrorsChart({ days, height }: { days: UsageReport['errors']['days']; height: number }) {
+export default function ErrorsChart({ days, height, withRefused = true }: Props) {
   const { t } = useTranslation('usage')
   const format = useFormat()
-  const series = [
-    { name: 'failed', label: t('errors.failed'), color: colourOf(3) },
-    { name: 'refused', label: t('errors.refused'), color: colourOf(1) },
-  ] as const
+  const failed = { name: 'failed', label: t('errors.failed'), color: colourOf(3) } as const
+  const refused = { name: 'refused', label: t('errors.refused'), color: colourOf(1) } as const
+  const series = withRefused ? [failed, refused] : [failed]
   return (
     <BarChart
       h={height}

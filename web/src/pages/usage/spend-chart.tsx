@@ -9,21 +9,25 @@ import { useNames } from './names.ts'
 
 export type Measure = 'billedUsd' | 'requests'
 
+type Value = UsageReport['series']['values'][number]
+
 interface Props {
-  report: UsageReport
+  report: Pick<UsageReport, 'series' | 'split'>
   measure: Measure
   height: number
+  /** The name of a value; without it, as the split of a usage report has it. */
+  nameOf?: (value: Value) => string
 }
 
 /** Stacked bars by day. Values beyond the first ones are one grey part. */
-export default function SpendChart({ report: { series, split }, measure, height }: Props) {
+export default function SpendChart({ report: { series, split }, measure, height, nameOf }: Props) {
   const { t } = useTranslation('usage')
   const format = useFormat()
   const names = useNames()
   const show = (value: number) => (measure === 'requests' ? format.number(value) : format.money(value))
   const parts = series.values.map((value, place) => ({
     key: `part${place}`,
-    name: names.value(split, value),
+    name: nameOf ? nameOf(value) : names.value(split, value),
     colour: colourOf(place),
   }))
   const data = series.days.map((day) => {

@@ -5,6 +5,7 @@ import { useRouterState } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { Page } from '../../ui/page.tsx'
+import { BudgetAlerts } from '../alerts/budget-alerts.tsx'
 import { BudgetSection } from './budget-section.tsx'
 import { ErrorsSection } from './errors-section.tsx'
 import { Filters } from './filters.tsx'
@@ -57,6 +58,7 @@ function ReportView() {
           {t('incomplete')}
         </Alert>
       )}
+      <BudgetAlerts organisationId={organisationId} />
       {report.budget && <BudgetSection report={report} budget={report.budget} />}
       <Filters options={report.options} from={report.from} to={report.to} />
       {isEmpty ? (

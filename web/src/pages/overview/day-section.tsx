@@ -1,0 +1,63 @@
+import type { InstallationUsage } from '@contract/installation-usage.ts'
+import { useMemo } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useFormat } from '../../i18n/use-format.ts'
+import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
+import { AnchorLink } from '../../ui/link.tsx'
+import { Section } from '../../ui/section.tsx'
+import { Money } from '../usage/money.tsx'
+import { useOverview } from './use-overview.ts'
+
+type Row = InstallationUsage['series']['days'][number]
+
+/** The days of one organisation, each with a link to its receipts. */
+export function DaySection({ report }: { report: InstallationUsage }) {
+  const { t } = useTranslation('overview')
+  const { search } = useOverview()
+  const columns = useColumns(search.organisationId!, search.model)
+  const rows = useMemo(() => report.series.days.filter(({ requests }) => requests > 0).toReversed(), [report])
+  return (
+    <Section title={t('days.title')} description={t('days.description')}>
+      <DataTable label={t('days.title')} columns={columns} rows={rows} rowId={({ day }) => day} minimumWidth={520} />
+    </Section>
+  )
+}
+
+function useColumns(organisationId: string, model: string | undefined): DataColumn<Row>[] {
+  const { t } = useTranslation('overview')
+  const format = useFormat()
+  return useMemo(
+    () => [
+      { accessorKey: 'day', header: t('days.day'), cell: ({ row }) => format.day(row.original.day) },
+      {
+        id: 'billedUsd',
+        header: t('figures.spend'),
+        accessorFn: ({ billedUsd }) => Number(billedUsd),
+        cell: ({ row }) => <Money usd={row.original.billedUsd} />,
+      },
+      {
+        accessorKey: 'requests',
+        header: t('figures.requests'),
+        cell: ({ row }) => format.number(row.original.requests),
+      },
+      { accessorKey: 'failed', header: t('days.failed'), cell: ({ row }) => format.number(row.original.failed) },
+      {
+        id: 'receipts',
+        header: t('days.receipts'),
+        enableSorting: false,
+        cell: ({ row: { original } }) => (
+          <AnchorLink
+            to="/organisations/$organisationId/usage"
+            params={{ organisationId }}
+            search={{ view: 'requests', from: original.day, to: original.day, ...(model !== undefined && { model }) }}
+            size="sm"
+            aria-label={t('days.receiptsOf', { day: format.day(original.day) })}
+          >
+            {t('days.receipts')}
+          </AnchorLink>
+        ),
+      },
+    ],
+    [t, format, organisationId, model],
+  )
+}

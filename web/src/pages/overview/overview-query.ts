@@ -1,0 +1,44 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { InstallationSplit, InstallationUsage } from '@contract/installation-usage.ts'
+import { getJson } from '../../api/client.ts'
+
+/** What the address of the page states. Absent members have their defaults. */
+export interface OverviewSearch {
+  from?: string
+  to?: string
+  organisationId?: string
+  provider?: string
+  model?: string
+  hosting?: string
+  split?: InstallationSplit
+}
+
+export const splits = ['organisation', 'provider', 'model', 'hosting'] as const satisfies InstallationSplit[]
+const filterNames = ['from', 'to', 'organisationId', 'provider', 'model', 'hosting'] as const
+
+function address(path: string, search: OverviewSearch, names: readonly (keyof OverviewSearch)[]): string {
+  const parameters = new URLSearchParams()
+  for (const name of names) {
+    const value = search[name]
+    if (value !== undefined) parameters.set(name, value)
+  }
+  return `/api/console/installation/${path}?${parameters}`
+}
+
+export function overviewQuery(search: OverviewSearch) {
+  const url = address('usage', search, [...filterNames, 'split'])
+  return queryOptions({
+    queryKey: ['operator', 'overview', url],
+    queryFn: ({ signal }) => getJson<InstallationUsage>(url, { signal }),
+  })
+}
+
+/** The address of every row of the range as CSV. */
+export const exportUrl = (search: OverviewSearch): string => address('usage/export', search, filterNames)
+
+/** The day `ago` days before today, in the time zone of the browser. */
+export function dayBefore(ago: number): string {
+  const day = new Date()
+  day.setDate(day.getDate() - ago)
+  return [day.getFullYear(), day.getMonth() + 1, day.getDate()].map((part) => String(part).padStart(2, '0')).join('-')
+}
