@@ -26,7 +26,12 @@ const wings: Wings = {
   },
   tenants: {
     imports: ['contract', 'platform'],
-    rooms: { operators: [], organisations: ['operators'], accounts: ['operators', 'organisations'], alerts: ['operators', 'organisations'] },
+    rooms: {
+      operators: [],
+      organisations: ['operators'],
+      accounts: ['operators', 'organisations'],
+      alerts: ['operators', 'organisations'],
+    },
   },
   gateway: {
     imports: ['contract', 'platform', 'tenants'],

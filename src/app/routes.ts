@@ -31,7 +31,7 @@ import { erasureRoutes } from '../chat/erasures/index.ts'
 import { goldenQuestionRoutes, goldenRunRoutes, goldenSettingsRoutes } from '../chat/golden-questions/index.ts'
 import { type Metrics, operationsRoutes, type Routes } from '../platform/http/index.ts'
 import { modelRoutes } from '../gateway/models/index.ts'
-import { alertRoutes } from '../tenants/alerts/index.ts'
+import { alertRoutes, renderAlert } from '../tenants/alerts/index.ts'
 import { actorOf, adminLogRoutes, auditRoutes, findingsOfCounts, operatorRoutes } from '../tenants/operators/index.ts'
 import { modelSwitchRoutes, organisationRoutes } from '../tenants/organisations/index.ts'
 import { toolServerRoutes } from '../chat/space-tools/index.ts'
@@ -51,6 +51,9 @@ import { modelCallRoutes } from './gateway-routes.ts'
 /** Where `npm run build:console` puts the console. */
 const consoleFolder = path.resolve(import.meta.dirname, '../../dist/console')
 const visitorFolder = path.resolve(import.meta.dirname, '../../dist/visitor')
+
+/** Open budget alerts on the Usage page of an organisation. */
+const shownBudgetAlerts = 10
 
 /** The map of the HTTP surface: every group of routes, in the order of registration. */
 export function createRoutes(parts: Parts): Routes[] {
@@ -168,8 +171,9 @@ function usagePages({
   insights,
   chunks,
   spaces,
+  alerts,
   clock,
-}: Pick<Parts, 'ledger' | 'organisations' | 'insights' | 'chunks' | 'spaces' | 'clock'>): Routes[] {
+}: Pick<Parts, 'ledger' | 'organisations' | 'insights' | 'chunks' | 'spaces' | 'alerts' | 'clock'>): Routes[] {
   return [
     usageRoutes({ ledger, organisations, clock }),
     repairRoutes({ ledger }),
@@ -179,6 +183,7 @@ function usagePages({
       documentNames: chunks.loadNames,
       organisations,
       spaceName: (id) => spaces.get(id)?.name,
+      loadBudgetAlerts: async (id) => (await alerts.loadOfOrganisation(id, shownBudgetAlerts, 'open')).map(renderAlert),
       clock,
     }),
   ]

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { freshness, type LedgerService, noteFreshness } from '../gateway/billing/index.ts'
+import type { AlertBody } from '../contract/alerts.ts'
 import { errorResponses } from '../contract/errors.ts'
 import {
   maximumInsightRows,
@@ -27,6 +28,8 @@ export interface UsageViewDependencies {
   documentNames: (organisationId: string, documentIds: readonly string[]) => Promise<Map<string, string>>
   /** The name of a Space; undefined if it was deleted. */
   spaceName: (id: string) => string | undefined
+  /** Open budget alerts of an organisation. */
+  loadBudgetAlerts: (organisationId: string) => Promise<AlertBody[]>
   clock: Clock
 }
 
@@ -77,6 +80,7 @@ async function loadReport(dependencies: UsageViewDependencies, id: string, query
     series: { ...report.series, values: report.series.values.map((value) => ({ ...value, label: name(value) })) },
     table: { ...report.table, rows: report.table.rows.map((row) => ({ ...row, label: name(row) })) },
     options: renderOptions(report.options, spaceName),
+    alerts: await dependencies.loadBudgetAlerts(id),
     recordsTags: organisation?.recordUsageTags ?? false,
   }
 }

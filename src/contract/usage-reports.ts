@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { alertSchema } from './alerts.ts'
 import { queryInteger } from './query-integer.ts'
 import { maximumUsageDays } from './usage.ts'
 
@@ -228,6 +229,7 @@ export const usageReportSchema = z
         .describe('`model` null: calls with a name that is not that of a model.'),
     }),
     options,
+    alerts: z.array(alertSchema).describe('Open budget alerts of the organisation.'),
     recordsTags: z.boolean().describe('False: `user` and `metadata` of calls are not recorded.'),
     topDocuments: z
       .array(

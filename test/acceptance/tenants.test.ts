@@ -17,7 +17,7 @@ import { createTenant, type Tenant, type TenantIds } from '../harness/tenant.ts'
  * answer contains their data, and no row changes. A new route fails until it is in the table of roles and its ids are known here.
  */
 
-type Installation = { providerId: string; modelId: string; deploymentId: string; priceId: string; journalId: string }
+type Installation = Record<'providerId' | 'modelId' | 'deploymentId' | 'priceId' | 'journalId' | 'deliveryId', string>
 type Ids = TenantIds & Installation
 
 /** Routes without an id of another organisation: each caller with the credential gets its own data. */
@@ -138,12 +138,15 @@ async function createInstallation(): Promise<Installation> {
   const price = expectStatus(await operator('POST', '/api/deployments/walked-deployment/prices', prices), 201)
   // Nothing on the embedded engine has one.
   const journalId = '7fb8a9de-6f4e-4a0c-9c62-0e5a1a1d7b11'
+  // Only operators reach messages about alerts.
+  const deliveryId = '3c1de0f2-50f5-4d0e-8e1f-0a4f6a1f2b22'
   return {
     providerId: 'walked',
     modelId: 'walked-model',
     deploymentId: 'walked-deployment',
     priceId: price.id,
     journalId,
+    deliveryId,
   }
 }
 

@@ -38,7 +38,7 @@ describe.skipIf(!hasBrowser)(`the frame of the console${skipReason}`, () => {
     )
     await page.goto(stage.url)
     await page.getByRole('button', { name: 'Navigation öffnen oder schließen' }).click()
-    await page.getByRole('link', { name: 'Anbieter' }).waitFor()
+    await page.getByRole('link', { name: 'Anbieter', exact: true }).waitFor()
     await expectNoSidewaysScroll(page)
     await expectAccessible(page)
     expect(stage.problems).toEqual([])

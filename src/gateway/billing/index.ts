@@ -1,7 +1,7 @@
 export { countJournalRejects, loadFastSpenders, loadUsedBudgets } from './alerts.store.ts'
 export { createCostCheck } from './cost-check.ts'
 export { freshness, noteFreshness, usageRoutes } from './usage.routes.ts'
-export { percentilesOf } from './latency-histogram.ts'
+export { percentilesOf } from './usage-report-parts.ts'
 export { hasEndMark as hasJournalEnd } from './journal/index.ts'
 export { JournalError, type JournalFiles, removeJournal } from './journal/index.ts'
 export type { InstanceFacts } from './instance.store.ts'

@@ -22,7 +22,7 @@ import {
   loadInstallationTotals,
   loadInstallationValues,
 } from './installation-usage.store.ts'
-import { percentilesOf } from './latency-histogram.ts'
+import { percentilesOf } from './usage-report-parts.ts'
 import { forecastSpend, historyDays } from './usage-forecast.ts'
 
 /** Days of a report without a range. */

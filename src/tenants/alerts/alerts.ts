@@ -106,8 +106,8 @@ export function createAlerts(deps: AlertsDeps) {
     loadPage: (filter: Parameters<typeof loadAlerts>[1]) => loadAlerts(database, filter),
     countOpen: () => countOpenAlerts(database),
     /** The budget alerts of one organisation, newest first. */
-    loadOfOrganisation: (organisationId: string, limit: number) =>
-      loadAlerts(deps.database.for(organisationId), { organisationId, kind: 'budget', limit }),
+    loadOfOrganisation: (organisationId: string, limit: number, state?: 'open') =>
+      loadAlerts(deps.database.for(organisationId), { organisationId, kind: 'budget', limit, state }),
     loadSettings: async () => renderSettings(deps, await loadAlertSettings(database)),
     async changeSettings(change: AlertSettingsChange, actor: Actor) {
       const author = { actor, atMs: clock.now() }

@@ -1,17 +1,18 @@
-import { Button, Menu, Text, useMantineColorScheme } from '@mantine/core'
-import { IconLanguage, IconLogout, IconMoon, IconSettings, IconSun, IconUserCircle } from '@tabler/icons-react'
-import { useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { Button, Menu, Text } from '@mantine/core'
+import { IconUserCircle } from '@tabler/icons-react'
+import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
-import { postJson } from '../api/client.ts'
-import { changeLanguage, languages } from '../i18n/translations.ts'
+import { lazyPart } from '../ui/lazy-part.tsx'
 import { useSession } from './session.ts'
 
+const loadEntries = () => import('./account-entries.tsx')
+const AccountEntries = lazyPart(loadEntries, 'AccountEntries')
+
 export function AccountMenu() {
-  const { t, i18n } = useTranslation()
+  const { t } = useTranslation()
   const { person } = useSession()
-  const { colorScheme, setColorScheme } = useMantineColorScheme()
-  const isDark = colorScheme === 'dark'
+  // Before a click, so that the arrow keys find the entries.
+  const prepare = () => void loadEntries()
   return (
     <Menu width={220} position="top-start">
       <Menu.Target>
@@ -21,6 +22,8 @@ export function AccountMenu() {
           color="gray"
           justify="flex-start"
           leftSection={<IconUserCircle size={18} aria-hidden />}
+          onPointerEnter={prepare}
+          onFocus={prepare}
         >
           <Text size="sm" truncate c="var(--mantine-color-text)">
             {person?.name ?? t('account.operatorToken')}
@@ -28,46 +31,10 @@ export function AccountMenu() {
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item component={Link} to={'/account'} leftSection={<IconSettings size={16} aria-hidden />}>
-          {t('account.settings')}
-        </Menu.Item>
-        <Menu.Item
-          leftSection={isDark ? <IconSun size={16} aria-hidden /> : <IconMoon size={16} aria-hidden />}
-          onClick={() => setColorScheme(isDark ? 'light' : 'dark')}
-        >
-          {isDark ? t('account.light') : t('account.dark')}
-        </Menu.Item>
-        {languages
-          .filter(({ code }) => code !== i18n.language)
-          .map(({ code, name }) => (
-            <Menu.Item
-              key={code}
-              lang={code}
-              leftSection={<IconLanguage size={16} aria-hidden />}
-              onClick={() => void changeLanguage(code)}
-            >
-              {name}
-            </Menu.Item>
-          ))}
-        <Menu.Divider />
-        <SignOutItem />
+        <Suspense>
+          <AccountEntries />
+        </Suspense>
       </Menu.Dropdown>
     </Menu>
-  )
-}
-
-function SignOutItem() {
-  const { t } = useTranslation()
-  const navigate = useNavigate()
-  const queryClient = useQueryClient()
-  const signOut = async () => {
-    await postJson('/api/auth/sign-out', {})
-    queryClient.clear()
-    await navigate({ to: '/sign-in' })
-  }
-  return (
-    <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => void signOut()}>
-      {t('account.signOut')}
-    </Menu.Item>
   )
 }

@@ -1,15 +1,13 @@
-import { Divider, NavLink, Stack, Text, TextInput } from '@mantine/core'
+import { Divider, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { IconBuilding, IconCheck, IconSearch, IconSettings } from '@tabler/icons-react'
-import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { ConsoleOrganisationsBody } from '@contract/console-organisations.ts'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { getJson } from '../api/client.ts'
-import { organisationNameQuery } from './organisation-name.ts'
+import { AnchorLink } from '../ui/link.tsx'
 import { recentOrganisations } from './remembered-organisation.ts'
-import { useSession } from './session.ts'
+import { organisationNameQuery, useSession } from './session.ts'
 
 const searchPauseMs = 200
 const shownOrganisations = 8
@@ -24,7 +22,7 @@ export function AllOrganisations({ organisationId, onChosen }: Props) {
   const { t } = useTranslation()
   const [text, setText] = useState('')
   const [wanted] = useDebouncedValue(text.trim(), searchPauseMs)
-  const recent = useRecent()
+  const [recent] = useState(recentOrganisations)
   const { data } = useQuery({
     queryKey: ['operator', 'switcher', wanted],
     queryFn: ({ signal }) =>
@@ -34,22 +32,11 @@ export function AllOrganisations({ organisationId, onChosen }: Props) {
       ),
     placeholderData: keepPreviousData,
   })
-  const list = (items: { id: string; name: string }[]) =>
-    items.map(({ id, name }) => (
-      <NavLink
-        key={id}
-        component={Link}
-        to={`/organisations/${id}/spaces` as '/'}
-        label={name}
-        py={4}
-        leftSection={
-          id === organisationId ? <IconCheck size={14} aria-hidden /> : <IconBuilding size={14} aria-hidden />
-        }
-        onClick={onChosen}
-      />
-    ))
+  const link = (id: string, name: string) => (
+    <OrganisationLink key={id} id={id} name={name} isCurrent={id === organisationId} onChosen={onChosen} />
+  )
   const found = data?.items ?? []
-  const shown = wanted === '' ? found.filter(({ id }) => !recent.some((one) => one.id === id)) : found
+  const shown = wanted === '' ? found.filter(({ id }) => !recent.includes(id)) : found
   return (
     <Stack gap={4}>
       <TextInput
@@ -57,14 +44,19 @@ export function AllOrganisations({ organisationId, onChosen }: Props) {
         size="xs"
         aria-label={t('navigation.searchOrganisations')}
         placeholder={t('navigation.searchOrganisations')}
-        leftSection={<IconSearch size={14} aria-hidden />}
         value={text}
         onChange={(event) => setText(event.currentTarget.value)}
       />
-      {wanted === '' && recent.length > 0 && <Group title={t('navigation.recent')}>{list(recent)}</Group>}
+      {wanted === '' && recent.length > 0 && (
+        <Group title={t('navigation.recent')}>
+          {recent.map((id) => (
+            <RecentOrganisation key={id} id={id} isCurrent={id === organisationId} onChosen={onChosen} />
+          ))}
+        </Group>
+      )}
       {(wanted !== '' || shown.length > 0) && (
         <Group title={t(wanted === '' ? 'navigation.allOrganisations' : 'navigation.found')}>
-          {list(shown)}
+          {shown.map(({ id, name }) => link(id, name))}
           {data?.total === 0 && (
             <Text size="sm" c="dimmed" px="sm">
               {t('navigation.noOrganisation')}
@@ -73,18 +65,20 @@ export function AllOrganisations({ organisationId, onChosen }: Props) {
         </Group>
       )}
       <Divider />
-      <NavLink
-        component={Link}
+      <AnchorLink
         to={
           (organisationId === undefined
             ? '/operator/organisations'
             : `/operator/organisations/${organisationId}`) as '/'
         }
-        label={t(organisationId === undefined ? 'navigation.organisations' : 'navigation.organisationSettings')}
+        size="sm"
+        display="block"
+        px="sm"
         py={4}
-        leftSection={<IconSettings size={14} aria-hidden />}
         onClick={onChosen}
-      />
+      >
+        {t(organisationId === undefined ? 'navigation.organisations' : 'navigation.organisationSettings')}
+      </AnchorLink>
     </Stack>
   )
 }
@@ -100,13 +94,34 @@ function Group({ title, children }: { title: string; children: React.ReactNode }
   )
 }
 
-/** Those that were removed are left out. */
-function useRecent(): { id: string; name: string }[] {
+interface LinkProps {
+  id: string
+  isCurrent: boolean
+  onChosen: () => void
+}
+
+function OrganisationLink({ id, name, isCurrent, onChosen }: LinkProps & { name: string }) {
+  return (
+    <AnchorLink
+      to={`/organisations/${id}/spaces` as '/'}
+      size="sm"
+      display="block"
+      px="sm"
+      py={4}
+      fw={isCurrent ? 600 : undefined}
+      truncate
+      onClick={onChosen}
+    >
+      {name}
+    </AnchorLink>
+  )
+}
+
+/** Nothing for one that was removed. */
+function RecentOrganisation(props: LinkProps) {
   const { organisations } = useSession()
-  const [ids] = useState(recentOrganisations)
-  const names = useQueries({ queries: ids.map((id) => organisationNameQuery(id)) })
-  return ids.flatMap((id, place) => {
-    const name = organisations.find((own) => own.id === id)?.name ?? names[place]?.data?.name
-    return name === undefined ? [] : [{ id, name }]
-  })
+  const own = organisations.find(({ id }) => id === props.id)?.name
+  const { data } = useQuery({ ...organisationNameQuery(props.id), enabled: own === undefined })
+  const name = own ?? data?.name
+  return name === undefined ? null : <OrganisationLink {...props} name={name} />
 }

@@ -10,7 +10,6 @@ import {
   IconCoins,
   IconHeartbeat,
   IconHistory,
-  IconLayoutDashboard,
   IconServer2,
   IconShieldLock,
   IconTerminal2,
@@ -92,7 +91,7 @@ function teamEntries(organisation: string, t: Translate): Entry[] {
 
 function operatorEntries(t: Translate): Entry[] {
   return [
-    { label: t('navigation.overview'), to: '/operator', icon: IconLayoutDashboard, role: 'operator', exact: true },
+    { label: t('navigation.overview'), to: '/operator', icon: IconChartBar, role: 'operator', exact: true },
     { label: t('navigation.health'), to: '/operator/health', icon: IconHeartbeat, role: 'operator' },
     { label: t('navigation.alerts'), to: '/operator/alerts', icon: IconBell, role: 'operator' },
     { label: t('navigation.organisations'), to: '/operator/organisations', icon: IconBuilding, role: 'operator' },

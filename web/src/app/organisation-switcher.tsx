@@ -5,8 +5,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { type ComponentPropsWithRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { lazyPart, OnceOpened } from '../ui/lazy-part.tsx'
-import { organisationNameQuery } from './organisation-name.ts'
-import { useSession } from './session.ts'
+import { organisationNameQuery, useSession } from './session.ts'
 
 const AllOrganisations = lazyPart(() => import('./all-organisations.tsx'), 'AllOrganisations')
 

@@ -1,4 +1,4 @@
-export { hasEndMark } from './end-mark.ts'
+export { hasEndMark } from './journal-format.ts'
 export { JournalError } from './journal-error.ts'
 export type { JournalFiles } from './journal-files.ts'
 export type { JournalCopy } from './journal-log.ts'

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import type { AlertBody, AlertDeliveryPageBody, AlertPageBody, AlertSettingsBody } from '@contract/alerts.ts'
+import type { AlertDeliveryPageBody, AlertPageBody, AlertSettingsBody } from '@contract/alerts.ts'
 import { getJson } from '../../api/client.ts'
 
 /** All queries of alerts; a change of settings invalidates them together. */
@@ -41,10 +41,3 @@ export const alertSettingsQuery = queryOptions({
   queryKey: [...alertsKey, 'settings'],
   queryFn: ({ signal }) => getJson<AlertSettingsBody>('/api/alerts/settings', { signal }),
 })
-
-export const organisationAlertsQuery = (organisationId: string) =>
-  queryOptions({
-    queryKey: [...alertsKey, 'organisation', organisationId],
-    queryFn: ({ signal }) => getJson<{ items: AlertBody[] }>(`/api/organisations/${organisationId}/alerts`, { signal }),
-    refetchInterval: refreshMs,
-  })

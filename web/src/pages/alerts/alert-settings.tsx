@@ -1,4 +1,4 @@
-import { Alert, Button, Group, NumberInput, Stack, Switch, TagsInput, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Group, Stack, Switch, TagsInput, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import type { AlertChannel, AlertKind, AlertSettingsBody, AlertSettingsChange } from '@contract/alerts.ts'
 import { type FormEvent, useState } from 'react'
@@ -54,10 +54,10 @@ function KindSettings({ settings }: { settings: AlertSettingsBody }) {
 function KindRow({ kind, settings }: { kind: AlertKind; settings: AlertSettingsBody['kinds'][AlertKind] }) {
   const { t } = useTranslation('alerts')
   const change = useSettingsChange()
-  const [threshold, setThreshold] = useState<number | string>(settings.threshold ?? '')
+  const [threshold, setThreshold] = useState(String(settings.threshold ?? ''))
   const save = () => {
-    if (typeof threshold === 'number' && threshold !== settings.threshold)
-      change.mutate({ kinds: { [kind]: { threshold } } })
+    const wanted = Number(threshold)
+    if (threshold !== '' && wanted !== settings.threshold) change.mutate({ kinds: { [kind]: { threshold: wanted } } })
   }
   return (
     <Group justify="space-between" align="flex-start" gap="sm">
@@ -69,11 +69,12 @@ function KindRow({ kind, settings }: { kind: AlertKind; settings: AlertSettingsB
         style={{ flex: '1 1 320px' }}
       />
       {settings.threshold !== null && kind !== 'ledger' && (
-        <NumberInput
+        <TextInput
+          type="number"
           size="xs"
           label={t(`settings.threshold.${kind}`)}
           value={threshold}
-          onChange={setThreshold}
+          onChange={(event) => setThreshold(event.currentTarget.value)}
           onBlur={save}
           disabled={!settings.enabled}
           min={0}

@@ -1,7 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { operatorRoute } from '../../app/layout-routes.tsx'
 import { withTexts } from '../../i18n/translations.ts'
-import { alertSettingsQuery, alertsQuery, deliveriesQuery } from './alert-queries.ts'
 
 export const alertViews = ['open', 'resolved', 'messages', 'settings'] as const
 export type AlertView = (typeof alertViews)[number]
@@ -15,6 +14,7 @@ export const alertsRoute = createRoute({
   },
   loaderDeps: ({ search }) => search,
   loader: async ({ context: { queryClient }, deps: { view = 'open' } }) => {
+    const { alertSettingsQuery, alertsQuery, deliveriesQuery } = await import('./alert-queries.ts')
     if (view === 'settings') await queryClient.ensureQueryData(alertSettingsQuery)
     else if (view === 'messages') await queryClient.ensureInfiniteQueryData(deliveriesQuery)
     else await queryClient.ensureInfiniteQueryData(alertsQuery(view))

@@ -6,7 +6,7 @@ import type { InstallationUsage } from '@contract/installation-usage.ts'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { getJson } from '../../api/client.ts'
-import { organisationNameQuery } from '../../app/organisation-name.ts'
+import { organisationNameQuery } from '../../app/session.ts'
 import { dayBefore } from './overview-query.ts'
 import { useOverview } from './use-overview.ts'
 

@@ -1,8 +1,9 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { operatorRoute } from '../../app/layout-routes.tsx'
 import { withTexts } from '../../i18n/translations.ts'
-import { healthQuery } from './health-query.ts'
-import { overviewQuery, type OverviewSearch, splits } from './overview-query.ts'
+import type { OverviewSearch } from './overview-query.ts'
+
+const splits = ['organisation', 'provider', 'model', 'hosting'] as const
 
 /** Texts that are not empty; the server checks the rest. */
 function readSearch(search: Record<string, unknown>): OverviewSearch {
@@ -29,7 +30,8 @@ export const overviewRoute = createRoute({
   path: '/',
   validateSearch: readSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, deps }) => context.queryClient.ensureQueryData(overviewQuery(deps)),
+  loader: async ({ context, deps }) =>
+    context.queryClient.ensureQueryData((await import('./overview-query.ts')).overviewQuery(deps)),
   // A changed filter keeps the page until the new data are there.
   pendingMs: 1_000,
   component: lazyRouteComponent(
@@ -41,7 +43,7 @@ export const overviewRoute = createRoute({
 const healthRoute = createRoute({
   getParentRoute: () => operatorRoute,
   path: 'health',
-  loader: ({ context }) => context.queryClient.ensureQueryData(healthQuery),
+  loader: async ({ context }) => context.queryClient.ensureQueryData((await import('./health-query.ts')).healthQuery),
   component: lazyRouteComponent(() => withTexts('overview', import('./health-page.tsx')), 'HealthPage'),
 })
 

@@ -40,7 +40,7 @@ export const usageRoute = createRoute({
   },
   // A changed filter keeps the page until the new data are there.
   pendingMs: 1_000,
-  component: lazyRouteComponent(() => withTexts(['usage', 'alerts'], import('./usage-page.tsx')), 'UsagePage'),
+  component: lazyRouteComponent(() => withTexts('usage', import('./usage-page.tsx')), 'UsagePage'),
 })
 
 export const usageRoutes = [usageRoute] as const

@@ -2,10 +2,12 @@ import { Alert, SegmentedControl, Stack } from '@mantine/core'
 import { IconInfoCircle } from '@tabler/icons-react'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useRouterState } from '@tanstack/react-router'
+import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
+import { withTexts } from '../../i18n/translations.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { Page } from '../../ui/page.tsx'
-import { BudgetAlerts } from '../alerts/budget-alerts.tsx'
+import { lazyPart } from '../../ui/lazy-part.tsx'
 import { BudgetSection } from './budget-section.tsx'
 import { ErrorsSection } from './errors-section.tsx'
 import { Filters } from './filters.tsx'
@@ -18,6 +20,8 @@ import { TagSetting } from './tag-setting.tsx'
 import { reportQuery } from './usage-query.ts'
 import { useUsage } from './use-usage.ts'
 import { ButtonLink } from '../../ui/link.tsx'
+
+const BudgetAlerts = lazyPart(() => withTexts('alerts', import('../alerts/budget-alerts.tsx')), 'BudgetAlerts')
 
 export function UsagePage() {
   const { t } = useTranslation('usage')
@@ -58,7 +62,11 @@ function ReportView() {
           {t('incomplete')}
         </Alert>
       )}
-      <BudgetAlerts organisationId={organisationId} />
+      {report.alerts.length > 0 && (
+        <Suspense>
+          <BudgetAlerts items={report.alerts} />
+        </Suspense>
+      )}
       {report.budget && <BudgetSection report={report} budget={report.budget} />}
       <Filters options={report.options} from={report.from} to={report.to} />
       {isEmpty ? (
