@@ -147,7 +147,7 @@ describe('Spaces, documents and chat', () => {
     mkdirSync(path.join(docs, 'deep'), { recursive: true })
     writeFileSync(path.join(docs, 'zoo.md'), '# Zoo\n\nThe zoo of Kasterberg opens at nine and has two red pandas.\n')
     writeFileSync(path.join(docs, 'deep', 'pool.txt'), 'The pool of Kasterberg is closed in winter.\n')
-    writeFileSync(path.join(docs, 'picture.png'), 'no document')
+    writeFileSync(path.join(docs, 'picture.gif'), 'no document')
     const uploaded = await result(['document', 'upload', docs, '--space', space.id, '--wait'], environment)
     expect(uploaded).toMatchObject({ uploaded: 2, failed: 0 })
     expect(uploaded.files.map(({ status }: { status: string }) => status)).toEqual(['ready', 'ready'])
