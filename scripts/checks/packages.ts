@@ -19,7 +19,16 @@ interface LockEntry {
 }
 
 /** Licences that allow use, change and redistribution without conditions on our code. */
-const allowedLicences = new Set(['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT'])
+const allowedLicences = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'ISC',
+  'MIT',
+  'MIT-0',
+])
 
 /** Packages whose metadata name no licence, with the licence of their documentation. */
 const statedElsewhere: Record<string, string> = { 'format@0.2.2': 'MIT' }
