@@ -1,4 +1,4 @@
-import { NavLink, Stack, Text } from '@mantine/core'
+import { Stack, Text, UnstyledButton } from '@mantine/core'
 import {
   IconActivity,
   IconBell,
@@ -20,6 +20,7 @@ import { Link, useRouterState } from '@tanstack/react-router'
 import type { TFunction } from 'i18next'
 import { type ComponentType, useId } from 'react'
 import { useTranslation } from 'react-i18next'
+import styles from './navigation.module.css'
 import { type Role, useRights } from './session.ts'
 
 interface Entry {
@@ -118,18 +119,17 @@ function Section({ title, entries }: { title?: string; entries: Entry[] }) {
       {entries.map(({ label, to, icon: Icon, exact }) => {
         const isActive = path === to || path === `${to}/` || (!exact && path.startsWith(`${to}/`))
         return (
-          <NavLink
+          <UnstyledButton
             key={to}
             component={Link}
             to={to as '/'}
-            label={label}
-            active={isActive}
             activeOptions={{ exact: exact === true }}
             aria-current={isActive ? 'page' : undefined}
-            leftSection={<Icon size={16} stroke={1.6} />}
-            py={6}
-            px="sm"
-          />
+            className={styles['entry']}
+          >
+            <Icon size={16} stroke={1.6} />
+            {label}
+          </UnstyledButton>
         )
       })}
     </div>
