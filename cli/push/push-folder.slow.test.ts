@@ -41,7 +41,9 @@ async function request(method: string, target: string, body?: unknown) {
     headers: { 'x-api-key': environment.PORTICO_API_KEY!, 'content-type': 'application/json' },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
-  return response.status === 204 ? undefined : ((await response.json()) as any) // oxlint-disable-line typescript/no-explicit-any
+  const answer = response.status === 204 ? undefined : await response.json()
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`)
+  return answer as any // oxlint-disable-line typescript/no-explicit-any
 }
 const documents = async () =>
   (await request('GET', `/v2/documents?spaceId=${environment.PORTICO_SPACE_ID}&limit=100`)).items as {

@@ -295,6 +295,7 @@ describe('the settings', () => {
       nextRunAt: null,
       maximumCostUsd: 10,
       agentic: false,
+      filter: null,
       passing: { retrievalRecall: 1, citationPrecision: 0, citationRecall: 1, factShare: 1 },
       gate: null,
     })

@@ -30,6 +30,9 @@ export const changesNothing = new Set([
   'POST /api/spaces/{id}/search',
   'POST /api/providers/{id}/discover',
   'POST /api/providers/probe',
+  // Messages to where the settings of alerts lead; the list of deliveries has them.
+  'POST /api/alerts/test',
+  'POST /api/alerts/deliveries/{deliveryId}/resend',
 ])
 
 /** Changes of documents: documents-session.test.ts and documents-bulk.test.ts find their entries. */
@@ -91,6 +94,27 @@ const deployment = () => '/api/deployments/added%2Fmodel'
 
 /** In the order in which they are made. */
 export const adminChanges: Change[] = [
+  {
+    route: 'PATCH /api/alerts/settings',
+    path: () => '/api/alerts/settings',
+    body: () => ({ recipients: ['ops@example.org'] }),
+    entry: {
+      action: 'alert_settings.updated',
+      before: { recipients: [] },
+      after: { recipients: ['ops@example.org'] },
+    },
+  },
+  {
+    route: 'PUT /api/alerts/webhook',
+    path: () => '/api/alerts/webhook',
+    body: () => ({ url: 'https://hooks.example/secret-path' }),
+    entry: { action: 'alert_settings.updated', before: null, after: { origin: 'https://hooks.example' } },
+  },
+  {
+    route: 'DELETE /api/alerts/webhook',
+    path: () => '/api/alerts/webhook',
+    entry: { action: 'alert_settings.updated', before: { origin: 'https://hooks.example' }, after: null },
+  },
   {
     route: 'POST /api/organisations',
     path: () => '/api/organisations',
