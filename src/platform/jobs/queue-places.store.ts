@@ -78,7 +78,8 @@ function loadPlacesInSpace(own: OwnedDatabase, { kind, organisationId, spaceId, 
        union all
        select (select space_id ${readyOfOwn} and space_id > s.id order by space_id limit 1), n + 1
        from spaces s where id is not null and n < $5),
-     depths as (select $5::int / (select count(*) from organisations) as organisations, $5::int / (select count(*) from spaces) as spaces),
+     depths as (select $5::int / greatest(1, (select count(*) from organisations)) as organisations,
+       $5::int / greatest(1, (select count(*) from spaces)) as spaces),
      turns as (
        select id, row_number() over (order by id) as turn from (
          select id ${readyOfOwn} and space_id = $3 order by id limit (select spaces from depths)) first),

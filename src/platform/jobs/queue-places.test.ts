@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { loadQueuePlaces, noteRun } from './queue-places.store.ts'
 import { of, openQueueStage, options, type QueueStage, recorder } from './testing/queue-stage.ts'
 
@@ -42,6 +42,21 @@ test('hardly change when another organisation adds a thousand jobs', async () =>
   const before = await place()
   await stage.enqueue(queue, ...Array.from({ length: 1_000 }, (_, index) => of('read', `d${index}`, 'd')))
   expect((await place()) - before).toBeLessThanOrEqual(1)
+})
+
+test('of jobs that are taken while places are read are left out', async () => {
+  const queue = stage.openQueue()
+  await stage.enqueue(queue, of('read', 'a1', 'a'))
+  const own = stage.corpus.for('a')
+  const query = vi.spyOn(own, 'query')
+  vi.spyOn(stage.corpus, 'for').mockReturnValue(own)
+  query.mockImplementationOnce(async (sql, parameters) => {
+    const rows = await own.query(sql, parameters)
+    await own.execute(`update job set state = 'delayed'`)
+    return rows
+  })
+  expect(await loadQueuePlaces(stage.corpus, 'a', ['a1'])).toEqual(new Map())
+  vi.restoreAllMocks()
 })
 
 test('are stated as far as a bounded number of jobs has to be counted', async () => {
