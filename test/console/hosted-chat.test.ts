@@ -23,7 +23,8 @@ let shop: Website
 let stranger: Website
 const narrow = { viewport: { width: 390, height: 844 } }
 const question = 'How many days of paid leave are there?'
-const quote = 'Every employee has 30 days of paid leave per year.'
+/** The sentence before the first marker of the answer. */
+const quote = 'Unused days expire on 31 March of the next year.'
 
 interface Website {
   origin: string
@@ -338,12 +339,12 @@ describe.skipIf(!hasBrowser)(`the button on a website of another origin${skipRea
       .getByRole('button', { name: /^Source \d: handbook.pdf/ })
       .first()
       .click()
-    await frame.getByText(quote).last().waitFor()
+    await frame.getByRole('dialog').getByText(quote).waitFor()
     expect(await page.locator('#text').boundingBox()).toEqual(before)
     // The first Escape closes the quote, the second the panel.
     const isOpen = () => page.evaluate(() => document.querySelector('portico-chat')!.matches(':focus-within'))
     await page.keyboard.press('Escape')
-    await frame.getByText(quote).last().waitFor({ state: 'hidden' })
+    await frame.getByRole('dialog').waitFor({ state: 'hidden' })
     expect(await page.locator('iframe').isVisible()).toBe(true)
     await page.keyboard.press('Escape')
     await page.locator('iframe').waitFor({ state: 'hidden' })

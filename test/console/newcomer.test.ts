@@ -58,6 +58,7 @@ describe.skipIf(!hasBrowser)(`a newcomer${skipReason}`, () => {
     await page.getByLabel('E-mail').fill('olga@example.com')
     await page.getByLabel('Password', { exact: true }).fill(testPassword)
     await page.getByRole('button', { name: 'Create account' }).click()
+    await page.getByRole('link', { name: 'Open the organisations' }).click()
     await page.getByRole('button', { name: 'New organisation' }).first().click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Name').fill('Northwind Research')

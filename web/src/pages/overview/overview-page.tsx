@@ -1,4 +1,4 @@
-import { Alert, Button, SimpleGrid, Stack } from '@mantine/core'
+import { Alert, Button, Group, SimpleGrid, Stack } from '@mantine/core'
 import { IconDownload, IconInfoCircle } from '@tabler/icons-react'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useRouterState } from '@tanstack/react-router'
@@ -57,9 +57,14 @@ export function OverviewPage() {
             text={t(isFiltered ? 'empty.filtered' : 'empty.text')}
             action={
               isFiltered ? undefined : (
-                <ButtonLink to="/operator/providers" variant="light">
-                  {t('empty.action')}
-                </ButtonLink>
+                <Group gap="xs" justify="center">
+                  <ButtonLink to="/operator/providers" variant="light">
+                    {t('empty.providers')}
+                  </ButtonLink>
+                  <ButtonLink to="/operator/organisations" variant="light">
+                    {t('empty.organisations')}
+                  </ButtonLink>
+                </Group>
               )
             }
           />
