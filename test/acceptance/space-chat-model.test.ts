@@ -229,7 +229,8 @@ describe('the agentic workflow', () => {
         status: 502,
         body: { error: { code: 'upstream_error', message: visitorWords } },
       })
-      expect(requests).toHaveLength(7)
+      // Six with tools, the last without, and one more after calls in that.
+      expect(requests).toHaveLength(8)
       for (const request of requests) {
         expect(request.tools).toHaveLength(8)
         const asked = request.messages.flatMap(({ tool_calls: calls = [] }) => calls) as { id: string }[]
@@ -237,7 +238,7 @@ describe('the agentic workflow', () => {
           asked.map(({ id }) => id),
         )
       }
-      expect(requests.map((request) => request.tool_choice)).toEqual([...Array<undefined>(6), 'none'])
+      expect(requests.map((request) => request.tool_choice)).toEqual([...Array<undefined>(6), 'none', 'none'])
       const searched = requests
         .at(-1)!
         .messages.filter(({ role, content }) => role === 'tool' && content!.includes('<source'))
