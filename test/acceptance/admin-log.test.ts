@@ -1,13 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adminActions, type AdminLogEntryBody } from '../../src/contract/admin-log.ts'
-import {
-  adminChanges,
-  changesNothing,
-  conversationChanges,
-  documentChanges,
-  type Ids,
-  organisation,
-} from '../harness/admin-changes.ts'
+import { adminChanges, type Ids, organisation } from '../harness/admin-changes.ts'
+import { changesNothing, conversationChanges, documentChanges } from '../harness/other-changes.ts'
 import { type Browser, createPerson, openBrowser, testPassword } from '../harness/people.ts'
 import { expectStatus, startPortico, type TestPortico } from '../harness/portico.ts'
 

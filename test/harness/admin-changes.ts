@@ -3,63 +3,9 @@ import { testPassword } from './people.ts'
 import type { ApiAnswer } from './portico.ts'
 
 /**
- * Every change that /api offers, and its entry in the admin log. A changing route of the OpenAPI document that is missing in
- * `adminChanges` and in `changesNothing` fails the test.
+ * Every change that /api offers, and its entry in the admin log. A changing route of the OpenAPI document that is missing here and in
+ * other-changes.ts fails the test.
  */
-
-export const changesNothing = new Set([
-  // Recorded, but only on the embedded engine: backup.test.ts.
-  'POST /api/backup',
-  // Recorded: space-archives.test.ts.
-  'POST /api/organisations/{id}/spaces/import',
-  // Recorded: tool-servers.test.ts.
-  'POST /api/spaces/{id}/tools',
-  'PUT /api/spaces/{id}/tools/{serverId}',
-  'DELETE /api/spaces/{id}/tools/{serverId}',
-  // Makes a call to the provider, which the ledger records.
-  'POST /api/providers/{id}/test',
-  // Calls of models, which the ledger records.
-  'POST /api/organisations/{id}/chat/completions',
-  'POST /api/organisations/{id}/v2/chat/completions',
-  'POST /api/spaces/{id}/chat',
-  // Compare a signature.
-  'POST /api/erasures/verify',
-  'POST /api/organisations/{id}/erasures/verify',
-  // A search, and lists that the provider or a tool server is asked for.
-  'POST /api/spaces/{id}/tools/check',
-  'POST /api/spaces/{id}/search',
-  'POST /api/providers/{id}/discover',
-  'POST /api/providers/probe',
-  // Messages to where the settings of alerts lead; the list of deliveries has them.
-  'POST /api/alerts/test',
-  'POST /api/alerts/deliveries/{deliveryId}/resend',
-])
-
-/** Changes of documents: documents-session.test.ts and documents-bulk.test.ts find their entries. */
-export const documentChanges = new Set([
-  'POST /api/spaces/{id}/documents',
-  // web-sources.test.ts finds their entries.
-  'POST /api/spaces/{id}/sources',
-  'POST /api/spaces/{id}/sources/{sourceId}/refresh',
-  'DELETE /api/spaces/{id}/sources/{sourceId}',
-  'POST /api/spaces/{id}/documents/delete',
-  'POST /api/spaces/{id}/documents/retry',
-  'POST /api/spaces/{id}/documents/metadata',
-  'POST /api/spaces/{id}/documents/operations/{operationId}/stop',
-  'PATCH /api/documents/{id}',
-  'DELETE /api/documents/{id}',
-  'POST /api/documents/{id}/retry',
-  // golden-runs.test.ts finds its entry.
-  'POST /api/spaces/{id}/golden-runs/{runId}/cancel',
-])
-
-/** conversations.test.ts finds their entries; without stored conversations there is nothing to erase. */
-export const conversationChanges = new Set([
-  // erasures.test.ts finds its entries.
-  'POST /api/organisations/{id}/erasures',
-  'POST /api/spaces/{id}/conversations/erase',
-  'DELETE /api/spaces/{id}/conversations/{conversationId}',
-])
 
 /** Ids that earlier changes have made. */
 export type Ids = Record<
