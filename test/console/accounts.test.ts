@@ -69,7 +69,7 @@ describe.skipIf(!hasBrowser)(`accounts in the console${skipReason}`, () => {
     await page.getByRole('alert').getByText('The operator token is wrong.').waitFor()
     await page.getByLabel('Operator token').fill(stage.portico.operatorToken)
     await page.getByRole('button', { name: 'Create account' }).click()
-    await page.getByRole('link', { name: 'Providers' }).waitFor()
+    await page.getByRole('link', { name: 'Providers', exact: true }).waitFor()
     await signOut(page, 'First Operator')
     await page.getByLabel('E-mail').fill('first@example.com')
     await page.getByLabel('Password', { exact: true }).fill('a wrong password')
@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser)(`accounts in the console${skipReason}`, () => {
     await expectAccessible(page)
     await page.getByLabel('Password', { exact: true }).fill(testPassword)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    await page.getByRole('link', { name: 'Providers' }).waitFor()
+    await page.getByRole('link', { name: 'Providers', exact: true }).waitFor()
     expect(problems()).toEqual([])
   })
 
