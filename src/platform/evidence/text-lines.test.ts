@@ -3,7 +3,7 @@ import { joinWrappedLines } from './text-lines.ts'
 
 test.each([
   {
-    title: 'a line that goes on in small letters',
+    title: 'a line that continues in small letters',
     text: 'The office is open on all days of the\nweek.',
     joined: 'The office is open on all days of the week.',
   },
@@ -17,7 +17,7 @@ test.each([
   { title: 'rows of a table', text: 'the name of the first | the age\nanother | name' },
   {
     title: 'lines of a text that is not broken',
-    text: `${'A long line of a text goes on and on. '.repeat(5)}\nThe steps that people take in this order\nClick on it`,
+    text: `${'A long line of a text with many words. '.repeat(5)}\nThe steps that people take in this order\nClick on it`,
   },
 ])('$title', ({ text, joined = text }) => {
   expect(joinWrappedLines(text)).toBe(joined)
