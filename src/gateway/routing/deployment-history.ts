@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { OwnedDatabase } from '../../platform/database/index.ts'
 import { type Clock, describeError, type Log, repeatWork } from '../../platform/kernel/index.ts'
-import type { CircuitChange, FailingDeployment } from './deployment-state.ts'
+import type { CircuitChange, FailingDeployment, TrafficOutcome } from './deployment-state.ts'
 import {
   addHistory,
   type CircuitEvent,
@@ -10,7 +10,6 @@ import {
   replaceFailures,
   tidyHistory,
 } from './deployment-history.store.ts'
-import type { TrafficOutcome } from './deployment-state.ts'
 
 /**
  * Counts outcomes and durations of each deployment in memory and adds them to the database in batches, so that operators see the health of all
