@@ -10,10 +10,12 @@ import { type Proof, proofs } from '../test/proofs/proofs.ts'
 const root = path.resolve(import.meta.dirname, '..')
 const git = (...words: string[]) => execFileSync('git', words, { cwd: root, encoding: 'utf8' }).trim()
 const given = process.argv.slice(2)
-const names = given.filter((argument) => !argument.startsWith('-'))
+const options = ['--list', '--changed']
+const names = given.filter((argument) => !options.includes(argument))
 const unknown = names.filter((name) => !proofs.some((proof) => proof.name === name))
 if (unknown.length > 0) {
-  console.error(`no such proof: ${unknown.join(', ')}; there are ${proofs.map(({ name }) => name).join(', ')}`)
+  console.error(`unknown: ${unknown.join(', ')}. Usage: npm run test:proofs -- [${options.join('] [')}] [NAME…], with`)
+  console.error(proofs.map(({ name }) => name).join(', '))
   process.exit(2)
 }
 const selected = given.includes('--changed')
