@@ -13,7 +13,7 @@ type ToolEvent = CompletionEvent & { type: 'tool_call' }
 type FinishEvent = CompletionEvent & { type: 'finish' }
 
 export interface StreamOptions {
-  /** For `message_start`; the last event has the counts that are billed. */
+  /** For `message_start`, where the host is not of this API; the last event has the counts that are billed. */
   promptTokensEstimate: number
   /** Thinking blocks have their signature only. */
   omitsThinking: boolean
@@ -50,21 +50,37 @@ class MessageStream implements StreamRenderer {
   /** Of the host's `message_delta`, for a host of this API. */
   #nativeEnd: Json | null = null
   #isNative = false
+  #hasBegun = false
 
   constructor(identity: Pick<AnswerIdentity, 'id' | 'model'>, options: StreamOptions) {
     this.#identity = identity
     this.#options = options
   }
 
+  /** The first event decides what `message_start` states. */
   start(): string {
+    return ''
+  }
+
+  event(event: CompletionEvent): string {
+    if (this.#hasBegun) return this.#next(event)
+    this.#hasBegun = true
+    if (event.type === 'native' && event.event.type === 'message_start') return this.#begin(event.event)
+    return this.#begin() + this.#next(event)
+  }
+
+  /** `message_start`, with the counts of the host's own event where it has one. */
+  #begin(native?: Json): string {
+    this.#isNative = native !== undefined
     const { id, model } = this.#identity
-    const usage = renderUsage({ ...noUsage, promptTokens: this.#options.promptTokensEstimate })
+    const { usage: counted } = (native?.message ?? {}) as { usage?: Json }
+    const usage = { ...renderUsage({ ...noUsage, promptTokens: this.#options.promptTokensEstimate }), ...counted }
     const end = { stop_reason: null, stop_sequence: null, container: null }
     const message = { id, type: 'message', role: 'assistant', model, content: [], ...end, usage }
     return write('message_start', { message }) + write('ping', {})
   }
 
-  event(event: CompletionEvent): string {
+  #next(event: CompletionEvent): string {
     if (event.type === 'finish') return this.#finish(event)
     if (event.type === 'native') return this.#passOn(event.event)
     if (this.#isNative || ('choice' in event && event.choice)) return ''

@@ -137,7 +137,7 @@ describe('an answer of any provider', () => {
       'message_stop',
     ])
     expect(message.usage.output_tokens).toBe(9)
-    expect(foldEvents(write([])).message.usage.input_tokens).toBe(77)
+    expect(fold([{ type: 'text', text: 'Hi' }]).usage.input_tokens).toBe(77)
   })
 
   test.each([
@@ -233,8 +233,16 @@ describe('an answer of a host of this API', () => {
     expect(whole({ text: 'Hi', native })).toMatchObject({ model: 'm', content: blocks, stop_reason: 'pause_turn' })
   })
 
+  const native = (event: Record<string, unknown>): CompletionEvent => ({ type: 'native', event })
+
+  test('begins with the counts of the host, and our names', () => {
+    const usage = { input_tokens: 11, cache_read_input_tokens: 5, output_tokens: 1 }
+    const begun = write([native({ type: 'message_start', message: { id: 'theirs', model: 'theirs', usage } })])
+    const { id, model } = identity
+    expect(foldEvents(begun)).toMatchObject({ types: ['message_start', 'ping'], message: { id, model, usage } })
+  })
+
   test('keeps its events and has the billed usage', () => {
-    const native = (event: Record<string, unknown>): CompletionEvent => ({ type: 'native', event })
     const message = fold([
       native({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
       native({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi' } }),

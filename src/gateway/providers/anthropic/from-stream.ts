@@ -74,7 +74,7 @@ function readEvent(state: ReaderState, event: SseEvent, redact: Redact): Provide
       assertSameMessage(state, asString(asObject(data.message).id))
       state.begun = true
       state.usage = asObject(asObject(data.message).usage)
-      return []
+      return passOn(state, data)
     case 'content_block_start':
       return [...passOn(state, data), ...readBlockStart(state, data)]
     case 'content_block_delta':

@@ -91,7 +91,7 @@ describe('the answer to a native request', () => {
   test('has each event of a block and of the end before its meaning', () => {
     const events = read({ messages: [], native: { family: 'anthropic', body: {} } })
     expect(events.filter(({ type }) => type === 'native')).toEqual(
-      wireEvents.slice(1, 5).map((event) => ({ type: 'native', event })),
+      wireEvents.slice(0, 5).map((event) => ({ type: 'native', event })),
     )
     expect(events.filter(({ type }) => type !== 'native')).toEqual(read({ messages: [] }))
   })
