@@ -9,6 +9,7 @@ import { Navigation } from './navigation.tsx'
 import { OrganisationSwitcher } from './organisation-switcher.tsx'
 import { rememberedOrganisation, rememberOrganisation } from './remembered-organisation.ts'
 import { useSession } from './session.ts'
+import { Shortcuts } from './shortcuts.tsx'
 
 /** The frame of every page for signed-in people: navigation on the left, the page on the right. */
 export function Shell() {
@@ -38,6 +39,7 @@ export function Shell() {
         </AppShell.Section>
         <AppShell.Section px="sm" pt={{ base: 'sm', sm: 0 }}>
           <OrganisationSwitcher organisationId={organisationId} />
+          <Shortcuts organisationId={organisationId} />
         </AppShell.Section>
         <AppShell.Section grow component={ScrollArea} px="sm" py="xs">
           <Navigation organisationId={organisationId} />

@@ -1,3 +1,4 @@
+import '@mantine/core/styles/Notification.css'
 import { ModalsProvider, modals } from '@mantine/modals'
 import { Notifications, notifications } from '@mantine/notifications'
 import { useEffect } from 'react'

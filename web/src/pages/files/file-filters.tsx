@@ -1,16 +1,14 @@
-import { Button, Group, Select, TextInput } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
-import { IconSearch } from '@tabler/icons-react'
+import { Button, Group, Select } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { DocumentProgressPageBody } from '@contract/document-progress.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
+import { SearchField } from '../../ui/list-controls.tsx'
 import type { ListSearch } from './document-queries.ts'
 
 const MetadataFilterField = lazyPart(() => import('./metadata-filter.tsx'), 'MetadataFilterField')
 
-const typingMs = 250
 const statuses = ['processing', 'ready', 'failed'] as const
 
 interface FileFiltersProps {
@@ -30,7 +28,11 @@ export function FileFilters({ search, page, onChange }: FileFiltersProps) {
   const failures = Object.entries(page.failures) as [NonNullable<ListSearch['failure']>, number][]
   return (
     <Group gap="xs" align="flex-end">
-      <SearchField value={search.search ?? ''} onChange={(text) => onChange({ search: text })} />
+      <SearchField
+        label={t('filter.search')}
+        value={search.search}
+        onChange={(text) => onChange({ search: text.trim() || undefined })}
+      />
       <Filter
         label={t('filter.status')}
         value={search.status}
@@ -69,36 +71,6 @@ export function FileFilters({ search, page, onChange }: FileFiltersProps) {
         <MetadataFilterField value={search.metadata} onChange={(metadata) => onChange({ metadata })} />
       </OnceOpened>
     </Group>
-  )
-}
-
-function SearchField({ value, onChange }: { value: string; onChange: (text: string | undefined) => void }) {
-  const { t } = useTranslation('files')
-  const [text, setText] = useState(value)
-  const [reported, setReported] = useState(value)
-  const report = useDebouncedCallback((typed: string) => {
-    setReported(typed.trim())
-    onChange(typed.trim() || undefined)
-  }, typingMs)
-  // The address changed otherwise: filters were cleared, or the person went back.
-  if (value !== reported) {
-    setReported(value)
-    setText(value)
-  }
-  return (
-    <TextInput
-      type="search"
-      aria-label={t('filter.search')}
-      placeholder={t('filter.search')}
-      leftSection={<IconSearch size={16} aria-hidden />}
-      maxLength={255}
-      value={text}
-      w={{ base: '100%', xs: 260 }}
-      onChange={(event) => {
-        setText(event.currentTarget.value)
-        report(event.currentTarget.value)
-      }}
-    />
   )
 }
 

@@ -1,4 +1,5 @@
 import '@mantine/charts/styles.css'
+import '@mantine/core/styles/ColorSwatch.css'
 import { LineChart } from '@mantine/charts'
 import { useTranslation } from 'react-i18next'
 import type { GoldenRunBody } from '@contract/golden-runs.ts'

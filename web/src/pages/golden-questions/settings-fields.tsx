@@ -1,3 +1,4 @@
+import '@mantine/core/styles/NumberInput.css'
 import { Group, Input, NumberInput, Select, SimpleGrid, Switch, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'

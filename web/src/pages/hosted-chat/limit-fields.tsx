@@ -1,3 +1,4 @@
+import '@mantine/core/styles/NumberInput.css'
 import { Group, NumberInput, Select, Switch, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { Section } from '../../ui/section.tsx'

@@ -1,3 +1,4 @@
+import '@mantine/core/styles/NumberInput.css'
 import { Group, NumberInput, Stack, Switch, TagsInput, Text, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { SelectableModelView } from '@contract/console-spaces.ts'

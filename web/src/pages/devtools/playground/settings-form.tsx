@@ -1,3 +1,4 @@
+import '@mantine/core/styles/NumberInput.css'
 import { NumberInput, Select, Stack, Text, Textarea } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../../i18n/use-format.ts'
