@@ -11,6 +11,7 @@ import { createSpaceId } from '../src/platform/kernel/index.ts'
 import { inHalf } from './half.ts'
 import type { Evaluation } from './measure.ts'
 import { defaultRoom, packForPrompt } from './prompt-passages.ts'
+import { readQuotes } from './read-quotes.ts'
 
 /**
  * Natural questions about the documentation of a product, answered by the offline model through the search and the prompt of a Space. `gold`
@@ -91,7 +92,7 @@ async function askHandbooks(folder: string) {
       )
       const prompt = `${fencePassages(passages, createBoundary())}\n\n${question.question}`
       const answer = await composeAnswer([{ role: 'user', content: prompt }])
-      const quotes = answer.split('\n\n').filter((quote) => /\[\d+\]$/.test(quote))
+      const quotes = readQuotes(answer)
       const answers = (given: string) => (question.gold ?? []).some((words) => plain(given).includes(plain(words)))
       const isAbstention = isNoAnswer(answer)
       asked.push({

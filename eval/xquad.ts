@@ -9,6 +9,7 @@ import { composeAnswer } from '../src/gateway/providers/offline/compose-answer.t
 import { createHashingEmbedder, createRetrieval, type Passage } from '../src/documents/retrieval/index.ts'
 import { formerQuotes } from './former-quotes.ts'
 import type { Evaluation, Measure } from './measure.ts'
+import { readQuotes } from './read-quotes.ts'
 
 /** `maximumPassages` of a new Space. */
 const passagesPerAnswer = 30
@@ -73,8 +74,7 @@ async function quotesOf(question: string, passages: readonly Passage[]): Promise
   const answer = await composeAnswer([
     { role: 'user', content: `${fencePassages(passages, createBoundary())}\n\n${question}` },
   ])
-  if (answer.startsWith(composeUncertain(question))) return []
-  return /\[\d+\]/.test(answer) ? answer.split(/\s*\[\d+\]\s*/).filter((quote) => quote !== '') : []
+  return answer.startsWith(composeUncertain(question)) ? [] : readQuotes(answer)
 }
 
 /** What the search gives for each question, with and without the article that answers. */

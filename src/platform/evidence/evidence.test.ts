@@ -3,7 +3,7 @@ import { isNoAnswer, rankSentences, readPassages, composeNoAnswer, scoreAnswerab
 
 const one = (text: string) => [{ id: 1, text }]
 const firstQuote = async (question: string, text: string) =>
-  rankSentences(await readPassages(question, one(text)))[0]?.text
+  rankSentences(await readPassages(question, one(text)))[0]?.sentences.join(' ')
 
 describe('the ranking of sentences', () => {
   test.each([
@@ -61,7 +61,7 @@ describe('the ranking of sentences', () => {
       { id: 1, text: 'The company insures laptops.' },
       { id: 2, text: 'The company insures laptops.' },
     ])
-    expect(rankSentences(evidence)).toEqual([{ id: 1, text: 'The company insures laptops.' }])
+    expect(rankSentences(evidence)).toEqual([{ id: 1, sentences: ['The company insures laptops.'] }])
   })
 })
 

@@ -1,4 +1,5 @@
-export { rankSentences } from './rank-sentences.ts'
+export { type RankedSentence, rankSentences } from './rank-sentences.ts'
+export { hasStop } from './text-lines.ts'
 export { withoutMarkup } from './sentence-layout.ts'
 export { type Claims, mergeClaims, readClaims } from './claims.ts'
 export { type Evidence, type EvidenceText, readEvidence } from './evidence.ts'

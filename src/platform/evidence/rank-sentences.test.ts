@@ -7,7 +7,7 @@ const quotesOf = async (question: string, ...passages: { text: string; title?: s
       question,
       passages.map((passage, index) => ({ id: index + 1, ...passage })),
     ),
-  )
+  ).map(({ id, sentences }) => ({ id, text: sentences.join(' ') }))
 
 describe('quotes in other words than the question', () => {
   test.each([

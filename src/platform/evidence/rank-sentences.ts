@@ -2,14 +2,14 @@ import { refersBack } from './back-references.ts'
 import { quoteRows } from './quote-rows.ts'
 import type { Matched, QuestionEvidence, ReadPassage, ReadSentence } from './read-passages.ts'
 import { readLayout, type SentenceLayout } from './sentence-layout.ts'
-import { hasStop, isListItem } from './text-lines.ts'
+import { isListItem } from './text-lines.ts'
 
 /** What one quote of an answer holds: a sentence of a passage, and a neighbour where it needs one. */
 export interface RankedSentence {
   /** The passage's number. */
   id: number
-  /** Neighbouring sentences in the order of the passage, at most `maximumQuoteUnits`. */
-  text: string
+  /** Neighbouring sentences in the order of the passage, at most `maximumQuoteUnits` in all; one text for rows of a table. */
+  sentences: string[]
 }
 
 /** Quotes in one answer, and of one passage: enough for a fact and its context. */
@@ -71,7 +71,7 @@ export function rankSentences(evidence: QuestionEvidence): RankedSentence[] {
     if (sentence.row) {
       const { rows, text } = quoteRows(passage, sentence.row, maximumQuoteUnits)
       for (const row of rows) used.add(row)
-      if (!texts.has(text)) quotes.push({ id: passage.id, text })
+      if (!texts.has(text)) quotes.push({ id: passage.id, sentences: [text] })
       texts.add(text)
       continue
     }
@@ -83,7 +83,7 @@ export function rankSentences(evidence: QuestionEvidence): RankedSentence[] {
       used.add(part)
       texts.add(part.text)
     }
-    quotes.push({ id: passage.id, text: joinQuoted(quoted) })
+    quotes.push({ id: passage.id, sentences: quoted.map(({ text }) => text) })
   }
   return quotes
 }
@@ -123,11 +123,6 @@ function scoreSentences(evidence: QuestionEvidence): Scored[] {
     }
   }
   return scored.sort((left, right) => right.score - left.score)
-}
-
-/** Lines without a stop are apart from the next ones. */
-function joinQuoted(sentences: readonly ReadSentence[]): string {
-  return sentences.map(({ text }, at) => (at === sentences.length - 1 || hasStop(text) ? text : `${text};`)).join(' ')
 }
 
 /** The weight of what a text has of the question beyond what `known` has. */

@@ -1,6 +1,8 @@
 import {
   composeNoAnswer,
   composeUncertain,
+  hasStop,
+  type RankedSentence,
   rankSentences,
   readPassages,
   scoreAnswerability,
@@ -40,7 +42,7 @@ const answeredFrom = 0.2
 const quotedFrom = 0.01
 
 /**
- * The answer to the last question: sentences quoted from the passages with their `[id]`; the closest ones, called that, where the
+ * The answer to the last question: sentences quoted from the passages, each with its `[id]`; the closest ones, called that, where the
  * passages may not hold the answer, or a sentence in the language of the question where none is near; without passages, a description of this model. Time is linear in the messages, and the
  * event loop runs in between.
  */
@@ -89,11 +91,21 @@ async function quoteSources(
     const score = scoreAnswerability(evidence)
     const sentences = score < quotedFrom ? [] : rankSentences(evidence)
     if (sentences.length === 0) continue
-    const quotes = sentences.map(({ text, id }) => `${withoutFormatting(text)} [${id}]`)
+    const quotes = sentences.map(composeQuote)
     if (score >= answeredFrom) return quotes.join('\n\n')
     closest ??= [composeUncertain(last), ...quotes].join('\n\n')
   }
   return closest ?? composeNoAnswer(last)
+}
+
+/** Each sentence has its own marker, which opens it in the passage. Lines without a stop are apart from the next ones. */
+function composeQuote({ id, sentences }: RankedSentence): string {
+  return sentences
+    .map((text, at) => {
+      const end = at === sentences.length - 1 || hasStop(text) ? '' : ';'
+      return `${withoutFormatting(text)} [${id}]${end}`
+    })
+    .join(' ')
 }
 
 export function preparePassages(sources: readonly SourcePassage[]) {

@@ -81,6 +81,15 @@ Adelie | Dream
     expect(await answerTo(ask('Who insures the laptops?', files))).toContain('north are insured by the company')
   })
 
+  test('marks each quoted sentence, so that each marker opens its own quote', async () => {
+    const files = `<source id="1" title="a.md">
+The bicycle is rented in the cellar. It must be back by nine. Rain is no excuse.
+</source>`
+    expect(await answerTo(ask('Where is the bicycle rented until late?', files))).toBe(
+      'The bicycle is rented in the cellar. [1] It must be back by nine. [1] Rain is no excuse. [1]',
+    )
+  })
+
   test('quotes nothing if no word is shared', async () => {
     expect(await answerTo(ask('Zebra xylophone?', sources))).not.toMatch(/\[\d\]/)
   })
