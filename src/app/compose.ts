@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { callIdsOf } from '../chat/chat/index.ts'
-import { createConversationAccess } from '../chat/conversations/index.ts'
+import { createConversationAccess, createOwnChats, createRunningAnswers } from '../chat/conversations/index.ts'
 import { createGoldenQuestions, createGoldenSettings } from '../chat/golden-questions/index.ts'
 import {
   createExportedSpaceStore,
@@ -102,6 +102,14 @@ export const servingParts = workerParts
       clock,
       hasOtherInstances: control.engine === 'postgres',
     }),
+  )
+  .add('runningAnswers', ({ control, changeFeed, onStopping }) => {
+    const running = createRunningAnswers({ database: control, recordChange, changeFeed })
+    onStopping(() => running.close())
+    return running
+  })
+  .add('ownChats', ({ control, conversationRecords, runningAnswers }) =>
+    createOwnChats({ database: control, service: conversationRecords, running: runningAnswers }),
   )
   .add('goldenQuestions', ({ goldenStores, documentNames, insightStore, clock }) => {
     const { questions, transfers, runs } = goldenStores

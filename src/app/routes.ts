@@ -18,7 +18,7 @@ import {
   usageViewRoutes,
   visitorPageRoutes,
 } from '../console/index.ts'
-import { conversationRoutes, ratingRoutes } from '../chat/conversations/index.ts'
+import { conversationRoutes, ownChatRoutes, ratingRoutes } from '../chat/conversations/index.ts'
 import {
   createDocumentAudit,
   documentProgressRoutes,
@@ -91,15 +91,15 @@ function publishedAnswers({ answers, insights, conversationRecords, metrics, log
 }
 
 /** Answers of Spaces, and the search that they begin with. */
-function answerRoutes(parts: AnswerParts & Pick<Parts, 'spaces'>): Routes[] {
-  const { answers, spaces } = parts
+function answerRoutes(parts: AnswerParts & Pick<Parts, 'spaces' | 'runningAnswers'>): Routes[] {
+  const { answers, spaces, runningAnswers } = parts
   const getSpace = (id: string) => spaces.get(id)
   const published = {
     ...publishedAnswers(parts),
     getPublishedSpace: (endpointId: string) => spaces.getEndpoint(endpointId),
   }
   return [
-    chatRoutes({ ...published, getSpace }),
+    chatRoutes({ ...published, getSpace, runningAnswers }),
     mcpRoutes(published),
     publishedSearchRoutes(published),
     spaceSearchRoutes({ ...answers, getSpace }),
@@ -246,9 +246,17 @@ function spacePages({
   goldenSettings,
   goldenRuns,
   conversations,
+  ownChats,
 }: Pick<
   Parts,
-  'spaces' | 'spaceArchives' | 'toolServers' | 'goldenQuestions' | 'goldenSettings' | 'goldenRuns' | 'conversations'
+  | 'spaces'
+  | 'spaceArchives'
+  | 'toolServers'
+  | 'goldenQuestions'
+  | 'goldenSettings'
+  | 'goldenRuns'
+  | 'conversations'
+  | 'ownChats'
 >): Routes[] {
   const getSpace = (id: string) => spaces.get(id)
   return [
@@ -259,6 +267,7 @@ function spacePages({
     goldenSettingsRoutes({ settings: goldenSettings, getSpace }),
     goldenRunRoutes({ runs: goldenRuns, getSpace }),
     conversationRoutes({ conversations, getSpace }),
+    ownChatRoutes({ chats: ownChats, getSpace }),
     ratingRoutes({ conversations, getPublishedSpace: (endpointId) => spaces.getEndpoint(endpointId) }),
   ]
 }

@@ -15,6 +15,11 @@ export const changesNothing = new Set([
   'POST /api/organisations/{id}/chat/completions',
   'POST /api/organisations/{id}/v2/chat/completions',
   'POST /api/spaces/{id}/chat',
+  // What a person does with own conversations, which nobody else reads.
+  'DELETE /api/spaces/{id}/own-chats',
+  'PATCH /api/spaces/{id}/own-chats/{chatId}',
+  'DELETE /api/spaces/{id}/own-chats/{chatId}',
+  'POST /api/spaces/{id}/own-chats/{chatId}/stop',
   // Compare a signature.
   'POST /api/erasures/verify',
   'POST /api/organisations/{id}/erasures/verify',

@@ -30,6 +30,8 @@ export interface TenantIds {
   questionId: string
   runId: string
   conversationId: string
+  /** A conversation of the administrator in the console. */
+  chatId: string
   operationId: string
   sourceId: string
   serverId: string
@@ -110,6 +112,8 @@ async function fillSpace(portico: TestPortico, organisation: TestOrganisation, {
   await waitForDocument(organisation.client, documentId)
   const messages = [{ role: 'user', content: `What does a ticket of ${marker} cost?` }]
   expectStatus(await organisation.client('POST', `/v1/endpoints/${endpointId}/chat`, { messages }), 200)
+  const chatId = crypto.randomUUID()
+  expectStatus(await call('POST', `${base}/chat`, { messages }, { 'service-conversation': chatId }), 200)
   const question = expectStatus(await call('POST', `${base}/golden-questions`, { messages }), 201)
   const run = expectStatus(await call('POST', `${base}/golden-runs`), 202)
   const change = { ids: [documentId], set: { owner: marker } }
@@ -119,6 +123,7 @@ async function fillSpace(portico: TestPortico, organisation: TestOrganisation, {
   await until(async () => (await load(`/golden-runs/${run.id}`)).endedAt !== null)
   await until(async () => (await load('/documents')).operations.length === 0)
   await until(async () => (await load('/conversations')).items.length === 1)
+  await until(async () => (await load('/own-chats')).items.length === 1)
   const [conversation] = (await load('/conversations')).items
   return {
     spaceId,
@@ -131,6 +136,7 @@ async function fillSpace(portico: TestPortico, organisation: TestOrganisation, {
     operationId: operation.id as string,
     sourceId: await addWebSource(portico, organisation, spaceId, marker),
     conversationId: conversation.id as string,
+    chatId,
   }
 }
 

@@ -10,15 +10,25 @@ import {
 import { errorResponses } from '../../contract/errors.ts'
 import { jsonOrEvents } from '../../contract/event-stream.ts'
 import { idParamsSchema } from '../../contract/operator.ts'
+import { chatHeader } from '../../contract/own-chats.ts'
 import { type App, describeRoutes, isAdministratorOf, type Routes } from '../../platform/http/index.ts'
+import { AppError, isUuid } from '../../platform/kernel/index.ts'
 import { actingMembersOfSpace, findPublishedSpace, noSpace, type Space } from '../spaces/index.ts'
 import { chatBody, filteredChatBody } from './chat-body.ts'
+import type { KeptAnswer } from './record-answer.ts'
 import { sendAnswer, type SendDependencies } from './send-answer.routes.ts'
 
 export interface ChatRoutesDependencies extends SendDependencies {
   /** The Space that is published under an endpoint id; undefined where there is none at the moment. */
   getPublishedSpace: (endpointId: string) => Space | undefined
   getSpace: (id: string) => Space | undefined
+  /** Follows answers of people whose conversation is kept. */
+  runningAnswers: {
+    begin(
+      place: { personId: string; spaceId: string; chatId: string },
+      clientSignal: AbortSignal,
+    ): Omit<KeptAnswer, 'chat'> & { end(): void }
+  }
 }
 
 /** The chat of a published Space with an API key, and the chat of any Space of an organisation with a session. */
@@ -107,6 +117,13 @@ function addPublishedChat(app: App, dependencies: ChatRoutesDependencies, versio
   )
 }
 
+const previewHeaders = headers.extend({
+  [chatHeader]: z
+    .string()
+    .optional()
+    .describe('The id of the conversation of the person, a UUID that the client chooses for its first question.'),
+})
+
 function addPreview(app: App, dependencies: ChatRoutesDependencies) {
   const { getSpace } = dependencies
   const members = actingMembersOfSpace({ get: getSpace })
@@ -118,9 +135,9 @@ function addPreview(app: App, dependencies: ChatRoutesDependencies) {
         'Try a Space, published or not',
         {
           description:
-            'The same as the chat of a published Space, for people, with the same headers, limits and costs. In addition `message_source` has the query, the documents and the time of the search, and `error` has a code. Administrators receive the event `cost` before `done`, and the reason of a failure.',
+            'The same as the chat of a published Space, for people, with the same headers, limits and costs. In addition `message_source` has the query, the documents and the time of the search, and `error` has a code. Administrators receive the event `cost` before `done`, and the reason of a failure. With `service-conversation`, a Space that keeps conversations stores the answer for this person, also if the client leaves before its end.',
           params: idParamsSchema,
-          headers,
+          headers: previewHeaders,
           body: chatRequestSchema,
           response: {
             200: jsonOrEvents(chatPreviewSchema, chatPreviewEventSchema),
@@ -133,12 +150,37 @@ function addPreview(app: App, dependencies: ChatRoutesDependencies) {
       ),
       validatorCompiler: () => (value) => ({ value }),
     },
-    (request, reply) => {
+    async (request, reply) => {
       const space = getSpace(request.params.id)
       if (!space) throw noSpace(request.params.id)
       const isAdministrator = isAdministratorOf(request, space.organisationId)
       const isOffered = () => getSpace(space.id) !== undefined
-      return sendAnswer(dependencies, request, reply, { space, isOffered, isPreview: true, isAdministrator })
+      const running = beginKept(dependencies, request, space)
+      try {
+        const place = { space, isOffered, isPreview: true, isAdministrator, kept: running }
+        return await sendAnswer(dependencies, request, reply, place)
+      } finally {
+        running?.end()
+      }
     },
   )
+}
+
+interface PersonRequest {
+  headers: Readonly<Record<string, unknown>>
+  person: { id: string } | undefined
+  clientSignal: AbortSignal
+}
+
+/** Undefined where nothing is kept: without the header, for the operator token, and in a Space that keeps no conversations. Throws `invalid_request`. */
+function beginKept({ runningAnswers }: ChatRoutesDependencies, request: PersonRequest, space: Space) {
+  const given = request.headers[chatHeader]
+  if (given === undefined) return undefined
+  if (typeof given !== 'string' || !isUuid(given))
+    throw new AppError('invalid_request', `${chatHeader} must be a UUID.`, { param: chatHeader })
+  const { person } = request
+  if (!person || !space.settings.keepConversations) return undefined
+  const id = given.toLowerCase()
+  const running = runningAnswers.begin({ personId: person.id, spaceId: space.id, chatId: id }, request.clientSignal)
+  return { ...running, chat: { id, personId: person.id } }
 }

@@ -5,6 +5,12 @@ import type { AnswerEvent, SearchReport } from './answer.ts'
 import type { AnswerCall } from './port.ts'
 import type { DocumentReference } from './references.ts'
 
+/** The conversation of a person in the console. */
+export interface ChatOfPerson {
+  id: string
+  personId: string
+}
+
 /** What became of an answer, for the stored conversations of its Space. */
 export interface RecordedAnswer {
   /** `left`: the client closed its connection before the end. */
@@ -26,7 +32,17 @@ export type BeginRecord = (asked: {
   user: string | null
   messages: AnswerCall['messages']
   model: string
+  chat?: ChatOfPerson | undefined
 }) => (answer: RecordedAnswer) => void
+
+/** An answer that is kept in a conversation of the console: it continues when its reader has left. */
+export interface KeptAnswer {
+  chat: ChatOfPerson
+  /** Ends the answer. */
+  signal: AbortSignal
+  /** The conversation was deleted: the answer is not stored. */
+  isDiscarded(): boolean
+}
 
 /** Follows one answer of a Space that keeps conversations. */
 export interface AnswerRecord {
@@ -39,7 +55,7 @@ export interface AnswerRecord {
 export function startRecord(
   begin: BeginRecord,
   call: AnswerCall,
-  { user, codeOf }: { user: string | null; codeOf: (error: unknown) => string },
+  { user, kept, codeOf }: { user: string | null; kept?: KeptAnswer | undefined; codeOf: (error: unknown) => string },
 ): AnswerRecord {
   const { requestId, organisation, space, messages, signal } = call
   const startMs = performance.now()
@@ -51,6 +67,7 @@ export function startRecord(
     user,
     messages,
     model: space.model,
+    chat: kept?.chat,
   })
   const answer: Omit<RecordedAnswer, 'outcome' | 'errorCode' | 'totalMs'> = {
     text: '',
@@ -60,7 +77,7 @@ export function startRecord(
     firstTextMs: null,
   }
   const endAs = (outcome: RecordedAnswer['outcome'], errorCode: string | null = null) =>
-    end({ ...answer, outcome, errorCode, totalMs: elapsedMs() })
+    kept?.isDiscarded() || end({ ...answer, outcome, errorCode, totalMs: elapsedMs() })
   const fail = (error: unknown) => {
     if (error instanceof AppError && error.code !== 'client_closed') endAs('failed', error.code)
     else if (signal.aborted) endAs('left')

@@ -11,7 +11,7 @@ import type { MetadataFilter } from '../../contract/metadata-filter.ts'
 import { prepareAnswer } from './prepare-answer.ts'
 import type { AnswerCall, AnswerDependencies } from './port.ts'
 import { allFilters, readFilterHeader } from './read-scope.ts'
-import { type AnswerRecord, type BeginRecord, readUser, startRecord } from './record-answer.ts'
+import { type AnswerRecord, type BeginRecord, type KeptAnswer, readUser, startRecord } from './record-answer.ts'
 import { foldAnswer, type Reader, renderDone, renderError, renderEvent } from './render-answer.ts'
 import { toVisitorError } from './visitor-error.ts'
 
@@ -39,6 +39,8 @@ export type AnswerPlace = {
   filter?: MetadataFilter | null
   /** Always reports why the text ended. */
   finishReason?: boolean
+  /** Of a conversation in the console that is kept. Absent: the answer ends with its client, and a preview is not stored. */
+  kept?: KeptAnswer | undefined
 } & Pick<AnswerCall, 'isOffered' | 'spending'> &
   Pick<Reader, 'isPreview' | 'isAdministrator' | 'visitor'>
 
@@ -53,7 +55,8 @@ export async function sendAnswer(
   if (body.ignored.length > 0) reply.header('x-ignored-params', headerList(body.ignored))
   const { events, reader, hasTools } = await openAnswer(dependencies, request, body, place)
   if (!hasTools) reply.header('x-agentic-workflow', 'unavailable')
-  if (body.streaming === true) return streamAnswer(dependencies.log, { request, reply, events, reader })
+  const isKept = place.kept !== undefined
+  if (body.streaming === true) return streamAnswer(dependencies.log, { request, reply, events, reader, isKept })
   return foldWhole(events, request, reader)
 }
 
@@ -81,7 +84,7 @@ async function openAnswer(
   dependencies: SendDependencies,
   request: AnswerRequest,
   body: Pick<ReadChat, 'messages' | 'streaming' | 'filter'>,
-  { space, isOffered, spending, filter = null, finishReason = false, ...reading }: AnswerPlace,
+  { space, isOffered, spending, filter = null, finishReason = false, kept, ...reading }: AnswerPlace,
 ) {
   const messages = await readConversation(body.messages)
   assertQuestion(messages.at(-1)!.content, body.messages.length - 1)
@@ -112,9 +115,9 @@ async function openAnswer(
       const { moved, dropped } = counts
       if (moved + dropped > 0) dependencies.log.info({ requestId: request.requestId, ...counts }, 'corrected citations')
     },
-    signal: request.clientSignal,
+    signal: kept?.signal ?? request.clientSignal,
   }
-  const record = reader.isPreview ? undefined : startRecordOf(dependencies, request, call)
+  const record = reader.isPreview && !kept ? undefined : startRecordOf(dependencies, request, call, kept)
   const prepared = await prepareAnswer(dependencies, call).catch((error: unknown) => {
     record?.fail(error)
     // An error in the request names its field; visitors can correct it.
@@ -139,9 +142,10 @@ function startRecordOf(
   { beginRecord }: SendDependencies,
   request: AnswerRequest,
   call: AnswerCall,
+  kept: KeptAnswer | undefined,
 ): AnswerRecord | undefined {
-  const user = readUser(request.headers)
-  return call.space.settings.keepConversations ? startRecord(beginRecord, call, { user, codeOf }) : undefined
+  const user = kept ? null : readUser(request.headers)
+  return call.space.settings.keepConversations ? startRecord(beginRecord, call, { user, kept, codeOf }) : undefined
 }
 
 function noteReferencesOf(
@@ -166,16 +170,31 @@ async function streamAnswer(
     reply,
     events,
     reader,
-  }: { request: AnswerRequest; reply: FastifyReply; events: ReturnType<typeof answer>; reader: Reader },
+    isKept,
+  }: {
+    request: AnswerRequest
+    reply: FastifyReply
+    events: ReturnType<typeof answer>
+    reader: Reader
+    isKept: boolean
+  },
 ) {
   const stream = startEventStream(reply, request.clientSignal)
   let lastText = ''
+  // A kept answer is written to its end, and stored, also after its reader has left.
+  const isRead = () => !isKept || !request.clientSignal.aborted
+  async function write(text: string) {
+    try {
+      if (text !== '' && isRead()) await stream.write(text)
+    } catch (error) {
+      if (isRead()) throw error
+    }
+  }
   try {
     for await (const event of events) {
-      const text = renderEvent(event, reader)
-      if (text !== '') await stream.write(text)
+      await write(renderEvent(event, reader))
     }
-    await stream.write(renderDone())
+    await write(renderDone())
   } catch (thrown) {
     const error = toReaderError(thrown, reader)
     const { internal } = toVisitorError(toAppError(thrown))

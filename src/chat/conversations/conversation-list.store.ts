@@ -49,12 +49,10 @@ export interface ConversationPage {
 const openingCharacters = 200
 
 /**
- * A search reads texts. One statement reads conversations of at most this many bytes, and one page at most `searchMs` and `searchedMost`
+ * A search reads texts. One statement reads conversations of at most this many bytes, and one page at most `ms` milliseconds and `most`
  * conversations, so that a page takes less than 300 ms; the next page continues.
  */
-const searchChunk = { conversations: 50, bytes: 1024 ** 2 }
-const searchMs = 100
-const searchedMost = 5_000
+export const searchBounds = { conversations: 50, bytes: 1024 ** 2, ms: 100, most: 5_000 } as const
 
 /** Newest first. */
 export async function loadConversations(
@@ -128,7 +126,7 @@ async function searchTexts(
   const startMs = performance.now()
   const items: ListedConversation[] = []
   let place = after
-  for (let searched = 0; searched < searchedMost && performance.now() - startMs < searchMs;) {
+  for (let searched = 0; searched < searchBounds.most && performance.now() - startMs < searchBounds.ms;) {
     const chunk = await searchTextsOf(database, storeId, filter, place)
     if (chunk.length === 0) return { items, next: null, searchedTo: null }
     searched += chunk.length
@@ -156,8 +154,8 @@ function searchTextsOf(
        SELECT * FROM (
          SELECT v.*, sum(v.bytes) OVER (ORDER BY v.last_at DESC, v.id DESC) - v.bytes AS before
            FROM (SELECT v.* FROM conversations v WHERE ${where}
-                  ORDER BY v.last_at DESC, v.id DESC LIMIT ${searchChunk.conversations}) v) counted
-        WHERE before < ${searchChunk.bytes})
+                  ORDER BY v.last_at DESC, v.id DESC LIMIT ${searchBounds.conversations}) v) counted
+        WHERE before < ${searchBounds.bytes})
      SELECT ${columns}, EXISTS (
          SELECT FROM conversation_turns t WHERE t.conversation_id = v.id
             AND (strpos(lower(t.question), lower(${search})) > 0 OR strpos(lower(t.answer), lower(${search})) > 0)) AS matches

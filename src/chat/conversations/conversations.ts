@@ -3,6 +3,7 @@ import { type Clock, describeError, type Log, repeatWork } from '../../platform/
 import { digestConversation } from './chain.ts'
 import type { SubjectDigest } from './erased-turns.store.ts'
 import { keepMessages, makeTurn } from './make-turn.ts'
+import { removeOldOwn } from './own/own-retention.store.ts'
 import { removeOld } from './retention.store.ts'
 import type { AskedQuestion, GivenAnswer } from './turn.ts'
 import { createTurnWriter } from './turn-writer.ts'
@@ -30,7 +31,7 @@ interface ConversationDependencies {
 const flushEveryMs = 1_000
 const sweepEveryMs = 600_000
 
-/** Stores the conversations of published chats, in batches next to the answers. */
+/** Stores the conversations of published chats and of people in the console, in batches next to the answers. */
 export function createConversations({
   database,
   subjectDigest,
@@ -54,7 +55,10 @@ export function createConversations({
   const sweeps = repeatWork({
     clock,
     everyMs: sweepEveryMs,
-    work: (signal) => removeOld(database.for(sharedOwner), clock.now(), signal),
+    async work(signal) {
+      await removeOld(database.for(sharedOwner), clock.now(), signal)
+      await removeOldOwn(database.for(sharedOwner), clock.now(), signal)
+    },
     onFailed: (error) => log.warn({ reason: describeError(error) }, 'old conversations could not be removed'),
   })
 

@@ -8,11 +8,11 @@ export type SubjectDigest = (organisationId: string, kind: 'user' | 'document', 
  * The turns that may still be stored: an answer that ends after its visitor or a cited document was erased is dropped. Call it after a
  * lock on `conversation_stores`, for which an erasure waits.
  */
-export async function withoutErased(
+export async function withoutErased<Turn extends NewTurn>(
   transaction: Queryable,
-  turns: readonly NewTurn[],
+  turns: readonly Turn[],
   digestOf: SubjectDigest,
-): Promise<NewTurn[]> {
+): Promise<Turn[]> {
   const subjects = turns.map(({ organisationId, user, references }) => ({
     user: user === null ? undefined : digestOf(organisationId, 'user', user),
     documents: references.map(({ documentId }) => digestOf(organisationId, 'document', documentId)),

@@ -2,4 +2,7 @@ export { type Conversations, createConversationAccess } from './conversation-acc
 export { conversationRoutes } from './conversations.routes.ts'
 export { ratingRoutes } from './rating.routes.ts'
 export { createConversations } from './conversations.ts'
+export { createOwnChats } from './own/own-chats.ts'
+export { ownChatRoutes } from './own/own-chats.routes.ts'
+export { createRunningAnswers } from './own/running-answers.ts'
 export { createSubjectErasure } from './subject-erasure.store.ts'

@@ -35,8 +35,9 @@ export function makeTurn(kept: KeptQuestion, digests: ConversationDigests, answe
   const references = fitReferences(toStorable(answer.references))
   const sources = toStorable(answer.sources)
   const isComplete = answer.outcome === 'complete'
-  const { organisationId, spaceId, user, requestId } = place
+  const { organisationId, spaceId, user, requestId, chat } = place
   return {
+    chat,
     organisationId,
     spaceId,
     user,

@@ -1,5 +1,6 @@
 import type { Database, OwnedDatabase, Queryable, SqlValue } from '../../platform/database/index.ts'
 import type { ConversationService } from './conversations.ts'
+import { countCitingTurns, eraseCitingTurns } from './own/own-erasure.store.ts'
 import { removalBatch, type Removed, removeTurns } from './turn-removal.store.ts'
 
 /** Erases the stored turns of one visitor, or those that cite one document, in all Spaces of an organisation. */
@@ -47,6 +48,13 @@ export function createSubjectErasure({
       for await (const { store, places } of findTurns(own, subject, signal)) {
         await own.transaction((transaction) => removePlaces(transaction, store, places, onRemoved), background)
       }
+      if (subject.kind === 'document')
+        await eraseCitingTurns(
+          own,
+          documentOf(subject),
+          (transaction, removed) => onRemoved(transaction, { ...removed, unanswered: [] }),
+          signal,
+        )
     },
     /** Stores that are detached from their Spaces count as one each: a sweep deletes them soon. */
     async countLeft(subject: TurnSubject, signal: AbortSignal): Promise<number> {
@@ -58,10 +66,14 @@ export function createSubjectErasure({
       )
       let left = Number(detached!.count)
       for await (const { places } of findTurns(own, subject, signal)) left += places.length
+      if (subject.kind === 'document') left += await countCitingTurns(own, documentOf(subject), signal)
       return left
     },
   }
 }
+
+/** People in the console are no visitors; their conversations may cite the document. */
+const documentOf = ({ organisationId, value }: TurnSubject) => ({ organisationId, documentId: value })
 
 interface Store {
   id: string

@@ -24,7 +24,13 @@ export interface UsedSource {
 /** `left`: the client closed its connection before the end. */
 export type Outcome = 'complete' | 'failed' | 'left'
 
-/** A question to a published Space, when it arrives. */
+/** The conversation of a person in the console. */
+export interface ChatOfPerson {
+  id: string
+  personId: string
+}
+
+/** A question to a Space, when it arrives. */
 export interface AskedQuestion {
   requestId: string
   organisationId: string
@@ -35,6 +41,8 @@ export interface AskedQuestion {
   messages: readonly Message[]
   /** Of the Space; the model of the answer replaces it. */
   model: string
+  /** Of a person in the console; absent: of a visitor of the published Space. */
+  chat?: ChatOfPerson | undefined
 }
 
 /** What became of it. */
@@ -55,6 +63,8 @@ export interface GivenAnswer {
 
 /** A question with its answer, cut to the limits, without the messages that it repeats. */
 export interface NewTurn {
+  /** Undefined: of a visitor. */
+  chat: ChatOfPerson | undefined
   organisationId: string
   spaceId: string
   user: string | null
@@ -84,3 +94,6 @@ export interface NewTurn {
   bytes: number
   givenBytes: number
 }
+
+/** A turn of a person in the console. */
+export type OwnTurn = NewTurn & { chat: ChatOfPerson }

@@ -3,7 +3,8 @@ import { createUuid, describeError } from '../../platform/kernel/index.ts'
 import { conversationLimits } from './limits.ts'
 import { type KnownTurn, type PlacedTurn, placeTurns } from './place-turns.ts'
 import { type SubjectDigest, withoutErased } from './erased-turns.store.ts'
-import type { NewTurn } from './turn.ts'
+import { addOwnTurns } from './own/own-turns.store.ts'
+import type { NewTurn, OwnTurn } from './turn.ts'
 import { removalBatch, removeTurns } from './turn-removal.store.ts'
 
 /** So that a lost database holds up neither a stop nor the turns of others for long. */
@@ -34,7 +35,10 @@ export async function writeTurns(
   { nowMs, subjectDigest }: WriteContext,
 ): Promise<WriteFailure | undefined> {
   try {
-    await addTurns(database, spaceId, turns, { nowMs, subjectDigest })
+    const ofVisitors = turns.filter(({ chat }) => chat === undefined)
+    if (ofVisitors.length > 0) await addTurns(database, spaceId, ofVisitors, { nowMs, subjectDigest })
+    const ofPeople = turns.filter((turn): turn is OwnTurn => turn.chat !== undefined)
+    if (ofPeople.length > 0) await addOwnTurns(database, spaceId, ofPeople, subjectDigest)
     return undefined
   } catch (error) {
     if (!(error instanceof DatabaseError)) return { reason: describeError(error), isUnavailable: false }

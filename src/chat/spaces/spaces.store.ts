@@ -211,7 +211,8 @@ async function updateRow(transaction: Queryable, space: Space) {
 }
 
 /** They can no longer be read; a job of src/chat/conversations deletes them. Deleting the Space does the same. */
-function detachConversations(transaction: Queryable, spaceId: string) {
+async function detachConversations(transaction: Queryable, spaceId: string) {
+  await transaction.execute(`UPDATE own_chats SET space_id = NULL WHERE space_id = $1`, [spaceId])
   return transaction.execute(`UPDATE conversation_stores SET space_id = NULL WHERE space_id = $1`, [spaceId])
 }
 

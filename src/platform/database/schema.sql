@@ -726,6 +726,45 @@ create table organisations (
 );
 CREATE INDEX organisations_newest_first ON organisations USING btree (created_at DESC, id DESC);
 
+create table own_chat_turns (
+  chat_id uuid not null,
+  number integer not null,
+  request_id text not null,
+  at timestamp with time zone not null,
+  question text not null,
+  question_cut boolean not null,
+  answer text not null,
+  answer_cut boolean not null,
+  cited jsonb not null,
+  sources jsonb not null,
+  model text not null,
+  total_ms integer not null,
+  outcome text not null,
+  error_code text,
+  bytes integer not null,
+  constraint own_chat_turns_pkey PRIMARY KEY (chat_id, number),
+  constraint own_chat_turns_chat_id_fkey FOREIGN KEY (chat_id) REFERENCES own_chats(id) ON DELETE CASCADE,
+  constraint own_chat_turns_outcome_check CHECK ((outcome = ANY (ARRAY['complete'::text, 'failed'::text, 'left'::text]))),
+  constraint own_chat_turns_request_id_key UNIQUE (request_id)
+);
+
+create table own_chats (
+  id uuid not null,
+  space_id uuid,
+  person_id uuid,
+  title text not null,
+  first_at timestamp with time zone not null,
+  last_at timestamp with time zone not null,
+  last_number integer not null,
+  turns integer not null,
+  bytes bigint not null,
+  constraint own_chats_pkey PRIMARY KEY (id),
+  constraint own_chats_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE SET NULL,
+  constraint own_chats_space_id_fkey FOREIGN KEY (space_id) REFERENCES spaces(id) ON DELETE SET NULL
+);
+CREATE INDEX own_chats_newest_first ON own_chats USING btree (person_id, space_id, last_at DESC, id DESC);
+CREATE INDEX own_chats_of_space ON own_chats USING btree (space_id);
+
 create table people (
   id uuid not null,
   name text not null,

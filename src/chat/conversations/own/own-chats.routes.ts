@@ -1,0 +1,198 @@
+import { Readable } from 'node:stream'
+import { z } from 'zod'
+import { errorResponses } from '../../../contract/errors.ts'
+import { emptySchema, idParamsSchema } from '../../../contract/operator.ts'
+import {
+  exportOwnChatsQuerySchema,
+  type OwnChatPageBody,
+  type OwnChatsQuery,
+  type OwnChatViewBody,
+  ownChatPageSchema,
+  ownChatParamsSchema,
+  ownChatQuerySchema,
+  ownChatsQuerySchema,
+  ownChatViewSchema,
+  removedOwnChatsSchema,
+  renameOwnChatSchema,
+} from '../../../contract/own-chats.ts'
+import { type App, describeRoutes, type Routes } from '../../../platform/http/index.ts'
+import { AppError } from '../../../platform/kernel/index.ts'
+import { noSpace, peopleOfSpace, type Space } from '../../spaces/index.ts'
+import type { ChatOwner } from './chat-owner.ts'
+import type { OwnChats } from './own-chats.ts'
+import { renderJson, renderMarkdown, renderOwnChat, renderOwnTurn } from './render-own-chats.ts'
+
+export interface OwnChatRoutesDependencies {
+  chats: OwnChats
+  getSpace: (id: string) => Space | undefined
+}
+
+type Described = ReturnType<typeof describeRoutes>
+interface OfSpace {
+  params: { id: string }
+  person: { id: string } | undefined
+}
+/** The Space, and whose conversations; the operator token stands for no person, and has none. */
+interface Found {
+  space: Space
+  owner: ChatOwner | undefined
+}
+type Find = (request: OfSpace) => Found
+
+/**
+ * `/api/spaces/{id}/own-chats`: what a person has asked a Space in the console. Neither administrators nor operators read those of others. Where the
+ * Space keeps no conversations, there are none.
+ */
+export function ownChatRoutes({ chats, getSpace }: OwnChatRoutesDependencies): Routes {
+  const described = describeRoutes(peopleOfSpace({ get: getSpace }, 'member'), 'Own conversations')
+  const find: Find = ({ params, person }) => {
+    const space = getSpace(params.id)
+    if (!space) throw noSpace(params.id)
+    const isKept = person !== undefined && space.settings.keepConversations
+    return { space, owner: isKept ? { spaceId: space.id, personId: person.id } : undefined }
+  }
+  return (app) => {
+    addList(app, described, chats, find)
+    addView(app, described, chats, find)
+    addChanges(app, described, chats, find)
+    addExport(app, described, chats, find)
+  }
+}
+
+function addList(app: App, described: Described, chats: OwnChats, find: Find) {
+  app.get(
+    '/api/spaces/:id/own-chats',
+    described('listOwnChats', 'Your conversations with a Space', {
+      description:
+        'Conversations of the signed-in person in the console. Empty unless the setting `keepConversations` of the Space is on.',
+      params: idParamsSchema,
+      querystring: ownChatsQuerySchema,
+      response: { 200: ownChatPageSchema, ...errorResponses(400, 401, 403, 404) },
+    }),
+    (request) => loadPage(chats, find(request), request.query),
+  )
+  app.delete(
+    '/api/spaces/:id/own-chats',
+    described('deleteOwnChats', 'Delete all your conversations with a Space', {
+      params: idParamsSchema,
+      response: { 200: removedOwnChatsSchema, ...errorResponses(401, 403, 404) },
+    }),
+    (request) => removeAll(chats, find(request)),
+  )
+}
+
+async function loadPage(
+  chats: OwnChats,
+  { space, owner }: Found,
+  { search, cursor, limit }: OwnChatsQuery,
+): Promise<OwnChatPageBody> {
+  const [lastAtMs, id] = cursor?.split('.') ?? []
+  const after = id === undefined ? null : { lastAtMs: Number(lastAtMs), id }
+  const none = { items: [], next: null, searchedTo: null }
+  const { items, next, searchedTo } = owner
+    ? await chats.loadPage(owner, { search: search ?? null, after, limit })
+    : none
+  return {
+    keeps: space.settings.keepConversations,
+    days: space.settings.conversationDays,
+    items: items.map(renderOwnChat),
+    nextCursor: next && `${next.lastAtMs}.${next.id}`,
+    searchedTo: searchedTo && searchedTo.toISOString(),
+  }
+}
+
+const removeAll = async (chats: OwnChats, { owner }: Found) => ({
+  chats: owner ? await chats.remove(owner, null) : 0,
+})
+
+async function loadOne(
+  chats: OwnChats,
+  { owner }: Found,
+  { chatId, after }: { chatId: string; after: number },
+): Promise<OwnChatViewBody> {
+  const found = owner && (await chats.loadOne(owner, { chatId, after }))
+  if (!found) throw noChat(chatId)
+  return { chat: renderOwnChat(found.chat), turns: found.turns.map(renderOwnTurn), next: found.next }
+}
+
+function addView(app: App, described: Described, chats: OwnChats, find: Find) {
+  app.get(
+    '/api/spaces/:id/own-chats/:chatId',
+    described('getOwnChat', 'One of your conversations', {
+      params: ownChatParamsSchema,
+      querystring: ownChatQuerySchema,
+      response: { 200: ownChatViewSchema, ...errorResponses(400, 401, 403, 404) },
+    }),
+    (request) => loadOne(chats, find(request), { ...request.params, ...request.query }),
+  )
+}
+
+function addChanges(app: App, described: Described, chats: OwnChats, find: Find) {
+  app.patch(
+    '/api/spaces/:id/own-chats/:chatId',
+    described('renameOwnChat', 'Change the title of your conversation', {
+      params: ownChatParamsSchema,
+      body: renameOwnChatSchema,
+      response: { 204: emptySchema, ...errorResponses(400, 401, 403, 404) },
+    }),
+    async (request, reply) => {
+      const { chatId } = request.params
+      const { owner } = find(request)
+      if (!owner || !(await chats.rename(owner, { chatId, title: request.body.title }))) throw noChat(chatId)
+      return reply.code(204).send(null)
+    },
+  )
+  app.delete(
+    '/api/spaces/:id/own-chats/:chatId',
+    described('deleteOwnChat', 'Delete your conversation', {
+      params: ownChatParamsSchema,
+      response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
+    }),
+    async (request, reply) => {
+      const { chatId } = request.params
+      const { owner } = find(request)
+      if (!owner || (await chats.remove(owner, chatId)) === 0) throw noChat(chatId)
+      return reply.code(204).send(null)
+    },
+  )
+  app.post(
+    '/api/spaces/:id/own-chats/:chatId/stop',
+    described('stopOwnAnswer', 'Stop the answer that is being written', {
+      description: 'Reaches every instance within a second. Without a running answer nothing happens.',
+      params: ownChatParamsSchema,
+      response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
+    }),
+    async (request, reply) => {
+      const { chatId } = request.params
+      const { owner } = find(request)
+      if (!owner || !(await chats.stop(owner, chatId))) throw noChat(chatId)
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function addExport(app: App, described: Described, chats: OwnChats, find: Find) {
+  app.get(
+    '/api/spaces/:id/own-chats/export',
+    described('exportOwnChats', 'Export your conversations', {
+      params: idParamsSchema,
+      querystring: exportOwnChatsQuerySchema,
+      response: { 200: z.string(), ...errorResponses(400, 401, 403, 404) },
+    }),
+    async (request, reply) => {
+      const { format, chatId = null } = request.query
+      const { space, owner } = find(request)
+      if (chatId !== null && !(owner && (await chats.loadOne(owner, { chatId, after: 0 })))) throw noChat(chatId)
+      const parts = owner ? chats.loadParts(owner, chatId) : noParts()
+      const name = `${chatId === null ? 'conversations' : 'conversation'}-${chatId ?? space.id}.${format}`
+      return reply
+        .type(format === 'md' ? 'text/markdown; charset=utf-8' : 'application/json; charset=utf-8')
+        .header('content-disposition', `attachment; filename="${name}"`)
+        .send(Readable.from(format === 'md' ? renderMarkdown(parts) : renderJson(parts)) as never)
+    },
+  )
+}
+
+async function* noParts() {}
+
+const noChat = (id: string) => new AppError('not_found', `You have no conversation ${id} with this Space.`)

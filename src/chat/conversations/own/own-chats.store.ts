@@ -1,0 +1,189 @@
+import type { OwnedDatabase, SqlValue } from '../../../platform/database/index.ts'
+import { searchBounds } from '../conversation-list.store.ts'
+import type { CitedDocument, Outcome, UsedSource } from '../turn.ts'
+import type { ChatOwner } from './chat-owner.ts'
+
+export interface OwnChat {
+  id: string
+  title: string
+  firstAt: Date
+  lastAt: Date
+  turns: number
+}
+
+export interface StoredOwnTurn {
+  number: number
+  requestId: string
+  at: Date
+  question: string
+  questionCut: boolean
+  answer: string
+  answerCut: boolean
+  references: CitedDocument[]
+  sources: UsedSource[]
+  model: string
+  totalMs: number
+  outcome: Outcome
+  errorCode: string | null
+}
+
+/** After this conversation, in the order of the list. */
+interface Place {
+  lastAtMs: number
+  id: string
+}
+
+export interface OwnChatPage {
+  items: OwnChat[]
+  /** Null at the end. */
+  next: Place | null
+  /** A search ended before the page was full: older conversations than this were not read. */
+  searchedTo: Date | null
+}
+
+const chatColumns = `c.id, c.title, c.first_at AS "firstAt", c.last_at AS "lastAt", c.turns`
+/** Pages of turns end before this many bytes of texts, unless one turn is larger. */
+const pageBytes = 2 * 1024 ** 2
+const turnsOfPage = 50
+
+/** Newest first. `search`: a part of a title, a question or an answer; null: all. */
+export async function loadOwnChats(
+  database: OwnedDatabase,
+  owner: ChatOwner,
+  { search, after, limit }: { search: string | null; after: Place | null; limit: number },
+): Promise<OwnChatPage> {
+  if (search !== null) return searchOwnChats(database, owner, { search, after, limit })
+  const { where, parameters } = placeCondition(owner, after)
+  const rows = await database.query<OwnChat>(
+    `SELECT ${chatColumns} FROM own_chats c WHERE ${where} ORDER BY c.last_at DESC, c.id DESC LIMIT ${limit + 1}`,
+    parameters,
+  )
+  const items = rows.slice(0, limit)
+  return { items, next: rows.length > limit ? placeOf(items.at(-1)!) : null, searchedTo: null }
+}
+
+function placeCondition({ personId, spaceId }: ChatOwner, after: Place | null) {
+  const parameters: SqlValue[] = [personId, spaceId]
+  const owned = 'c.person_id = $1 AND c.space_id = $2'
+  if (!after) return { where: owned, parameters }
+  return {
+    where: `${owned} AND (c.last_at, c.id) < ($3, $4::uuid)`,
+    parameters: [...parameters, new Date(after.lastAtMs), after.id],
+  }
+}
+
+const placeOf = ({ lastAt, id }: OwnChat): Place => ({ lastAtMs: lastAt.getTime(), id })
+
+/** A page reads for a limited time, with the bounds of the search in published conversations. */
+async function searchOwnChats(
+  database: OwnedDatabase,
+  owner: ChatOwner,
+  { search, after, limit }: { search: string; after: Place | null; limit: number },
+): Promise<OwnChatPage> {
+  const startMs = performance.now()
+  const items: OwnChat[] = []
+  let place = after
+  for (let read = 0; read < searchBounds.most && performance.now() - startMs < searchBounds.ms;) {
+    const chunk = await searchChunk(database, owner, search, place)
+    if (chunk.length === 0) return { items, next: null, searchedTo: null }
+    read += chunk.length
+    for (const { matches, ...chat } of chunk) {
+      place = placeOf(chat)
+      if (matches) items.push(chat)
+      if (items.length === limit) return { items, next: place, searchedTo: null }
+    }
+  }
+  return { items, next: place, searchedTo: place && new Date(place.lastAtMs) }
+}
+
+function searchChunk(database: OwnedDatabase, owner: ChatOwner, search: string, after: Place | null) {
+  const { where, parameters } = placeCondition(owner, after)
+  const text = `lower($${parameters.length + 1}::text)`
+  return database.query<OwnChat & { matches: boolean }>(
+    `WITH next AS MATERIALIZED (
+       SELECT * FROM (
+         SELECT c.*, sum(c.bytes) OVER (ORDER BY c.last_at DESC, c.id DESC) - c.bytes AS before
+           FROM (SELECT c.* FROM own_chats c WHERE ${where}
+                  ORDER BY c.last_at DESC, c.id DESC LIMIT ${searchBounds.conversations}) c) counted
+        WHERE before < ${searchBounds.bytes})
+     SELECT ${chatColumns}, strpos(lower(c.title), ${text}) > 0 OR EXISTS (
+         SELECT FROM own_chat_turns t WHERE t.chat_id = c.id
+            AND (strpos(lower(t.question), ${text}) > 0 OR strpos(lower(t.answer), ${text}) > 0)) AS matches
+       FROM next c ORDER BY c.last_at DESC, c.id DESC`,
+    [...parameters, search],
+  )
+}
+
+/** One conversation with its turns after the number `after`; undefined unless it is the person's. `next` is null at the end. */
+export async function loadOwnChat(
+  database: OwnedDatabase,
+  { spaceId, personId }: ChatOwner,
+  { chatId, after }: { chatId: string; after: number },
+): Promise<{ chat: OwnChat; turns: StoredOwnTurn[]; next: number | null } | undefined> {
+  const [chat] = await database.query<OwnChat>(
+    `SELECT ${chatColumns} FROM own_chats c WHERE c.person_id = $1 AND c.space_id = $2 AND c.id = $3`,
+    [personId, spaceId, chatId],
+  )
+  if (!chat) return undefined
+  const turns = await database.query<StoredOwnTurn & { last: number }>(
+    `SELECT number, request_id AS "requestId", at, question, question_cut AS "questionCut", answer, answer_cut AS "answerCut",
+       cited AS "references", sources, model, total_ms AS "totalMs", outcome, error_code AS "errorCode"
+       FROM (SELECT *, sum(bytes) OVER (ORDER BY number) - bytes AS before
+               FROM (SELECT * FROM own_chat_turns WHERE chat_id = $1 AND number > $2 ORDER BY number LIMIT ${turnsOfPage}) first) counted
+      WHERE before < ${pageBytes} ORDER BY number`,
+    [chatId, after],
+    { background: true },
+  )
+  const last = turns.at(-1)?.number ?? after
+  const [more] = await database.query(`SELECT 1 FROM own_chat_turns WHERE chat_id = $1 AND number > $2 LIMIT 1`, [
+    chatId,
+    last,
+  ])
+  return { chat, turns, next: more ? last : null }
+}
+
+/** Whether the person has this conversation with the Space. `none`: it is not stored. */
+export async function whoseChat(
+  database: OwnedDatabase,
+  { spaceId, personId }: ChatOwner,
+  chatId: string,
+): Promise<'own' | 'other' | 'none'> {
+  const [chat] = await database.query<{ isOwn: boolean }>(
+    `SELECT coalesce(person_id = $2 AND space_id = $3, false) AS "isOwn" FROM own_chats WHERE id = $1`,
+    [chatId, personId, spaceId],
+  )
+  return chat ? (chat.isOwn ? 'own' : 'other') : 'none'
+}
+
+/** False unless the person has this conversation. */
+export async function renameOwnChat(
+  database: OwnedDatabase,
+  { spaceId, personId }: ChatOwner,
+  { chatId, title }: { chatId: string; title: string },
+): Promise<boolean> {
+  const renamed = await database.execute(
+    `UPDATE own_chats SET title = $4 WHERE person_id = $1 AND space_id = $2 AND id = $3`,
+    [personId, spaceId, chatId, title],
+  )
+  return renamed > 0
+}
+
+/** One conversation, or all (null) of the person with the Space. Resolves to their number. */
+export async function removeOwnChats(
+  database: OwnedDatabase,
+  { spaceId, personId }: ChatOwner,
+  chatId: string | null,
+): Promise<number> {
+  let removed = 0
+  for (let batch = removedAtOnce; batch === removedAtOnce; removed += batch)
+    batch = await database.execute(
+      `DELETE FROM own_chats WHERE id IN (
+         SELECT id FROM own_chats WHERE person_id = $1 AND space_id = $2 AND ($3::uuid IS NULL OR id = $3)
+          LIMIT ${removedAtOnce})`,
+      [personId, spaceId, chatId],
+    )
+  return removed
+}
+
+/** A conversation has up to 200 turns and 4 MiB. */
+const removedAtOnce = 10

@@ -1,0 +1,149 @@
+import type { OwnedDatabase, Queryable, SqlValue } from '../../../platform/database/index.ts'
+import { type SubjectDigest, withoutErased } from '../erased-turns.store.ts'
+import { conversationLimits } from '../limits.ts'
+import type { NewTurn, OwnTurn } from '../turn.ts'
+import type { Removed } from '../turn-removal.store.ts'
+import { ownLimits } from './own-limits.ts'
+import { titleOf } from './title.ts'
+
+/** As for the conversations of published chats. */
+const writeTimeoutMs = 10_000
+
+/**
+ * Stores turns of people with one Space, in their order. A turn is left out where the Space no longer keeps conversations, the account was
+ * deleted, the turn is stored, a cited document was erased, or the id is that of a conversation of someone else.
+ */
+export function addOwnTurns(
+  database: OwnedDatabase,
+  spaceId: string,
+  turns: readonly OwnTurn[],
+  subjectDigest: SubjectDigest,
+): Promise<void> {
+  return database.transaction(
+    async (transaction) => {
+      const [space] = await transaction.query<{ keeps: boolean }>(
+        `SELECT coalesce((settings->>'keepConversations')::bool, false) AS keeps FROM spaces WHERE id = $1 FOR SHARE`,
+        [spaceId],
+      )
+      if (!space?.keeps) return
+      // An erasure that began earlier waits for this transaction; see its lock in src/chat/erasures.
+      await transaction.execute(`LOCK TABLE conversation_stores IN ROW SHARE MODE`)
+      const added = await withoutErased(transaction, await withoutStored(transaction, turns), subjectDigest)
+      // In one order, since two writers lock the rows of the people.
+      const byPerson = added.toSorted((left, right) => compare(left.chat.personId, right.chat.personId))
+      for (const turn of byPerson) await addTurn(transaction, spaceId, turn)
+    },
+    { timeoutMs: writeTimeoutMs, background: true },
+  )
+}
+
+const compare = (left: string, right: string) => (left < right ? -1 : Number(left > right))
+
+async function withoutStored<Turn extends NewTurn>(transaction: Queryable, turns: readonly Turn[]): Promise<Turn[]> {
+  const stored = await transaction.query<{ requestId: string }>(
+    `SELECT request_id AS "requestId" FROM own_chat_turns WHERE request_id = ANY($1::text[])`,
+    [turns.map(({ requestId }) => requestId)],
+  )
+  const ids = new Set(stored.map(({ requestId }) => requestId))
+  return turns.filter(({ requestId }) => !ids.has(requestId))
+}
+
+async function addTurn(transaction: Queryable, spaceId: string, turn: OwnTurn): Promise<void> {
+  const { id, personId } = turn.chat
+  // Writers of one person wait for each other.
+  const person = await transaction.query(`SELECT 1 FROM people WHERE id = $1 FOR NO KEY UPDATE`, [personId])
+  if (person.length === 0) return
+  const [chat] = await transaction.query<{ number: number }>(
+    `INSERT INTO own_chats (id, space_id, person_id, title, first_at, last_at, last_number, turns, bytes)
+     VALUES ($1, $2, $3, $4, $5, $5, 1, 1, $6)
+     ON CONFLICT (id) DO UPDATE SET last_at = greatest(own_chats.last_at, excluded.last_at),
+       last_number = own_chats.last_number + 1, turns = own_chats.turns + 1, bytes = own_chats.bytes + excluded.bytes
+       WHERE own_chats.space_id = excluded.space_id AND own_chats.person_id = excluded.person_id
+     RETURNING last_number AS number`,
+    [id, spaceId, personId, titleOf(turn.question), new Date(turn.atMs), turn.bytes],
+  )
+  if (!chat) return
+  await insertTurn(transaction, chat.number, turn)
+  await keepWithinLimits(transaction, spaceId, turn.chat)
+}
+
+async function insertTurn(transaction: Queryable, number: number, turn: OwnTurn): Promise<void> {
+  await transaction.execute(
+    `INSERT INTO own_chat_turns (chat_id, number, request_id, at, question, question_cut, answer, answer_cut, cited, sources, model,
+       total_ms, outcome, error_code, bytes)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9::jsonb, $10::jsonb, $11, $12, $13, $14, $15)`,
+    [
+      turn.chat.id,
+      number,
+      turn.requestId,
+      new Date(turn.atMs),
+      turn.question,
+      turn.questionCut,
+      turn.answer,
+      turn.answerCut,
+      JSON.stringify(turn.references),
+      JSON.stringify(turn.sources),
+      turn.model,
+      turn.totalMs,
+      turn.outcome,
+      turn.errorCode,
+      turn.bytes,
+    ],
+  )
+}
+
+/** Removes the oldest turns of a conversation, and the oldest conversations of a person with the Space, above their limits. */
+async function keepWithinLimits(
+  transaction: Queryable,
+  spaceId: string,
+  { id, personId }: OwnTurn['chat'],
+): Promise<void> {
+  await removeOwnTurns(
+    transaction,
+    `SELECT chat_id, number FROM (
+       SELECT t.chat_id, t.number, row_number() OVER newest_first AS place, sum(t.bytes) OVER newest_first AS total
+         FROM own_chats c JOIN own_chat_turns t ON t.chat_id = c.id
+        WHERE c.id = $1 AND (c.turns > $2::int4 OR c.bytes > $3::int8)
+       WINDOW newest_first AS (ORDER BY t.number DESC)) counted
+      WHERE place > $2::int4 OR total > $3::int8`,
+    [id, conversationLimits.turnsPerConversation, conversationLimits.bytesPerConversation],
+  )
+  await transaction.execute(
+    `DELETE FROM own_chats WHERE id IN (
+       SELECT id FROM (
+         SELECT id, row_number() OVER newest_first AS place, sum(bytes) OVER newest_first AS total
+           FROM own_chats WHERE person_id = $1 AND space_id = $2
+         WINDOW newest_first AS (ORDER BY last_at DESC, id DESC)) counted
+        WHERE place > $3::int8 OR total > $4::int8)`,
+    [personId, spaceId, ownLimits.chats, ownLimits.bytes],
+  )
+}
+
+/**
+ * Removes the turns that `chosen` selects: a query with the columns chat_id and number. Keeps the sums of the conversations, and removes those
+ * without a turn.
+ */
+export async function removeOwnTurns(
+  transaction: Queryable,
+  chosen: string,
+  parameters: readonly SqlValue[],
+): Promise<Removed> {
+  const changed = await transaction.query<{ id: string; left: number; removed: number }>(
+    `WITH chosen AS (${chosen}),
+       gone AS (
+         DELETE FROM own_chat_turns t USING chosen c WHERE t.chat_id = c.chat_id AND t.number = c.number
+         RETURNING t.chat_id, t.bytes),
+       sums AS (SELECT chat_id, count(*)::int4 AS turns, sum(bytes)::int8 AS bytes FROM gone GROUP BY chat_id)
+     UPDATE own_chats c SET turns = c.turns - s.turns, bytes = c.bytes - s.bytes FROM sums s WHERE c.id = s.chat_id
+     RETURNING c.id, c.turns AS left, s.turns AS removed`,
+    parameters,
+  )
+  if (changed.length === 0) return { conversations: 0, turns: 0 }
+  const empty = changed.filter(({ left }) => left === 0).map(({ id }) => id)
+  await transaction.execute(`DELETE FROM own_chats WHERE id = ANY($1::uuid[])`, [empty])
+  await transaction.execute(
+    `UPDATE own_chats c SET first_at = (SELECT min(at) FROM own_chat_turns WHERE chat_id = c.id) WHERE c.id = ANY($1::uuid[])`,
+    [changed.filter(({ left }) => left > 0).map(({ id }) => id)],
+  )
+  return { conversations: empty.length, turns: changed.reduce((sum, { removed }) => sum + removed, 0) }
+}
