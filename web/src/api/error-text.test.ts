@@ -96,6 +96,9 @@ const ofClients = [
   // Of visitors: their page has texts for the codes.
   'There is no chat at this address.',
   'This answer is not stored, so it cannot be rated.',
+  // Reasons why an answer ends, which are not sent.
+  'The person stopped the answer.',
+  'The service stops.',
   'A backup through the API needs the embedded database. Back up a PostgreSQL server with its tools: see docs/operate/backup.md.',
   'An HTTP/1.1 request must have a host header.',
   'Another backup is running. Wait for its end.',

@@ -5,6 +5,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { postJson } from '../api/client.ts'
 import { changeLanguage, languages } from '../i18n/translations.ts'
+import { forgetAsked } from '../pages/own-chats/asked-question.ts'
 
 /** The entries of the account menu, which load when it is about to open. */
 export function AccountEntries() {
@@ -47,6 +48,7 @@ function SignOutItem() {
   const signOut = async () => {
     await postJson('/api/auth/sign-out', {})
     queryClient.clear()
+    forgetAsked()
     await navigate({ to: '/sign-in' })
   }
   return (

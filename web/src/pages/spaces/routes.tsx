@@ -40,13 +40,23 @@ export const settingsRoute = createRoute({
   component: lazyRouteComponent(() => withTexts('spaces', import('./settings-page.tsx')), 'SettingsPage'),
 })
 
+/** A stored conversation, and the answer in it that is shown first, from 0. Wrong values are left out. */
+function readChatSearch({ conversation, turn }: Record<string, unknown>): { conversation?: string; turn?: number } {
+  const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(String(conversation))
+  return {
+    ...(isId ? { conversation: String(conversation) } : {}),
+    ...(Number.isInteger(turn) && Number(turn) >= 0 ? { turn: Number(turn) } : {}),
+  }
+}
+
 export const chatRoute = createRoute({
   getParentRoute: () => spaceRoute,
   path: 'chat',
+  validateSearch: readChatSearch,
   // Documents may have become ready since the Space was loaded.
   loader: ({ context, params }) =>
     void context.queryClient.prefetchQuery({ ...spaceQuery(params.spaceId), staleTime: 5_000 }),
-  component: lazyRouteComponent(() => withTexts('spaces', import('./chat/chat-page.tsx')), 'ChatPage'),
+  component: lazyRouteComponent(() => withTexts(['spaces', 'own-chats'], import('./chat/chat-page.tsx')), 'ChatPage'),
 })
 
 const indexRoute = createRoute({

@@ -1,6 +1,6 @@
 import '@mantine/core/styles/Tabs.css'
 import { Alert, Button, Skeleton, Tabs } from '@mantine/core'
-import { IconDownload } from '@tabler/icons-react'
+import { IconArrowLeft, IconDownload } from '@tabler/icons-react'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import type { DocumentFailureCode } from '@contract/documents.ts'
 import type { ChunkBody } from '@contract/document-progress.ts'
@@ -11,7 +11,9 @@ import { withTexts } from '../../i18n/translations.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { lazyPart } from '../../ui/lazy-part.tsx'
+import { ButtonLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
+import { readAnswerPlace } from '../spaces/chat/answer-place.ts'
 import { ChunkList } from './chunk-list.tsx'
 import { DocumentFacts } from './document-facts.tsx'
 import { type PassageTarget, targetOfAddress, targetOfChunk } from './passage-target.ts'
@@ -42,7 +44,11 @@ function DocumentView({ view, address }: { view: DocumentViewBody; address: Pass
   }, [chosen, address])
   const { document } = view
   return (
-    <Page title={document.name} description={<Summary document={document} />} actions={<Download id={document.id} />}>
+    <Page
+      title={document.name}
+      description={<Summary document={document} />}
+      actions={<Actions id={document.id} answer={address.answer} />}
+    >
       <Notice document={document} />
       <div className={styles['panes']}>
         <section className={styles['pane']} aria-label={t('document')}>
@@ -73,6 +79,29 @@ function Summary({ document }: Pick<DocumentViewBody, 'document'>) {
     chunkCount === null ? '' : t('summary.chunks', { count: chunkCount, chunks: format.number(chunkCount) }),
   ]
   return parts.filter((part) => part !== '').join(' · ')
+}
+
+function Actions({ id, answer }: { id: string; answer: string | undefined }) {
+  const { t } = useTranslation('viewer')
+  const { organisationId, spaceId } = documentRoute.useParams()
+  const place = readAnswerPlace(answer)
+  return (
+    <>
+      {place && (
+        <ButtonLink
+          to="/organisations/$organisationId/spaces/$spaceId/chat"
+          params={{ organisationId, spaceId }}
+          search={place as never}
+          resetScroll={false}
+          variant="default"
+          leftSection={<IconArrowLeft size={16} aria-hidden />}
+        >
+          {t('backToAnswer')}
+        </ButtonLink>
+      )}
+      <Download id={id} />
+    </>
+  )
 }
 
 function Download({ id }: { id: string }) {

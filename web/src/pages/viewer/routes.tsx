@@ -3,6 +3,7 @@ import { withTexts } from '../../i18n/translations.ts'
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { DocumentViewBody } from '@contract/document-viewer.ts'
 import { getJson } from '../../api/client.ts'
+import { readAnswerPlace } from '../spaces/chat/answer-place.ts'
 import { spaceRoute } from '../spaces/space-route.tsx'
 import { windowAt, windowQuery } from './text/text-windows.ts'
 
@@ -15,6 +16,8 @@ export interface PassageAddress {
   to?: number
   /** Text to highlight in a pdf. */
   quote?: string
+  /** The answer that cites it, for the way back. */
+  answer?: string
 }
 
 const maximumQuote = 1_000
@@ -57,13 +60,14 @@ function readAddress(search: Record<string, unknown>): PassageAddress {
   const page = readNumber(search['page'], 1)
   const from = readNumber(search['from'], 0)
   const to = readNumber(search['to'], 1)
-  const quote = search['quote']
+  const { quote, answer } = search
   return {
     ...(page === undefined ? {} : { page }),
     ...(from === undefined ? {} : { from }),
     ...(to === undefined || from === undefined || to <= from ? {} : { to }),
     // A quote of digits only is read as a number.
     ...(quote === undefined || quote === '' ? {} : { quote: String(quote).slice(0, maximumQuote) }),
+    ...(readAnswerPlace(answer) ? { answer: String(answer) } : {}),
   }
 }
 

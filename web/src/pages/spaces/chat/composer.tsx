@@ -3,7 +3,7 @@ import { IconPlayerStopFilled, IconSend } from '@tabler/icons-react'
 import { type KeyboardEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import styles from './chat.module.css'
-import type { ChatOptions } from './conversation.ts'
+import type { ChatOptions } from './turn.ts'
 
 /** As the server checks it. */
 const maximumQuestion = 200_000

@@ -1,118 +1,110 @@
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import type { ChatAnswer, PreviewCitations, PreviewCost, PreviewSource, Reference } from '@contract/chat.ts'
-import type { MetadataFilter } from '@contract/metadata-filter.ts'
-import { ApiError } from '../../../api/client.ts'
+import type { PreviewSource } from '@contract/chat.ts'
+import { ApiError, postJson } from '../../../api/client.ts'
 import { collectText } from '../../../api/collect-text.ts'
 import { errorText } from '../../../api/error-text.ts'
 import { postEvents } from '../../../api/post-events.ts'
+import { notifyError } from '../../../ui/notify.ts'
 import { toFilterHeader } from '../../../ui/required-filter.tsx'
+import { writeAsked } from '../../own-chats/asked-question.ts'
+import { ownChatsKey, ownChatsPath } from '../../own-chats/own-chat-queries.ts'
+import { loadKeptTurns } from './kept-turns.ts'
+import { type ChatOptions, isRunning, startTurn, type Turn } from './turn.ts'
 
-export interface ChatOptions {
-  /** Markers in the text that name passages. */
-  inlineSources: boolean
-  /** The model may call tools: search, read documents, query tables, calculate. */
-  agentic: boolean
-  /** Undefined where the Space requires none. */
-  filter?: MetadataFilter | undefined
+/** As the contract has it; the schemas of the module stay out of the page. */
+const chatHeader = 'service-conversation'
+
+/** A conversation with a Space; without an id it is not stored, and ends with the page. */
+export interface ChatPlace {
+  spaceId: string
+  chatId: string | undefined
 }
 
-/** One question and its answer. */
-export interface Turn {
-  id: string
-  question: string
-  options: ChatOptions
-  status: 'waiting' | 'writing' | 'done' | 'stopped' | 'failed'
-  text: string
-  sources: PreviewSource[]
-  /** Why the text ended. */
-  finishReason: ChatAnswer['finishReason']
-  /** Undefined until the answer is complete. */
-  references: Reference[] | undefined
-  /** What the check of the citations did; for administrators. */
-  citations: PreviewCitations | undefined
-  cost: PreviewCost | undefined
-  /** False where tools were wanted and the model has none. */
-  hasTools: boolean
-  requestId: string | undefined
-  error: { code: string; message: string } | undefined
-  startedAt: number
-  milliseconds: number | undefined
-}
-
-const keyOf = (spaceId: string) => ['conversation', spaceId]
+const keyOf = ({ spaceId, chatId }: ChatPlace) => ['chat-turns', spaceId, chatId ?? 'tab'] as const
+const nameOf = (place: ChatPlace) => keyOf(place).join(' ')
 const running = new Map<string, AbortController>()
+/** How often a stored conversation is read while an answer is written for a page that was loaded again. */
+const pollMs = 1_500
 
 /**
- * The conversation with a Space. It is kept while the person looks at a cited document, and until the page is reloaded or the session
- * ends. Answers that run continue meanwhile.
+ * The turns of a conversation; null where the person has none with this id. They stay in memory while the person looks at a cited document. Answers
+ * that run continue meanwhile.
  */
-export function useConversation(spaceId: string) {
+export function useConversation(place: ChatPlace) {
+  const { spaceId, chatId } = place
   const queryClient = useQueryClient()
   const { data: turns } = useQuery({
-    queryKey: keyOf(spaceId),
-    queryFn: (): Turn[] => [],
-    initialData: [],
+    queryKey: keyOf(place),
+    queryFn: ({ signal }): Promise<Turn[] | null> => loadKeptTurns(spaceId, chatId!, signal),
+    ...(chatId === undefined && { initialData: [] }),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: Number.POSITIVE_INFINITY,
-    enabled: false,
+    enabled: chatId !== undefined,
+    refetchInterval: ({ state }) => (state.data?.some(({ isElsewhere }) => isElsewhere) ? pollMs : false),
   })
-  return useMemo(() => {
-    const stop = () => running.get(spaceId)?.abort()
-    return {
+  return useMemo(
+    () => ({
       turns,
-      isRunning: turns.some(isRunning),
-      ask: (question: string, options: ChatOptions) => void ask(queryClient, spaceId, question, options),
-      stop,
+      isRunning: turns?.some(isRunning) ?? false,
+      stop: () => stop({ spaceId, chatId }),
+      /** Forgets what the page knows of the conversation. */
       clear: () => {
-        stop()
-        queryClient.setQueryData<Turn[]>(keyOf(spaceId), [])
+        abort({ spaceId, chatId })
+        if (chatId === undefined) queryClient.setQueryData<Turn[]>(keyOf({ spaceId, chatId }), [])
+        else queryClient.removeQueries({ queryKey: keyOf({ spaceId, chatId }) })
       },
-    }
-  }, [queryClient, spaceId, turns])
+    }),
+    [queryClient, spaceId, chatId, turns],
+  )
 }
 
-export const isRunning = ({ status }: Turn) => status === 'waiting' || status === 'writing'
+const abort = (place: ChatPlace) => running.get(nameOf(place))?.abort()
 
-async function ask(queryClient: QueryClient, spaceId: string, question: string, options: ChatOptions): Promise<void> {
-  const earlier = queryClient.getQueryData<Turn[]>(keyOf(spaceId)) ?? []
+/** The answer of a stored conversation would continue without its page. */
+function stop(place: ChatPlace): void {
+  const { spaceId, chatId } = place
+  if (chatId !== undefined) postJson(`${ownChatsPath(spaceId)}/${chatId}/stop`).catch(notifyError)
+  abort(place)
+}
+
+/** Asks in a conversation. Resolves when its answer has ended. */
+export async function ask(
+  queryClient: QueryClient,
+  place: ChatPlace,
+  question: string,
+  options: ChatOptions,
+): Promise<void> {
+  const key = keyOf(place)
+  const { spaceId, chatId } = place
+  const earlier = queryClient.getQueryData<Turn[] | null>(key) ?? []
   const turn = startTurn(question, options)
-  queryClient.setQueryData<Turn[]>(keyOf(spaceId), [...earlier, turn])
-  const update = (change: Partial<Turn>) =>
-    queryClient.setQueryData<Turn[]>(keyOf(spaceId), (turns = []) =>
+  queryClient.setQueryData<Turn[]>(key, [...earlier, turn])
+  const note = (requestId?: string) => {
+    if (chatId !== undefined) writeAsked(chatId, { question, requestId, startedAt: turn.startedAt })
+  }
+  note()
+  const update = (change: Partial<Turn>) => {
+    if (change.requestId !== undefined) note(change.requestId)
+    queryClient.setQueryData<Turn[]>(key, (turns = []) =>
       turns.map((one) => (one.id === turn.id ? { ...one, ...change } : one)),
     )
+  }
   const stopping = new AbortController()
-  running.set(spaceId, stopping)
-  const end = await readAnswer({ spaceId, earlier, turn, signal: stopping.signal, update }).catch((error: unknown) =>
+  running.set(nameOf(place), stopping)
+  const end = await readAnswer({ place, earlier, turn, signal: stopping.signal, update }).catch((error: unknown) =>
     stopping.signal.aborted ? { status: 'stopped' as const } : { status: 'failed' as const, error: toError(error) },
   )
-  if (running.get(spaceId) === stopping) running.delete(spaceId)
+  if (running.get(nameOf(place)) === stopping) running.delete(nameOf(place))
   update({ ...end, milliseconds: Date.now() - turn.startedAt })
-}
-
-function startTurn(question: string, options: ChatOptions): Turn {
-  return {
-    id: crypto.randomUUID(),
-    question,
-    options,
-    status: 'waiting',
-    text: '',
-    sources: [],
-    finishReason: undefined,
-    references: undefined,
-    citations: undefined,
-    cost: undefined,
-    hasTools: true,
-    requestId: undefined,
-    error: undefined,
-    startedAt: Date.now(),
-    milliseconds: undefined,
-  }
+  if (chatId === undefined) return
+  // The answer may still be written, also when the page is being loaded again: the browser then ends its requests.
+  if (end.error?.code !== 'no_connection') writeAsked(chatId, undefined)
+  await queryClient.invalidateQueries({ queryKey: ownChatsKey(spaceId) })
 }
 
 interface Answering {
-  spaceId: string
+  place: ChatPlace
   earlier: readonly Turn[]
   turn: Turn
   signal: AbortSignal
@@ -120,7 +112,13 @@ interface Answering {
 }
 
 /** Sends the conversation and passes on the answer while it arrives. Resolves to the last change of the turn. */
-async function readAnswer({ spaceId, earlier, turn, signal, update }: Answering): Promise<Partial<Turn>> {
+async function readAnswer({
+  place: { spaceId, chatId },
+  earlier,
+  turn,
+  signal,
+  update,
+}: Answering): Promise<Partial<Turn>> {
   const { headers, events } = await postEvents(
     `/api/spaces/${spaceId}/chat`,
     { messages: toMessages(earlier, turn.question), streaming: true },
@@ -131,6 +129,7 @@ async function readAnswer({ spaceId, earlier, turn, signal, update }: Answering)
         'service-enable-agentic-workflow': String(turn.options.agentic),
         'service-enable-passage-references': 'true',
         'service-enable-finish-reason': 'true',
+        ...(chatId !== undefined && { [chatHeader]: chatId }),
         ...(turn.options.filter && { 'service-document-filter': toFilterHeader(turn.options.filter) }),
       },
     },

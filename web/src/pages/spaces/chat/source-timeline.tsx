@@ -18,7 +18,7 @@ import { useTranslation } from 'react-i18next'
 import type { PreviewSource } from '@contract/chat.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import styles from './chat.module.css'
-import { isRunning, type Turn } from './conversation.ts'
+import { isRunning, type Turn } from './turn.ts'
 import { ViewerLink } from './viewer-link.tsx'
 
 const icons = {
@@ -45,6 +45,7 @@ export function SourceTimeline({ turn }: { turn: Turn }) {
   const id = useId()
   const { sources, status } = turn
   if (sources.length === 0) {
+    if (turn.isElsewhere) return <Elsewhere />
     return status === 'waiting' ? <Step text={t('timeline.searching')} /> : null
   }
   const searches = sources.filter((source) => isSearch(source) && source.query !== null).length
@@ -75,6 +76,11 @@ export function SourceTimeline({ turn }: { turn: Turn }) {
       {isRunning(turn) && turn.text === '' && <Step text={t('timeline.writing')} />}
     </div>
   )
+}
+
+function Elsewhere() {
+  const { t } = useTranslation('spaces')
+  return <Step text={t('chat.elsewhere')} />
 }
 
 function Step({ text }: { text: string }) {

@@ -1,0 +1,41 @@
+import { infiniteQueryOptions } from '@tanstack/react-query'
+import type { OwnChatPageBody, OwnChatTurnBody, OwnChatViewBody } from '@contract/own-chats.ts'
+import { ApiError, getJson } from '../../api/client.ts'
+
+export const ownChatsPath = (spaceId: string) => `/api/spaces/${encodeURIComponent(spaceId)}/own-chats`
+/** The lists of one Space. */
+export const ownChatsKey = (spaceId: string) => ['own-chats', spaceId] as const
+
+export const ownChatsQuery = (spaceId: string, search: string) =>
+  infiniteQueryOptions({
+    queryKey: [...ownChatsKey(spaceId), search],
+    queryFn: ({ signal, pageParam }) => {
+      const query = new URLSearchParams({ limit: '30' })
+      if (search !== '') query.set('search', search)
+      if (pageParam !== null) query.set('cursor', pageParam)
+      return getJson<OwnChatPageBody>(`${ownChatsPath(spaceId)}?${query}`, { signal })
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.nextCursor,
+  })
+
+/** All turns of a conversation; null where the person has no such conversation. */
+export async function loadOwnTurns(
+  spaceId: string,
+  chatId: string,
+  signal: AbortSignal,
+): Promise<OwnChatTurnBody[] | null> {
+  const turns: OwnChatTurnBody[] = []
+  try {
+    for (let after: number | null = 0; after !== null;) {
+      const path: string = `${ownChatsPath(spaceId)}/${chatId}?after=${after}`
+      const page: OwnChatViewBody = await getJson<OwnChatViewBody>(path, { signal })
+      turns.push(...page.turns)
+      after = page.next
+    }
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null
+    throw error
+  }
+  return turns
+}
