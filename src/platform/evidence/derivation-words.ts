@@ -5,7 +5,7 @@ export type Operation = 'sum' | 'difference' | 'average' | 'percent' | 'quotient
 
 const spacedWords: Readonly<Record<Operation, string>> = {
   sum:
-    'total totals totalling totaling totaled totalled sum together altogether combined overall insgesamt zusammen gesamt summe total somme ensemble suma totale ' +
+    'total totals totalling totaling totaled totalled sum sums add adds added adding amount amounts amounted together altogether combined overall insgesamt zusammen gesamt summe total somme ensemble suma totale ' +
     'somma soma totaal samen totalt tillsammans sammanlagt sammen summa samlet łącznie razem suma celkem összesen toplam jumlah итого всего вместе сумма разом ' +
     'tổng cộng σύνολο συνολικά مجموع المجموع إجمالي الإجمالي סך יחד कुल',
   difference:

@@ -12,6 +12,9 @@ const maximumChance = 0.06
 /** Sentences have numbers of many kinds next to each other. */
 const maximumChanceOfProse = 0.01
 
+/** Two rows that the sentence names have one sum and one difference in each column. */
+const maximumChanceOfPair = 0.2
+
 /** What a number of a sentence may be computed from. */
 export interface Operands {
   /** The numbers of the sentence that a passage has. */
@@ -22,6 +25,8 @@ export interface Operands {
   parts: readonly (readonly number[])[]
   /** The numbers where a row and a column meet that the sentence names. */
   cells: readonly number[]
+  /** The numbers of each column of a table in the rows that the sentence names, two rows or more. */
+  columns: readonly (readonly number[])[]
   /** Some of `parts` are rows of a table. */
   hasRows: boolean
   /** The numbers of the sentence that no passage has. */
@@ -36,29 +41,32 @@ export interface Operands {
  * proves: then it does not count. Time is bounded by the operands.
  */
 export function derivedFrom(operands: Operands, operations: ReadonlySet<Operation>): (figure: Figure) => boolean {
-  const { own, parts, cells, rowCounts, claimed, missing } = operands
+  const { own, parts, cells, columns, rowCounts, claimed, missing } = operands
   const used = parts.slice(0, maximumParts).map((part) => part.slice(0, maximumOperands))
   const all = [...new Set([...own, ...used.flat()])]
   const exact = [cells, all].find(({ length }) => length === exactOperands)
-  const groups = exact
-    ? [exact]
-    : [cells, ...used, ...columnsOf(used), all].filter(({ length }) => length <= maximumOperands)
+  const limit = operands.hasRows ? maximumChance : maximumChanceOfProse
+  const limitOfPair = operations.has('average') || operations.has('percent') ? limit : maximumChanceOfPair
+  // A row may also have what is between two cells: "from 2022 to 2024".
+  const ofRows = exact === cells ? [] : columns
+  const others = exact
+    ? used.filter((part) => exact.every((value) => part.includes(value)))
+    : [...used, ...columnsOf(used), all]
+  const groups = [...new Set([exact ?? cells, ...others])]
+    .map((group) => ({ group, limit: group === exact ? Infinity : limit }))
+    .concat(ofRows.map((group) => ({ group, limit: group.length === exactOperands ? limitOfPair : limit })))
+    .filter(({ group }) => group.length <= maximumOperands)
   const isResult = (value: number, precision: number) =>
     (operations.has('count') && rowCounts.includes(value)) ||
     isPairOf(own, value, operations) ||
-    groups.some((group) =>
-      isLikely(group, {
-        value,
-        precision,
-        operations,
-        claimed,
-        limit: exact ? Infinity : operands.hasRows ? maximumChance : maximumChanceOfProse,
-      }),
-    )
+    groups.some(({ group, limit }) => isLikely(group, { value, precision, operations, claimed, limit }))
+  const isCounting = operands.hasRows && claimed.length > 1 && (operations.has('sum') || operations.has('average'))
   return (figure) =>
     writtenValues(figure).some(
       ([value, precision]) =>
         isResult(value, precision) ||
+        // "Over the three years": how many numbers were added.
+        (isCounting && used.some(({ length }) => length === value)) ||
         // "3 tickets cost 36": the 3 is a quantity.
         (operations.has('product') && missing.some((other) => isMultiple(other, value, all))),
     )

@@ -61,7 +61,7 @@ export interface EvidenceNumbers {
   mantissas: Occurrences<number>
   /** How often each of `values` is written. */
   counts: ReadonlyMap<number, number>
-  /** `values` in ascending order. */
+  /** The first readings of `values` in ascending order. */
   sorted: readonly number[]
 }
 
@@ -83,17 +83,23 @@ export function readEvidence({ title, headings = [], tableHeader = null, text }:
     counts: new Map<number, number>(),
   }
   const currencies = new Set<string>()
+  /** Of first readings: 12,400 is not rounded to 12. */
+  const usual = new Set<number>()
   const partNumbers = segments.map((): PartNumber[] => [])
   for (const [index, part] of [head, ...parts].entries()) {
     const segment = index - 1
     for (const word of new Set(tokens[index]))
       for (const key of wordKeys(word, latin)) addOccurrence(words, key, segment)
     for (const compound of compoundsOf(tokens[index]!, latin)) addOccurrence(words, compound, segment)
+    if (segments[segment] && isUnnamedRow(segments[segment]))
+      for (const word of wordsOfTotals) addOccurrence(words, word, segment)
     for (const { figure, column } of figuresOf(part, latin, segments[segment]?.isRow ?? false)) {
       if (figure.type === 'currency') currencies.add(figure.code)
       else if (figure.type === 'month') addOccurrence(months, figure.month, segment)
       else {
         addNumber(numbers, months, figure, segment)
+        for (const value of figure.readings[0] ?? [])
+          for (const scale of [1, ...figure.scales]) usual.add(exact(value * scale))
         if (segment !== headSegment) addPartNumber(partNumbers[segment]!, figure, column)
       }
     }
@@ -108,12 +114,20 @@ export function readEvidence({ title, headings = [], tableHeader = null, text }:
     words,
     abbreviations: readAbbreviations([head, ...parts].join('\n')),
     sequence: ` ${joinWords([head, ...parts].join('\n'))} `,
-    numbers: { ...numbers, sorted: [...numbers.values.keys()].toSorted((left, right) => left - right) },
+    numbers: {
+      ...numbers,
+      sorted: [...numbers.values.keys()].filter((value) => usual.has(value)).toSorted((left, right) => left - right),
+    },
     months,
     currencies,
     clauses: clausesOf([head, body].join('\n'), language),
   }
 }
+
+/** Reports leave the name of the row with their sums out. */
+const wordsOfTotals = ['total', 'summe', 'gesamt', 'insgesamt', 'somme', 'suma', 'totale', 'totaal']
+const isUnnamedRow = ({ isRow, key, text }: Segment) =>
+  isRow && key.trim() === '' && text.includes(cellSeparator) && /\d/.test(text)
 
 const maximumPartNumbers = 24
 

@@ -6,15 +6,15 @@ import type { Language } from '../language/index.ts'
  * "neuf" (new), Italian "sei" (you are), Vietnamese "năm" (year).
  */
 
-/** The words of two to twelve, in order; `-` where a language has no unambiguous word. */
-const twoToTwelve: Record<Language, string> = {
-  en: 'two three four five six seven eight nine ten eleven twelve',
-  de: 'zwei|zweier drei|dreier vier fünf sechs sieben acht neun zehn elf zwölf',
-  fr: 'deux trois quatre cinq six sept huit - dix onze douze',
-  es: 'dos tres cuatro cinco seis siete ocho nueve diez once doce',
-  it: 'due tre quattro cinque - sette otto nove dieci undici dodici',
-  pt: 'dois|duas três quatro cinco seis sete oito nove dez onze doze',
-  nl: 'twee drie vier vijf zes zeven acht negen tien elf twaalf',
+/** The words of two to twelve or more, in order; `-` where a language has no unambiguous word. */
+const fromTwo: Record<Language, string> = {
+  en: 'two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen',
+  de: 'zwei|zweier drei|dreier vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn',
+  fr: 'deux trois quatre cinq six sept huit - dix onze douze treize quatorze quinze seize',
+  es: 'dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete dieciocho diecinueve veinte',
+  it: 'due tre quattro cinque - sette otto nove dieci undici dodici tredici quattordici quindici sedici',
+  pt: 'dois|duas três quatro cinco seis sete oito nove dez onze doze treze catorze|quatorze quinze',
+  nl: 'twee drie vier vijf zes zeven acht negen tien elf twaalf dertien veertien vijftien',
   sv: 'två tre fyra fem sex sju åtta nio tio elva tolv',
   da: '- tre fire fem seks syv otte ni ti elleve tolv',
   no: '- tre fire fem seks sju|syv åtte ni ti elleve tolv',
@@ -42,13 +42,6 @@ const furtherWords: Record<Language, Record<string, number>> = {
     triple: 3,
     trio: 3,
     dozen: 12,
-    thirteen: 13,
-    fourteen: 14,
-    fifteen: 15,
-    sixteen: 16,
-    seventeen: 17,
-    eighteen: 18,
-    nineteen: 19,
     twenty: 20,
     thirty: 30,
     forty: 40,
@@ -82,9 +75,6 @@ const furtherWords: Record<Language, Record<string, number>> = {
     zweimal: 2,
     dreimal: 3,
     dutzend: 12,
-    dreizehn: 13,
-    vierzehn: 14,
-    fünfzehn: 15,
     zwanzig: 20,
     dreißig: 30,
     vierzig: 40,
@@ -95,7 +85,7 @@ const furtherWords: Record<Language, Record<string, number>> = {
 }
 
 const claimed = new Map<Language, Map<string, number>>()
-for (const [language, words] of Object.entries(twoToTwelve)) {
+for (const [language, words] of Object.entries(fromTwo)) {
   const values = new Map<string, number>()
   for (const [index, forms] of words.split(' ').entries()) {
     for (const form of forms.split('|')) if (form !== '-') values.set(form, index + 2)
@@ -103,7 +93,7 @@ for (const [language, words] of Object.entries(twoToTwelve)) {
   claimed.set(language, values)
 }
 
-/** The number from two to twelve that a word (lower case) means in a language. */
+/** The number from two on that a word (lower case) means in a language; most know those up to twelve. */
 export function numberOfWord(word: string, language: Language): number | undefined {
   return claimed.get(language)?.get(word)
 }
@@ -193,10 +183,16 @@ const hanUnits: Record<string, number> = { 十: 10, 百: 100, 千: 1_000 }
 /** Longer runs of numerals are not numbers. */
 const maximumHanNumerals = 12
 
-/** The numbers written in Chinese numerals in a text: 三 is 3, 二十五 is 25, 一九九〇 is 1990. */
-export function hanNumbers(text: string): number[] {
+/** Two signs or more with a ten: 十 alone and 千万 have other meanings. */
+const unambiguousHan = /[〇一二三四五六七八九]十|十[一二三四五六七八九]/u
+
+/**
+ * The numbers written in Chinese numerals in a text: 三 is 3, 二十五 is 25, 一九九〇 is 1990. `asClaims`: only those that must be numbers.
+ */
+export function hanNumbers(text: string, { asClaims }: { asClaims: boolean }): number[] {
   const found: number[] = []
   for (const [run] of text.matchAll(/[〇零一二两兩三四五六七八九十百千]+/gu)) {
+    if (asClaims && !unambiguousHan.test(run)) continue
     if (run.length <= maximumHanNumerals) found.push(hanNumber(run.replaceAll('零', '〇').replaceAll(/[两兩]/gu, '二')))
   }
   return found

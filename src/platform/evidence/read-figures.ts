@@ -83,7 +83,7 @@ export function readFigures(text: string, language: Language, { asClaims }: { as
       if (currency) figures.push({ type: 'currency', code: currency })
       const value = asClaims ? numberOfWord(folded, language) : numberSuppliedByWord(folded, language)
       if (value !== undefined) add(tens > 0 && value < 10 ? [[tens + value]] : [[value]], { end })
-      else if (!asClaims) for (const numeral of hanNumbers(word)) add([[numeral]], { mayBeMonth: numeral <= 12 })
+      else for (const numeral of hanNumbers(word, { asClaims })) add([[numeral]], { mayBeMonth: numeral <= 12 })
       addMonth(figures, word, folded, { text, at: match.index, end, language, asClaims })
       tens = isTens(folded) ? (numberSuppliedByWord(folded, 'en') ?? 0) : 0
       isRounded = isApproximation(folded)

@@ -1,7 +1,14 @@
 import { type Claims, readClaims } from './claims.ts'
 import { derivedFrom, type Operands, plainValueOf } from './derived-numbers.ts'
 import { isOperationWord } from './derivation-words.ts'
-import { type Evidence, type EvidenceNumbers, type EvidenceText, headSegment, readEvidence } from './evidence.ts'
+import {
+  type Evidence,
+  type EvidenceNumbers,
+  type EvidenceText,
+  headSegment,
+  type PartNumber,
+  readEvidence,
+} from './evidence.ts'
 import { findNearSegments, type RowsBy } from './near-segments.ts'
 import { deny, lacksDenial, sharesDenials, statesOpposite } from './negation.ts'
 import type { Figure } from './read-figures.ts'
@@ -34,7 +41,7 @@ export interface Comparison {
   sharesDenials: () => boolean
 }
 
-type PassageOperands = Pick<Operands, 'parts' | 'cells' | 'hasRows' | 'rowCounts'>
+type PassageOperands = Pick<Operands, 'parts' | 'cells' | 'columns' | 'hasRows' | 'rowCounts'>
 
 export interface Support {
   /** `unchecked`: nothing contradicts, but what can be compared does not show support, as in another language. */
@@ -104,7 +111,9 @@ export function concludeSupport(claims: Claims, comparisons: readonly Comparison
   if (facts === 0 && words.length < 2 && found === 0) return { verdict: 'unchecked', overlap, missing: null }
   if (words.length === 0) return { verdict: 'supported', overlap, missing: null }
   const usual = pairedScripts.includes(claims.language.script ?? '') ? minimumOverlapOfPairs : minimumOverlap
-  const isRowOfTable = numbers > 0 && comparisons.some(({ isNamed }) => isNamed)
+  const isRowOfTable =
+    (numbers > 0 && comparisons.some(({ isNamed }) => isNamed)) ||
+    (isComputed && comparisons.some(({ operands }) => operands.words.hasRows))
   const needed = (isUnknown && facts > 0) || isRowOfTable ? minimumOverlapWithFacts : usual
   const isEnough = words.length <= fewWords ? found > 0 : overlap >= needed
   return isEnough ? { verdict: 'supported', overlap, missing: null } : unsupported('words')
@@ -173,6 +182,7 @@ function findMissing(
       missing,
       parts: found.flatMap(({ parts }) => parts),
       cells: found.flatMap(({ cells }) => cells),
+      columns: found.flatMap(({ columns }) => columns),
       hasRows: found.some(({ hasRows }) => hasRows),
       rowCounts: found.flatMap(({ rowCounts }) => rowCounts),
     }
@@ -192,7 +202,7 @@ function partsFor(
   return languages === 'different' ? new Set([...best].filter((part) => isRow[part])) : best
 }
 
-const noOperands: PassageOperands = { parts: [], cells: [], hasRows: false, rowCounts: [] }
+const noOperands: PassageOperands = { parts: [], cells: [], columns: [], hasRows: false, rowCounts: [] }
 
 /** The numbers of each of these parts of a passage, and of the columns that the sentence names. */
 function operandsOf(
@@ -215,9 +225,23 @@ function operandsOf(
   return {
     parts: [...parts].map((part) => partNumbers[part]!.map(({ value }) => value)).filter(({ length }) => length > 0),
     cells: rows.flatMap((row) => row.filter(({ column }) => isNamed(column)).map(({ value }) => value)),
+    columns: columnsOfRows(rows),
     hasRows: rows.length > 0,
     rowCounts: [isRow.filter(Boolean).length],
   }
+}
+
+/** The numbers of each column that two rows or more have, in the order of the rows. */
+function columnsOfRows(rows: readonly (readonly PartNumber[])[]): number[][] {
+  const columns = new Map<number, number[]>()
+  for (const row of rows) {
+    for (const [column, [number]] of Map.groupBy(row, (one) => one.column)) {
+      const known = columns.get(column)
+      if (known) known.push(number!.value)
+      else columns.set(column, [number!.value])
+    }
+  }
+  return [...columns.values()].filter(({ length }) => length > 1)
 }
 
 /** Smaller numbers are in nearly every text. */

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import { supports } from './support.ts'
+
+const library = {
+  title: 'Bibliothek.md',
+  text: `Der Ausweis gilt zwölf Monate. Gruppen bis zehn Personen melden sich an.
+
+Medium | Leihfrist (Tage) | Gebühr | Bestand
+Buch | 28 | 0,00 € | 41.200
+DVD | 7 | 1,50 € | 3.480
+Hörbuch | 14 | 0,80 € | 2.150
+Noten | 35 | 0,50 € | 5.310`,
+}
+const report = {
+  title: 'Report.pdf',
+  text: `$ million | 2022 | 2023 | 2024
+Revenue | 412.5 | 438.2 | 465.9
+Research | 24.6 | 27.1 | 31.8
+ | 437.1 | 465.3 | 497.7`,
+}
+
+test.each([
+  [
+    'rows are named by another form of their word',
+    library,
+    'DVDs und Hörbücher haben zusammen einen Bestand von 5.630.',
+  ],
+  [
+    'sentences next to the table do not count',
+    library,
+    'Die Leihfrist für Noten ist 7 Tage länger als die für ein Buch.',
+  ],
+  ['years between two named ones', report, 'The average revenue from 2022 to 2024 was $438.87 million.'],
+  ['the number of added cells', report, 'Research adds up to 83.5 over the three years.'],
+  ['a row of sums without a name', report, 'The difference in the total between 2022 and 2023 was 28.2.'],
+])('a computed number counts: %s', (_, passage, sentence) => {
+  expect(supports(sentence, passage)).toBe(true)
+})
+
+test.each([
+  ['DVDs und Hörbücher haben zusammen einen Bestand von 5.360.', library],
+  ['Die Leihfrist für Noten ist 9 Tage länger als die für ein Buch.', library],
+  ['The average revenue from 2022 to 2024 was $428.87 million.', report],
+  ['The difference in the total between 2022 and 2023 was 38.2.', report],
+])('a wrong result does not: %s', (sentence, passage) => {
+  expect(supports(sentence, passage)).toBe(false)
+})
+
+test.each([
+  ['Children under twelve pay nothing.', 'Children under eight pay nothing. There were 12,400 visits.'],
+  ['Los menores de catorce años entran con un adulto.', 'Los menores de doce años entran con un adulto.'],
+  ['每人最多可以借十五本书。', '每人最多可以借十本书。'],
+])('a number in words is compared, and with no other reading of a larger one: %s', (sentence, text) => {
+  expect(supports(sentence, { title: 'a.md', text })).toBe(false)
+})
