@@ -43,7 +43,7 @@ export function readClaims(sentence: string, answerLanguage: Language | null = n
   const latin = latinOf(language, defaultLanguage)
   return {
     language,
-    figures: readFigures(text, latin, { asClaims: true }),
+    figures: readFigures(text, latin, { asClaims: true, isGuess: language.latin === null }),
     operations: readOperations(text, words),
     names: readNames(text, latin).map((name) => ({ words: name, keys: name.map((word) => wordKeys(word, latin)) })),
     quotes: readQuotes(text),

@@ -5,7 +5,7 @@ const latinWords: Readonly<Record<Language, string>> = {
   en: "not|no|never|none|nobody|nothing|neither|nor|cannot|\\p{L}+n['’]t|forbidden|prohibited|prohibits?|banned|disallowed|impossible|unable|excluded|lacks|lacked|fail(?:s|ed)? to",
   de: 'nicht|kein\\p{L}*|nie|niemals|nichts|niemand\\p{L}*|weder|verboten\\p{L}*|verbietet|untersagt\\p{L}*|unzulässig\\p{L}*|unmöglich\\p{L}*|ausgeschlossen\\p{L}*|gesperrt',
   fr: 'pas|jamais|aucun\\p{L}*|rien|ni|non|interdit\\p{L}*|impossible\\p{L}*|exclu\\p{L}{0,2}',
-  es: 'no|nunca|jamás|ningún|ningun[oa]s?|nadie|nada|tampoco|prohib\\p{L}+|imposible\\p{L}*|excluid\\p{L}+',
+  es: 'no|nunca|jamás|ningún|ningun[oa]s?|nadie|nada|tampoco|proh[ií]b\\p{L}+|imposible\\p{L}*|excluid\\p{L}+',
   it: 'non|mai|nessun\\p{L}*|niente|nulla|né|vietat\\p{L}+|proibit\\p{L}+|impossibil\\p{L}+|esclus\\p{L}+',
   pt: 'não|nunca|jamais|nenhum\\p{L}*|ninguém|nada|tampouco|proibid\\p{L}+|impossív\\p{L}+|excluíd\\p{L}+',
   nl: 'niet|geen|nooit|niemand|niets|verboden|onmogelijk|uitgesloten',
@@ -113,9 +113,22 @@ export function afterAbsence(clause: string): string | null {
   return found === null ? null : clause.slice(found.index + found[0].length)
 }
 
+const conditionWords =
+  'if|when|whether|wenn|falls|cuando|quand|quando|indien|jeśli|gdy|если|когда|якщо|eğer|nếu|إذا|אם|अगर'
+/** "Is valid for a year and is not transferable": what is before it is not denied. */
+const andNot =
+  "(?:and|und|et|y|e|en|och|og|и) (?:\\p{L}{1,5} )?(?:not|never|cannot|\\p{L}{1,8}n['’]t|nicht|kein\\p{L}{0,3}|n['’]?est|ne|no|non|não|niet|geen|inte|ikke|не)"
+
+const andNotStart = new RegExp(`^\\s*(?:${andNot})(?![\\p{L}\\p{M}])`, 'iu')
+
+/** Whether a clause has the subject of the one before. */
+export function continuesSubject(clause: string): boolean {
+  return andNotStart.test(clause)
+}
+
 /** Where a clause ends. */
 export const clauseEnd = new RegExp(
-  `[,;:.!?()،؛。，；：！？、…–—\\n]+|(?<![\\p{L}\\p{M}])(?=(?:${exceptionWords})(?![\\p{L}\\p{M}]))|(?=但|除|しかし|ただし|하지만|แต่)`,
+  `[,;:.!?()،؛。，；：！？、…–—\\n]+|(?<![\\p{L}\\p{M}])(?=(?:${exceptionWords}|${conditionWords})(?![\\p{L}\\p{M}])|(?:${andNot})(?![\\p{L}\\p{M}]))|(?=但|除|しかし|ただし|하지만|แต่)`,
   'giu',
 )
 
@@ -123,6 +136,11 @@ export const clauseEnd = new RegExp(
 export const exceptionStart =
   /^\s*(?:(?:except|unless|außer|sofern|sauf|excepté|salvo|excepto|tranne|eccetto|exceto|behalve|tenzij|utom|oprócz|кроме|крім|trừ|إلا|باستثناء)(?!\p{L})|除|ただし)/iu
 
-/** A clause that states a condition claims nothing. */
-export const condition =
-  /(?<![\p{L}\p{M}])(?:if|when|whether|wenn|falls|cuando|quand|quando|indien|jeśli|gdy|если|когда|якщо|eğer|nếu|إذا|אם|अगर)(?![\p{L}\p{M}])|如果|若|もし|ถ้า/iu
+const condition = new RegExp(`(?<![\\p{L}\\p{M}])(?:${conditionWords})(?![\\p{L}\\p{M}])|如果|若|もし|ถ้า`, 'iu')
+/** "Si" begins a condition in some languages, and is a pronoun in Italian. */
+const romanceCondition = /(?<![\p{L}\p{M}])si(?![\p{L}\p{M}])/iu
+
+/** Whether a clause states a condition: it claims nothing. */
+export function isConditional(clause: string, latin: Language): boolean {
+  return condition.test(clause) || (/^(?:es|fr|ca)$/.test(latin) && romanceCondition.test(clause))
+}

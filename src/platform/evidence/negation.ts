@@ -3,13 +3,14 @@ import { isContentWord, wordKeys } from './evidence-words.ts'
 import {
   afterAbsence,
   clauseEnd,
-  condition,
+  continuesSubject,
   exceptionStart,
   findNegations,
+  isConditional,
   numberSign,
   sentenceEnd,
 } from './negation-words.ts'
-import { oppositeSide } from './opposite-words.ts'
+import { oppositeSides } from './opposite-words.ts'
 import { latinOf, type TextLanguage } from './text-language.ts'
 
 /** A part of a sentence that is denied or not. */
@@ -17,6 +18,8 @@ export interface Clause {
   /** The keys of each content word. */
   words: string[][]
   isNegated: boolean
+  /** It has a word such as "without". */
+  isAbsence: boolean
   /** It states a condition. */
   isCondition: boolean
   /** Its words that have an opposite. */
@@ -28,14 +31,18 @@ export interface Clause {
 }
 
 interface Opposite {
-  /** As in `oppositeSide`. */
+  /** As in `oppositeSides`. */
   side: number
+  word: string
+  /** The next word or number. */
+  next: string | undefined
   /** It counts as a negation itself, such as "forbidden". */
   isNegation: boolean
 }
 
 /** A clause with fewer content words belongs to the next one: items of a list, and the subject before an insertion. */
 const fewWords = 2
+const subjectWords = 2
 /** Most clauses of a text that are compared. */
 const maximumClauses = 400
 
@@ -47,15 +54,21 @@ export function readClauses(text: string, language: TextLanguage): Clause[] {
   let words: string[] = []
   let isCondition = false
   let opposites: Opposite[] = []
+  let isAbsence = false
+  /** The first words of the sentence's first clause: a title, and the subject. */
+  let subject: readonly string[] = []
   const add = (sentence: number, isNegated: boolean, denied: string[] | null = null) => {
     const keys = words.map((word) => wordKeys(word, latin))
-    clauses.push({ words: keys, isNegated, isCondition, opposites, denied, sentence })
+    clauses.push({ words: keys, isNegated, isAbsence, isCondition, opposites, denied, sentence })
+    if (subject.length === 0) subject = words.slice(0, subjectWords)
+    isAbsence = false
     words = []
     opposites = []
     isCondition = false
   }
   const sentences = text.replaceAll(numberSign, 'number ').split(sentenceEnd)
   for (const [sentence, whole] of sentences.entries()) {
+    subject = []
     for (const part of whole.split(clauseEnd)) {
       if (clauses.length === maximumClauses) return clauses
       if (exceptionStart.test(part)) {
@@ -64,15 +77,21 @@ export function readClauses(text: string, language: TextLanguage): Clause[] {
         isCondition = false
         continue
       }
+      if (words.length === 0 && continuesSubject(part)) words = [...subject]
       const negations = findNegations(part, language)
       if (negations === null) return []
       const tokens = tokenize(part, { singleCharacters: false })
-      words = [...new Set([...words, ...tokens.filter((word) => isContentWord(word, latin))])]
-      opposites.push(...readOpposites(tokens, language))
-      isCondition ||= condition.test(part)
+      const found = readOpposites(tokens, language)
+      opposites.push(...found)
+      // What forbids is no topic.
+      const signs = new Set(found.filter((one) => one.isNegation).map(({ word }) => word))
+      words = [...new Set([...words, ...tokens.filter((word) => isContentWord(word, latin) && !signs.has(word))])]
+      isCondition ||= isConditional(part, latin)
       const isNegated = negations.count % 2 === 1
+      const absent = afterAbsence(part)
+      isAbsence ||= absent !== null
       if (words.length >= fewWords || negations.count > 0)
-        add(sentence, isNegated, firstKeys(isNegated ? negations.after : afterAbsence(part), latin))
+        add(sentence, isNegated, firstKeys(isNegated ? negations.after : absent, latin))
     }
   }
   if (words.length > 0 && clauses.length < maximumClauses) add(sentences.length - 1, false)
@@ -88,17 +107,20 @@ function firstKeys(text: string | null, latin: Language): string[] | null {
 
 function readOpposites(tokens: readonly string[], language: TextLanguage): Opposite[] {
   const latin = latinOf(language, defaultLanguage)
-  return tokens.flatMap((token) => {
-    const side = oppositeSide(token, latin)
-    return side === undefined ? [] : [{ side, isNegation: findNegations(token, language)?.count === 1 }]
+  return tokens.flatMap((word, at) => {
+    const isNegation = () => findNegations(word, language)?.count === 1
+    return oppositeSides(word, latin).map((side) => ({ side, word, next: tokens[at + 1], isNegation: isNegation() }))
   })
 }
 
-/** A clause with a smaller share of the words deals with something else. */
+/** A clause with a smaller share of the words deals with something else; in scripts without spaces words are pairs of characters. */
 const minimumShare = 0.55
+const minimumShareOfPairs = 0.45
 /** A clause with this share of the words of the best one may be meant as well. Denials are rare, so that one with fewer words counts. */
 const nearlyBest = 0.67
 const nearlyBestDenial = 0.45
+/** Where a clause has this share of the words, a denial with fewer is about something else. */
+const clearShare = 0.9
 
 /**
  * Whether one of the claimed clauses is denied by the text, or denies it: all clauses of the text that have most of its words have the
@@ -114,26 +136,55 @@ export function deny(claimed: readonly Clause[], text: readonly Clause[]): boole
       else if (known.at(-1) !== index) known.push(index)
     }
   }
-  return claimed.some(({ words, isNegated, isCondition }) => {
-    if (isCondition || (words.length < fewWords && claimed.length > 1)) return false
+  return claimed.some((claim) => {
+    const { words, isNegated, isCondition } = claim
+    if ((isCondition && !isNegated) || (words.length < fewWords && claimed.length > 1)) return false
     const counts = new Map<number, number>()
     for (const keys of words) {
       const found = new Set(keys.flatMap((key) => places.get(key) ?? []))
-      for (const index of found) counts.set(index, (counts.get(index) ?? 0) + 1)
+      // A denied condition is compared with conditions only.
+      for (const index of found)
+        if (!isCondition || text[index]!.isCondition) counts.set(index, (counts.get(index) ?? 0) + 1)
     }
     const most = Math.max(0, ...counts.values())
-    if (most === 0 || most < words.length * minimumShare) return false
-    const least = most * (isNegated ? nearlyBestDenial : nearlyBest)
+    if (most === 0 || most < words.length * (isPaired(words) ? minimumShareOfPairs : minimumShare)) return false
+    const isClear = most >= words.length * clearShare
+    if (isCondition && !isClear) return false
+    const least = most * (isNegated && !isClear ? nearlyBestDenial : nearlyBest)
     const best = [...counts].filter(([, count]) => count >= least).map(([index]) => text[index]!)
-    return best.every((clause) => clause.isNegated !== isNegated)
+    return best.every((clause) => !agrees(claim, clause))
+  })
+}
+
+const isPaired = (words: readonly (readonly string[])[]) => /\p{Script=Han}/u.test(words[0]?.[0] ?? '')
+
+/** Whether both have the same polarity, or one of them has the opposite of a word of the other: "not open" and "closed". */
+function agrees(claim: Clause, clause: Clause): boolean {
+  // "Not without a ticket" agrees with "with a ticket".
+  if (claim.isNegated && claim.isAbsence && !clause.isAbsence) return true
+  return (claim.isNegated === clause.isNegated) !== hasOpposite(claim, clause)
+}
+
+/** Whether a clause has the opposite of a word. Words that deny are counted as negations. */
+function hasOpposite(claim: Clause, clause: Clause): boolean {
+  if (clause.opposites.length === 0) return false
+  return claim.opposites.some((one) => {
+    if (one.isNegation) return false
+    const opposite = clause.opposites.filter(({ side, isNegation }) => side === -one.side && !isNegation)
+    const same = clause.opposites.filter(({ side }) => side === one.side)
+    if (opposite.length === 0) return false
+    // "After two o'clock, and before noon": what follows shows which is meant.
+    const isNext = ({ next }: Opposite) => next !== undefined && next === one.next
+    return same.length === 0 || (opposite.some(isNext) && !same.some(isNext))
   })
 }
 
 /** A denial of the text may be the one of the sentence if its clause, or its sentence, has this share of the words. */
 const denialShare = 0.5
 const denialShareOfSentence = 0.5
-/** The same, if it denies the same word. */
+/** The same, if it denies the same word, and if no clause has more words. */
 const denialShareWithWord = 0.3
+const leastBestShare = 0.3
 
 /**
  * Whether the sentence denies something, or names something as absent ("without"), and the text has no denial and no absence that it may mean. A
@@ -146,8 +197,15 @@ export function lacksDenial(claimed: readonly Clause[], text: readonly Clause[])
   )
   if (denials.length === 0 || text.length === 0) return false
   const known = denialsOf(text)
-  return denials.some(({ words, denied }) => {
+  return denials.some((denial) => {
+    const { words, denied } = denial
     const share = (keys: ReadonlySet<string>) => shareIn(words, keys)
+    const shares = text.map((clause) => ({ clause, share: share(keysOf(clause)) }))
+    const most = shares.reduce((best, one) => Math.max(best, one.share), 0)
+    const isMeant = ({ clause, share: own }: (typeof shares)[number]) =>
+      (own >= denialShare && hasOpposite(denial, clause)) ||
+      (clause.denied !== null && own >= leastBestShare && own === most)
+    if (shares.some(isMeant)) return false
     return !known.some(({ clause, sentence }) => {
       const isSameWord = denied!.some((key) => clause.has(key))
       return (
@@ -182,7 +240,7 @@ function shareIn(words: readonly (readonly string[])[], known: ReadonlySet<strin
   return words.filter((keys) => keys.some((key) => known.has(key))).length / words.length
 }
 
-/** A text states the opposite of a clause only if it has this share of its words. */
+/** A text states the opposite of a clause only if it has this share of its other words. */
 const leastSharedWords = 0.5
 /** A text that has the word itself in a clause with this share does not. */
 const leastSharedWordsOfSame = 0.3
@@ -203,12 +261,15 @@ export function statesOpposite(claimed: readonly Clause[], text: readonly Clause
   }
   return claimed.some((clause) =>
     clause.opposites.some((opposite) => {
-      const at = (side: number, least: number) =>
-        (places.get(side) ?? []).filter((place) => shareIn(clause.words, keysOf(place.clause)) >= least)
-      return (
-        at(-opposite.side, leastSharedWords).some((place) => isDenied(place) === isDenied({ clause, opposite })) &&
-        at(opposite.side, leastSharedWordsOfSame).length === 0
+      const rest = clause.words.filter(([word]) => word !== opposite.word)
+      if (rest.length === 0) return false
+      const shareAt = (at: readonly { clause: Clause }[]) =>
+        at.reduce((best, place) => Math.max(best, shareIn(rest, keysOf(place.clause))), 0)
+      const ofOpposite = shareAt(
+        (places.get(-opposite.side) ?? []).filter((place) => isDenied(place) === isDenied({ clause, opposite })),
       )
+      const ofSame = shareAt(places.get(opposite.side) ?? [])
+      return ofOpposite >= leastSharedWords && ofSame < leastSharedWordsOfSame
     }),
   )
 }

@@ -98,6 +98,18 @@ export function numberOfWord(word: string, language: Language): number | undefin
   return claimed.get(language)?.get(word)
 }
 
+/** Words of languages that are no words of another one. */
+const distinctLanguages: Language[] = ['de', 'fr', 'es', 'it', 'pt', 'nl']
+const ambiguousWords = new Set(['once', 'sept', 'otto'])
+const minimumDistinctLetters = 4
+
+/** The number that a word (lower case) means, where the language is not known. */
+export function numberOfDistinctWord(word: string): number | undefined {
+  if (word.length < minimumDistinctLetters || ambiguousWords.has(word)) return undefined
+  const language = distinctLanguages.find((one) => numberOfWord(word, one) !== undefined)
+  return language === undefined ? undefined : numberOfWord(word, language)
+}
+
 /** As `numberOfWord`, with ordinals, larger numbers and words such as "both". */
 export function numberSuppliedByWord(word: string, language: Language): number | undefined {
   const further = furtherWords[language]

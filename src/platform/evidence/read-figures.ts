@@ -5,6 +5,7 @@ import {
   hanNumbers,
   isApproximation,
   isTens,
+  numberOfDistinctWord,
   numberOfWord,
   numberSuppliedByWord,
   scalesOfWord,
@@ -34,9 +35,13 @@ const tokenPattern = new RegExp(
 
 /**
  * The figures of a text that `normaliseNumerals` has returned, in order. `asClaims`: only what must be a number or a month; otherwise
- * also what may be one, such as "both", "third" and "Sept".
+ * also what may be one, such as "both", "third" and "Sept". `isGuess`: the language is not known.
  */
-export function readFigures(text: string, language: Language, { asClaims }: { asClaims: boolean }): Figure[] {
+export function readFigures(
+  text: string,
+  language: Language,
+  { asClaims, isGuess = false }: { asClaims: boolean; isGuess?: boolean },
+): Figure[] {
   const figures: Figure[] = []
   /** The number that a scale or "pm" may follow. */
   let last: Extract<Figure, { type: 'number' }> | null = null
@@ -81,7 +86,8 @@ export function readFigures(text: string, language: Language, { asClaims }: { as
       if (isNext && /^p$|^pm$/.test(folded)) last!.readings.push(...afternoon(last!.readings))
       const currency = currencyOf(folded)
       if (currency) figures.push({ type: 'currency', code: currency })
-      const value = asClaims ? numberOfWord(folded, language) : numberSuppliedByWord(folded, language)
+      const known = asClaims ? numberOfWord(folded, language) : numberSuppliedByWord(folded, language)
+      const value = known ?? (isGuess ? numberOfDistinctWord(folded) : undefined)
       if (value !== undefined) add(tens > 0 && value < 10 ? [[tens + value]] : [[value]], { end })
       else for (const numeral of hanNumbers(word, { asClaims })) add([[numeral]], { mayBeMonth: numeral <= 12 })
       addMonth(figures, word, folded, { text, at: match.index, end, language, asClaims })

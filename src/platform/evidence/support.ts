@@ -124,8 +124,10 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
   const languages = compareLanguages(claims.language, passage.language)
   const found = claims.figures.map((figure) => segmentsOfFigure(passage, figure))
   const near = findNearSegments(claims, passage, found)
+  const isOfOtherYear = findOtherYears(claims, passage)
   const isNear = (index: number, segment: number) =>
-    (languages === 'different' && !passage.isRow[segment]) || near.has(index, segment)
+    (languages === 'different' && !passage.isRow[segment]) ||
+    (near.has(index, segment) && !isOfOtherYear(claims.figures[index]!, segment))
   const figures = found.map((segments, index) => segments.some((segment) => isNear(index, segment)))
   const operandsBy = (rowsBy: RowsBy) =>
     claims.operations.size > 0
@@ -154,6 +156,30 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
     lacksDenial: () =>
       languages !== 'different' && lacksDenial(claims.clauses(passage.language), passage.clauses(claims.language)),
     sharesDenials: () => sharesDenials(claims.clauses(passage.language), passage.clauses(claims.language)),
+  }
+}
+
+const isYear = (value: number) => Number.isInteger(value) && value >= 1_500 && value <= 2_100
+
+/**
+ * Whether a row has a figure only in columns of other years than the sentence names. Of a sentence with one number besides years: of several, one
+ * may be that of the year before.
+ */
+function findOtherYears({ figures }: Claims, { columns, isRow, partNumbers }: Evidence) {
+  const values = figures.flatMap((figure) => (figure.type === 'number' ? [figure.readings[0]![0]!] : []))
+  const columnsOfYears = (isNamed: boolean) =>
+    new Set(
+      [...columns].flatMap(([key, own]) =>
+        typeof key === 'number' && isYear(key) && values.includes(key) === isNamed ? [...own] : [],
+      ),
+    )
+  const named = columnsOfYears(true)
+  const other = columnsOfYears(false).difference(named)
+  if (named.size === 0 || values.filter((value) => !isYear(value)).length !== 1) return () => false
+  return (figure: Figure, segment: number) => {
+    if (figure.type !== 'number' || !isRow[segment]) return false
+    const own = partNumbers[segment]!.filter(({ value }) => figure.readings.some(([first]) => first === value))
+    return own.length > 0 && own.every(({ column }) => other.has(column))
   }
 }
 

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import { supports } from './support.ts'
+
+const rules = {
+  title: 'Rules.md',
+  text: [
+    'The canteen is closed on Fridays. Lockers are free of charge for visitors.',
+    'Children under eight may enter the pool only with an adult.',
+    'Refunds are given if the pool closes because of a storm.',
+    'Travel by plane is only approved for distances above 600 km. Exports to Asia increased, while costs decreased.',
+    'Arrivals are possible after two and departures before noon. The ticket is valid for a year and is not transferable.',
+  ].join(' '),
+}
+const regeln = {
+  title: 'Regeln.md',
+  text: 'Der Ausweis gilt zwölf Monate und ist nicht übertragbar. Die Bibliothek ist montags geschlossen. Das Mitbringen von Getränken ist erlaubt.',
+}
+const camping = {
+  title: 'Camping.md',
+  text: "Le barbecue à gaz est autorisé, mais les feux de camp sont interdits. L'entrée est gratuite le dimanche.",
+}
+const museo = {
+  title: 'Museo.md',
+  text: 'Se pueden hacer fotos sin flash. La tienda acepta tarjetas. El museo no abre los lunes.',
+}
+const guize = { title: '规定.md', text: '学生可以免费借书。参考书不能外借。借书证不得转让。' }
+const qawaid = { title: 'قواعد.md', text: 'المتحف مغلق يوم الاثنين. الدخول مجاني يوم الجمعة.' }
+
+test.each([
+  ['denies the opposite', rules, 'On Fridays the canteen is not open.'],
+  ['denies to pay', rules, 'Visitors do not pay for lockers.'],
+  ['denies twice', rules, 'Children under eight are not allowed in the pool without an adult.'],
+  ['denies beyond a limit', rules, 'Travel by plane is not approved for distances below 600 km.'],
+  ['is next to a denial', rules, 'The ticket is valid for a year.'],
+  ['denies the opposite in German', regeln, 'Montags ist die Bibliothek nicht geöffnet.'],
+  ['is next to a denial in German', regeln, 'Der Ausweis gilt zwölf Monate.'],
+  ['denies in a condition in Spanish', museo, 'Se pueden hacer fotos si no se usa flash.'],
+])('a true sentence that %s', (_, passage, sentence) => {
+  expect(supports(sentence, passage)).toBe(true)
+})
+
+test.each([
+  ['before a condition', rules, 'Refunds are never given if the pool closes because of a storm.'],
+  ['by the opposite of a word that is elsewhere too', rules, 'Exports to Asia decreased.'],
+  ['by the word before the same one', rules, 'Arrivals are possible before two.'],
+  ['by leaving out a denial after "and"', regeln, 'Der Ausweis ist übertragbar.'],
+  ['in German', regeln, 'Die Bibliothek ist montags geöffnet.'],
+  ['in French, next to the same ban', camping, 'Le barbecue à gaz est interdit.'],
+  ['in French', camping, "L'entrée est payante le dimanche."],
+  ['in Spanish', museo, 'La tienda rechaza tarjetas.'],
+  ['in Chinese, with few pairs of characters', guize, '借书证可以转让。'],
+  ['in Chinese', guize, '学生需要付费借书。'],
+  ['in Arabic', qawaid, 'المتحف مفتوح يوم الاثنين.'],
+])('a sentence that reverses the passage %s', (_, passage, sentence) => {
+  expect(supports(sentence, passage)).toBe(false)
+})
+
+const report = { title: 'Report.pdf', text: '$ million | 2023 | 2024\nResearch | 27.1 | 31.8\nIncome | 44.3 | 57.2' }
+
+test.each([
+  ['Research was 31.8 in 2024.', true],
+  ['Research was 31.8 in 2024, after 27.1 a year before.', true],
+  ['Research was 27.1 in 2024.', false],
+])('a number of a year is in the column of the year: %s', (sentence, isSupported) => {
+  expect(supports(sentence, report)).toBe(isSupported)
+})
