@@ -133,6 +133,8 @@ describe.skipIf(!hasBrowser)(`every page of the console${skipReason}`, () => {
       const { viewport, colorScheme } = englishVariants[0]
       await englishPage.setViewportSize(viewport)
       await englishPage.emulateMedia({ colorScheme })
+      // The page before may load its data again at any time.
+      await englishPage.goto('about:blank')
       const requests = await countRequests(englishPage, () => expectSmallFirstLoad(englishPage, pages[label]!))
       const all = requests.filter(isOfThePage)
       const data = refreshing.includes(label) ? [...new Set(all)] : all

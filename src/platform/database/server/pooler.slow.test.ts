@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
@@ -8,6 +9,7 @@ import {
 } from '../../../../test/harness/database.ts'
 import { hasPgBouncer, type Pooler, startPgBouncer } from '../../../../test/harness/pgbouncer.ts'
 import { silentLog, systemClock } from '../../kernel/index.ts'
+import { assertOwnSession } from './pooler.ts'
 import { type OpenedDatabases, openDatabases } from '../../../../test/harness/statements.ts'
 
 const isPossible = testServerUrl() !== undefined && hasPgBouncer
@@ -58,6 +60,26 @@ describe.skipIf(!isPossible)(
         )
       })
     }
+
+    test('a connection that is answered only after the probes have ended shares the pool with them', async () => {
+      const watcher = new pg.Client({ connectionString: server })
+      await watcher.connect()
+      const probing = async () =>
+        (
+          await watcher.query(
+            `select from pg_stat_activity where state like 'idle in tr%' and datname = current_database()`,
+          )
+        ).rowCount
+      let queries = 0
+      const query = async () => {
+        queries += 1
+        if (queries > 1) while (await probing()) await delay(20)
+        return { rows: [{ pid: queries }] }
+      }
+      const client = { processID: 0, query } as unknown as pg.Client
+      await expect(assertOwnSession(client, server, 'control')).rejects.toThrow(/pooler in transaction mode/)
+      await watcher.end()
+    })
 
     test('in statement mode with a direct URL the start fails as well', async () => {
       expect(await refusalOf(open(await startPooler('statement'), server))).toMatch(

@@ -1,11 +1,12 @@
 import type { EventEmitter } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { DatabaseStartError, sqlState } from '../database-error.ts'
 import type { LogicalDatabase } from '../port.ts'
 
 /** Connections that are opened at the same time; a pooler in transaction mode gives one of them this client's server connection. */
 const probes = 4
-/** A probe waits where the pool is exhausted; after this time its result is unknown, and the start continues. */
+/** A probe waits where the pool is exhausted; after this time there are no further probes. */
 const probeTimeoutMs = 2_000
 
 /**
@@ -18,6 +19,22 @@ export async function assertOwnSession(client: pg.Client, url: string, name: Log
   // A pooler sends its own process number at the start of the connection; without a pooler the two numbers are equal.
   if (processId === (client as unknown as { processID: number | null }).processID) return
   const others: pg.Client[] = []
+  const release = () => Promise.all(others.splice(0).map((other) => other.end().catch(() => {})))
+  try {
+    if (await isShared(client, processId, url, others, release)) throw refusal(name)
+  } finally {
+    await release()
+  }
+}
+
+/** Whether other connections get the server process of this one, or keep this one waiting. Adds to `others` what it opens. */
+async function isShared(
+  client: pg.Client,
+  processId: number,
+  url: string,
+  others: pg.Client[],
+  release: () => Promise<unknown>,
+): Promise<boolean> {
   try {
     while (others.length < probes) {
       const other = new pg.Client({
@@ -29,16 +46,26 @@ export async function assertOwnSession(client: pg.Client, url: string, name: Log
       others.push(other)
       await other.connect()
       await other.query('begin')
-      if ((await processIdOf(other)) === processId) throw refusal(name)
+      if ((await processIdOf(other)) === processId) return true
     }
-    if ((await processIdOf(client)) !== processId) throw refusal(name)
   } catch (error) {
-    if (error instanceof DatabaseStartError) throw error
     // PgBouncer's statement mode rejects transactions.
-    if ((error as { code?: unknown }).code === sqlState.protocolViolation) throw refusal(name)
-  } finally {
-    await Promise.all(others.map((other) => other.end().catch(() => {})))
+    if ((error as { code?: unknown }).code === sqlState.protocolViolation) return true
   }
+  // A connection with a session of its own is answered however many others there are. One that is answered only after the others have
+  // ended, which may hold all of the pool together with another start, waited for them.
+  const now = processIdOf(client)
+  const answered = await within(probeTimeoutMs, now)
+  if (answered !== undefined) return answered !== processId
+  await release()
+  return (await within(probeTimeoutMs, now)) !== undefined
+}
+
+/** Undefined after `ms`, or if it rejects. */
+async function within<Value>(ms: number, value: Promise<Value>): Promise<Value | undefined> {
+  const stop = new AbortController()
+  const late = delay(ms, undefined, { signal: stop.signal }).catch(() => undefined)
+  return Promise.race([value.catch(() => undefined), late]).finally(() => stop.abort())
 }
 
 /** The server process that runs this connection's statements at the moment. */
