@@ -44,8 +44,16 @@ function makeFolder(): string {
 
 /** Links of the page before have the same names, so the new page is there first. */
 async function open(name: string): Promise<void> {
-  await page.getByRole('navigation').getByRole('link', { name, exact: true }).click()
+  await page.getByRole('navigation').getByRole('link', { name, exact: true }).first().click()
   await heading(name)
+}
+/** The list of first steps on a page. */
+const stepsOf = (on: Page) => on.getByRole('region', { name: 'First steps' }).getByRole('listitem')
+/** The steps that are not done. */
+async function openSteps(on: Page): Promise<string[]> {
+  await stepsOf(on).first().waitFor()
+  const open = stepsOf(on).filter({ has: on.getByRole('img', { name: 'Not done' }) })
+  return (await open.allInnerTexts()).map((text) => text.split('\n')[0]!)
 }
 const heading = (name: string) => page.getByRole('heading', { name, exact: true, level: 1 }).waitFor()
 
@@ -58,7 +66,9 @@ describe.skipIf(!hasBrowser)(`a newcomer${skipReason}`, () => {
     await page.getByLabel('E-mail').fill('olga@example.com')
     await page.getByLabel('Password', { exact: true }).fill(testPassword)
     await page.getByRole('button', { name: 'Create account' }).click()
-    await page.getByRole('link', { name: 'Open the organisations' }).click()
+    const before = await openSteps(page)
+    expect(before).toContain('Invite an administrator of the organisation')
+    await stepsOf(page).filter({ hasText: 'Create an organisation' }).getByRole('link').click()
     await page.getByRole('button', { name: 'New organisation' }).first().click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Name').fill('Northwind Research')
@@ -76,6 +86,8 @@ describe.skipIf(!hasBrowser)(`a newcomer${skipReason}`, () => {
     await invite.getByRole('button', { name: 'Create link' }).click()
     invitation = await invite.getByRole('textbox', { name: 'Link' }).inputValue()
     expect(invitation).toMatch(/\/console\/invitations\//)
+    await page.goto(stage.url)
+    expect(await openSteps(page)).toEqual(before.filter((step) => !step.startsWith('Create an organisation')))
   })
 
   it('accepts the invitation, opts in and makes a key', async () => {
@@ -93,6 +105,7 @@ describe.skipIf(!hasBrowser)(`a newcomer${skipReason}`, () => {
     await dialog.getByRole('button', { name: 'I have stored the key' }).click()
     const models = await fetch(`${stage.portico.url}/v1/gateway/models`, { headers: { 'x-api-key': key } })
     expect(models.status).toBe(200)
+    expect(await openSteps(page)).toEqual(['Send a first call with one of the examples'])
   })
 
   it('creates a Space, uploads a folder and publishes the Space', async () => {
@@ -107,8 +120,9 @@ describe.skipIf(!hasBrowser)(`a newcomer${skipReason}`, () => {
     const rowOf = (name: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name }) })
     for (const name of ['handbook.pdf', 'canteen.md'])
       await rowOf(name).getByText('Ready', { exact: true }).waitFor({ timeout: 60_000 })
-    await open('Published Spaces')
-    await page.getByRole('link', { name: 'Handbook' }).click()
+    await open('Spaces')
+    await expect.poll(() => openSteps(page)).toEqual(['Ask a question about them', 'Publish the Space'])
+    await stepsOf(page).filter({ hasText: 'Publish' }).getByRole('link').click()
     await page.getByRole('button', { name: 'Publish', exact: true }).click()
     await page.getByRole('button', { name: 'Unpublish' }).waitFor()
     const shown = await page.getByRole('tabpanel', { name: 'curl' }).locator('pre').innerText()

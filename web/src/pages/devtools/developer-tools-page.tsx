@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next'
 import { organisationRoute } from '../../app/layout-routes.tsx'
 import { Page } from '../../ui/page.tsx'
 import { AccessSection } from './access-section.tsx'
+import { GatewaySteps } from './gateway-steps.tsx'
 import { KeySection } from './key-section.tsx'
 import { ModelsSection } from './models-section.tsx'
 import { developerToolsQuery } from './routes.tsx'
@@ -44,6 +45,7 @@ export function DeveloperToolsPage() {
         </>
       }
     >
+      <GatewaySteps view={view} />
       <AccessSection view={view} />
       <KeySection view={view} newKey={newKey} onMade={setNewKey} />
       <SnippetsSection view={view} apiKey={newKey?.key} />

@@ -5,6 +5,7 @@ import type {
   DocumentProgressBody,
   DocumentProgressPageBody,
 } from '@contract/document-progress.ts'
+import { spaceListsKey } from '../spaces/queries.ts'
 import { documentsKey } from './document-queries.ts'
 
 /** Lists that may have changed are loaded again at most this often, the first time soon: new files show their stages. */
@@ -40,7 +41,11 @@ export function useDocumentEvents(spaceId: string): void {
       })
       on<DocumentProgressBody>('document', lists.change)
       on('removed', lists.reload)
-      on<DocumentProgressPageBody['counts']>('counts', (counts) => lists.patch((page) => ({ ...page, counts })))
+      on<DocumentProgressPageBody['counts']>('counts', (counts) => {
+        lists.patch((page) => ({ ...page, counts }))
+        // The list of Spaces has the same numbers.
+        void client.invalidateQueries({ queryKey: spaceListsKey })
+      })
       on<{ items: DocumentOperationBody[] }>('operations', ({ items }) =>
         lists.patch((page) => ({ ...page, operations: items })),
       )

@@ -1,10 +1,9 @@
-import { Alert, Button, Group, SimpleGrid, Stack } from '@mantine/core'
+import { Alert, Button, SimpleGrid, Stack } from '@mantine/core'
 import { IconDownload, IconInfoCircle } from '@tabler/icons-react'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useRouterState } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { EmptyState } from '../../ui/empty-state.tsx'
-import { ButtonLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
 import { OpenAlerts } from '../alerts/open-alerts.tsx'
 import { DaySection } from './day-section.tsx'
@@ -13,6 +12,7 @@ import { FailingSection } from './failing-section.tsx'
 import { OverviewFigures } from './overview-figures.tsx'
 import { OverviewFilters } from './overview-filters.tsx'
 import { exportUrl, overviewQuery } from './overview-query.ts'
+import { OperatorSteps } from './operator-steps.tsx'
 import { SpendSection } from './spend-section.tsx'
 import { useOverview } from './use-overview.ts'
 
@@ -40,6 +40,7 @@ export function OverviewPage() {
       }
     >
       <Stack gap="xl" aria-busy={isLoading} style={{ opacity: isLoading ? 0.6 : 1, transition: 'opacity 150ms' }}>
+        {report.totals.requests === 0 && !isFiltered && <OperatorSteps />}
         {!report.complete && (
           <Alert icon={<IconInfoCircle aria-hidden />} color="blue">
             {t('incomplete')}
@@ -52,22 +53,7 @@ export function OverviewPage() {
         </SimpleGrid>
         <OverviewFilters report={report} />
         {report.totals.requests === 0 ? (
-          <EmptyState
-            title={t('empty.title')}
-            text={t(isFiltered ? 'empty.filtered' : 'empty.text')}
-            action={
-              isFiltered ? undefined : (
-                <Group gap="xs" justify="center">
-                  <ButtonLink to="/operator/providers" variant="light">
-                    {t('empty.providers')}
-                  </ButtonLink>
-                  <ButtonLink to="/operator/organisations" variant="light">
-                    {t('empty.organisations')}
-                  </ButtonLink>
-                </Group>
-              )
-            }
-          />
+          <EmptyState title={t('empty.title')} text={t(isFiltered ? 'empty.filtered' : 'empty.text')} />
         ) : (
           <>
             <SpendSection report={report} />

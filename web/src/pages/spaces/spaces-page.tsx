@@ -13,6 +13,7 @@ import { CreateSpaceDialog } from './create-space-dialog.tsx'
 import { spaceListQuery, type SpaceListSearch } from './queries.ts'
 import { spaceListRoute } from './routes.tsx'
 import { SpaceList, useSpaceColumns } from './space-list.tsx'
+import { SpaceSteps } from './space-steps.tsx'
 import { AnchorLink } from '../../ui/link.tsx'
 
 /** The Spaces of an organisation. */
@@ -37,14 +38,17 @@ export function SpacesPage() {
       {isEmpty ? (
         <EmptyState title={t('list.empty')} text={t('list.emptyText')} action={create} />
       ) : (
-        <SpaceList
-          label={t('title')}
-          columns={columns}
-          minimumWidth={820}
-          page={data}
-          search={search}
-          onChange={change}
-        />
+        <>
+          {isUnfiltered && <SpaceSteps organisationId={organisationId} page={data} />}
+          <SpaceList
+            label={t('title')}
+            columns={columns}
+            minimumWidth={820}
+            page={data}
+            search={search}
+            onChange={change}
+          />
+        </>
       )}
       <CreateSpaceDialog organisationId={organisationId} opened={isCreating} onClose={dialog.close} />
     </Page>
