@@ -43,7 +43,7 @@ const pairs: Readonly<Record<Language, string>> = {
   pl: 'dozwolone|dozwolony|dozwolona/zabronione|zabroniony|zakazane możliwe/niemożliwe z|ze/bez zawsze/nigdy więcej/mniej większy|największy/mniejszy|najmniejszy pierwszy|pierwsza/ostatni|ostatnia przed/po obowiązkowe/dobrowolne',
 }
 
-/** Of languages with a script of their own. */
+/** Of languages in another script than Latin and Cyrillic. */
 const others: Readonly<Record<Language, string>> = {
   zh:
     '免费|免費/付费|付費|收费|收費 开放|開放|开门|開門/关闭|關閉|关门|關門 最多/最少 最大/最小 最高/最低 增加|上升|增长/减少|減少|下降 之前|以前/之后|以后|之後|以後 左边|左侧/右边|右侧 ' +
