@@ -77,6 +77,9 @@ async function askNew(question: string) {
   await page.getByText('Dogs are welcome.').waitFor()
 }
 
+const distanceToEnd = () =>
+  page.evaluate(() => document.documentElement.scrollHeight - window.scrollY - window.innerHeight)
+
 describe.skipIf(!hasBrowser)(`conversations in the console${skipReason}`, () => {
   it('are lost with the page where the Space keeps none, and the page says so', async () => {
     await page.goto(chat)
@@ -98,6 +101,7 @@ describe.skipIf(!hasBrowser)(`conversations in the console${skipReason}`, () => 
       .getByRole('button', { name: /^Citation 1/ })
       .first()
       .waitFor()
+    await expect.poll(distanceToEnd).toBeLessThan(5)
     await page.getByRole('region', { name: 'Today' }).waitFor()
     await expectAccessible(page)
     reply = () => scriptedTurn('Nobody painted the ceiling. Dogs are welcome.')
@@ -136,6 +140,8 @@ describe.skipIf(!hasBrowser)(`conversations in the console${skipReason}`, () => 
         await page.getByRole('dialog').getByRole('link').first().click()
       }
       await page.waitForURL(/\/files\//)
+      // Nothing of the conversation is in the memory of the page then.
+      if (scroll === 'end') await page.reload()
       await page.getByRole('link', { name: 'Back to the answer' }).click()
       await page.getByText('Dogs are welcome.').waitFor()
       expect(new URL(page.url()).searchParams.get('conversation')).toBe(address)
@@ -186,6 +192,7 @@ describe.skipIf(!hasBrowser)(`conversations in the console${skipReason}`, () => 
     await narrow.getByRole('textbox', { name: 'Frage' }).fill('Was zahlen Erwachsene?')
     await narrow.keyboard.press('Enter')
     await narrow.getByText('Dogs are welcome.').waitFor()
+    await narrow.getByText('Quellen').waitFor()
     await narrow.getByRole('button', { name: 'Ihre Unterhaltungen' }).click()
     await narrow.getByRole('link', { name: 'Was zahlen Erwachsene?' }).waitFor()
     await expectNoSidewaysScroll(narrow)

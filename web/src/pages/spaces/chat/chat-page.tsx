@@ -71,11 +71,7 @@ export function ChatPage() {
         )}
         <div className={styles['chat']}>
           <Notices />
-          {turns ? (
-            <Conversation chatId={chatId} turns={turns} onRepeat={(turn) => send(turn.question, turn.options)} />
-          ) : (
-            <LoadingState />
-          )}
+          <Conversation chatId={chatId} turns={turns} onRepeat={(turn) => send(turn.question, turn.options)} />
           <RequiredFilterFields
             fields={requiredFilter}
             values={values}
@@ -173,16 +169,22 @@ function NotKept({ settings }: { settings: string }) {
 
 interface ConversationProps {
   chatId: string | undefined
-  turns: Turn[]
+  /** Undefined and null: not loaded, or missing. */
+  turns: Turn[] | null | undefined
   onRepeat: (turn: Turn) => void
 }
 
-function Conversation({ chatId, turns, onRepeat }: ConversationProps) {
+const noTurns: Turn[] = []
+
+function Conversation({ chatId, turns: loaded, onRepeat }: ConversationProps) {
   const { t } = useTranslation('spaces')
+  const turns = loaded ?? noTurns
   const end = useShownPlace(chatId, turns)
   return (
     <div role="log" aria-label={t('chat.conversation')} className={styles['log']}>
-      {turns.length === 0 ? (
+      {!loaded ? (
+        <LoadingState />
+      ) : turns.length === 0 ? (
         <EmptyState title={t('chat.empty')} text={t('chat.emptyText')} />
       ) : (
         <Stack gap="xl">
