@@ -31,7 +31,7 @@ const place = (more: { personId?: string; chatId?: string } = {}) => ({
   ...more,
 })
 
-/** An answer whose client can leave. It ends when it is told to. */
+/** An answer whose client can leave. It ends with its signal. */
 function begin({ running }: Awaited<ReturnType<typeof startInstance>>, at = place()) {
   const client = new AbortController()
   const answer = running.begin(at, client.signal)
