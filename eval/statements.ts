@@ -31,7 +31,7 @@ const boundsOfAnswers: Partial<typeof bounds> = { true: 0.955, negation: 0.88 }
 /** Of few sentences, or of those that the check does not know well. */
 const boundsOfSets: Record<string, number> = {
   quotients: 0.4,
-  'English answers that deny': 0.88,
+  'English answers that deny': 0.9,
   'English answers: opposites': 0.75,
   'English answers: does not, fails to': 0.75,
   'English answers: no, none of': 0.7,

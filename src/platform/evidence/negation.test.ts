@@ -28,6 +28,11 @@ const qawaid = { title: 'قواعد.md', text: 'المتحف مغلق يوم ا�
 
 test.each([
   ['denies the opposite', rules, 'On Fridays the canteen is not open.'],
+  [
+    'denies after a phrase',
+    { ...rules, text: `${rules.text} Dogs are not accepted on the evening ferry.` },
+    'On the evening ferry, no dogs are accepted.',
+  ],
   ['denies to pay', rules, 'Visitors do not pay for lockers.'],
   ['denies twice', rules, 'Children under eight are not allowed in the pool without an adult.'],
   ['denies beyond a limit', rules, 'Travel by plane is not approved for distances below 600 km.'],

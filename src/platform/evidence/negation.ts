@@ -152,7 +152,11 @@ export function deny(claimed: readonly Clause[], text: readonly Clause[]): boole
     if (isCondition && !isClear) return false
     const least = most * (isNegated && !isClear ? nearlyBestDenial : nearlyBest)
     const best = [...counts].filter(([, count]) => count >= least).map(([index]) => text[index]!)
-    return best.every((clause) => !agrees(claim, clause))
+    // "In the evening, no dogs are allowed": the text denies what the sentence denies next to it.
+    const denials = isNegated ? [] : claimed.filter((one) => one.isNegated && one.sentence === claim.sentence)
+    const isDeniedNext = (clause: Clause) =>
+      denials.some((one) => agrees(one, clause) && shareIn(one.words, keysOf(clause)) >= denialShare)
+    return best.every((clause) => !agrees(claim, clause) && !isDeniedNext(clause))
   })
 }
 
