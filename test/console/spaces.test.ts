@@ -137,7 +137,7 @@ describe.skipIf(!hasBrowser)(`the chat of a Space${skipReason}`, () => {
     const documentId = await upload(space, pdf, 'garden.pdf')
     await page.reload()
     await ask('How many herons does the pond hold?')
-    await page.getByRole('button', { name: 'Citation 1: garden.pdf' }).click()
+    await page.getByRole('button', { name: 'Citation 1: garden.pdf' }).last().click()
     const dialog = page.getByRole('dialog')
     expect(await dialog.locator('blockquote').innerText()).toBe('The pond of the park holds forty herons.')
     await expectAccessible(page)
@@ -151,7 +151,7 @@ describe.skipIf(!hasBrowser)(`the chat of a Space${skipReason}`, () => {
     })
     await page.keyboard.press('Escape')
 
-    await page.getByText('Checked citations: 1 supported').waitFor()
+    await page.getByText('Checked citations: 2 supported').waitFor()
     await page.getByRole('button', { name: 'What do these numbers mean?' }).click()
     await page.getByText('The passage supports the sentence.').waitFor()
     await expectAccessible(page)
