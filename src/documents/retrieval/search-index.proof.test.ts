@@ -414,7 +414,8 @@ describe('in PostgreSQL only', () => {
   describe('without pg_textsearch', () => {
     it('scans for terms, logs it once at start, and drops indexes of former versions', async () => {
       const { corpus } = fixture.databases
-      const database = { ...corpus, features: { ...corpus.features, bm25: false } }
+      const features = { ...corpus.features, bm25: false }
+      const database: typeof corpus = { ...corpus, features, for: (owner) => ({ ...corpus.for(owner), features }) }
       const warnings: string[] = []
       const engine = createPostgresEngine({
         database,

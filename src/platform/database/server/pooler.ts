@@ -52,7 +52,7 @@ async function isShared(
     // PgBouncer's statement mode rejects transactions.
     if ((error as { code?: unknown }).code === sqlState.protocolViolation) return true
   }
-  // A connection with a session of its own is answered however many others there are. One that is answered only after the others have
+  // A connection with a separate session is answered however many others there are. One that is answered only after the others have
   // ended, which may hold all of the pool together with another start, waited for them.
   const now = processIdOf(client)
   const answered = await within(probeTimeoutMs, now)

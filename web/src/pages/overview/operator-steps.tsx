@@ -23,7 +23,7 @@ const stepsQuery = {
   },
 }
 
-/** What an operator sets up before the first call: a provider, an organisation, and somebody who works in it. */
+/** What an operator sets up before the first call: a provider, an organisation, and a person who works in it. */
 export function OperatorSteps() {
   const { t } = useTranslation('overview')
   const { data } = useQuery(stepsQuery)
