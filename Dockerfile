@@ -12,10 +12,12 @@ RUN npm ci --ignore-scripts
 COPY . .
 RUN npm run build:console && npm run build:databases && npm run build:service
 
-# What runs. The image has its Node.js already, so the packaged one is left out; so is what only compilers, debuggers and readers use.
+# What runs. The image has its Node.js already, so the packaged one is left out; so is what only compilers, debuggers, readers, tests, browsers
+# and other runtimes (Bare) use.
 FROM sources AS dependencies
 RUN npm ci --omit=dev --omit=optional --ignore-scripts \
-  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \
+  && find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.bare' \
+    -o -path '*/test/*' -o -path '*/tests/*' -o -path '*/pdfium/dist/*base64*' -o -path '*/@opentelemetry/*/build/es*/*' \
     -o \( -name '*.md' ! -iname '*license*' ! -iname '*notice*' \) \) -delete
 
 # Text recognition of scans: of its engine and data only the files that are used.
