@@ -131,7 +131,7 @@ it('requests during a full disk are refused with 503, and served again when ther
       return write(descriptor, ...rest)
     }`
   const operatorToken = 'operator-token-of-the-fault-tests'
-  const { url, kill } = await spawnPortico({
+  const { url, kill, output } = await spawnPortico({
     PORTICO_DATA_DIR: dataFolder,
     PORTICO_DEMO: 'false',
     PORTICO_OPERATOR_TOKEN: operatorToken,
@@ -143,6 +143,7 @@ it('requests during a full disk are refused with 503, and served again when ther
   expect(await create('Before')).toBe(201)
   writeFileSync(fault, '')
   expect(await create('While full')).toBe(503)
+  expect(output()).not.toContain('ran past its deadline')
   await expect.poll(async () => (await fetch(`${url}/readyz`)).status, { timeout: 30_000 }).toBe(503)
   rmSync(fault)
   await expect.poll(() => create('After'), { timeout: 75_000, interval: 500 }).toBe(201)

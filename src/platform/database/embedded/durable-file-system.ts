@@ -17,7 +17,7 @@ interface EmscriptenStream {
   node: EmscriptenNode
 }
 interface NodeFileSystemType {
-  stream_ops: { fsync?: (stream: EmscriptenStream) => number }
+  stream_ops: { fsync?: (stream: EmscriptenStream) => number; write(...parameters: unknown[]): number }
   node_ops: { rename(node: EmscriptenNode, folder: EmscriptenNode, name: string): void }
   realPath(node: EmscriptenNode): string
 }
@@ -31,22 +31,19 @@ export interface DurableFileSystem {
   syncCount(): number
 }
 
-/**
- * The folder of one PGlite instance, with fsync and with renames that survive a power cut. `onSyncFailed` is called before a failed
- * fsync throws: the kernel may have dropped the data, so a later fsync that succeeds does not prove that it was written.
- */
+export interface FailureListener {
+  /** Before a failed fsync throws: the kernel may have dropped the data, so a later fsync that succeeds does not prove that it was written. */
+  onSyncFailed?(error: unknown): void
+  /** Before a failed write throws, such as on a full disk. PGlite may never answer the statement that wrote. */
+  onWriteFailed?(error: unknown): void
+}
+
+/** The folder of one PGlite instance, with fsync and with renames that survive a power cut. */
 export function createDurableFileSystem(
   folder: string,
-  onSyncFailed: (error: unknown) => void = () => {},
+  { onSyncFailed, onWriteFailed }: FailureListener = {},
 ): DurableFileSystem {
-  function orReport(sync: () => void): void {
-    try {
-      sync()
-    } catch (error) {
-      onSyncFailed(error)
-      throw error
-    }
-  }
+  const orReport = (sync: () => void) => reporting(sync, onSyncFailed)
   let syncs = 0
   const fileSystem = new NodeFS(folder)
   const stockInit = fileSystem.init.bind(fileSystem)
@@ -62,6 +59,8 @@ export function createDurableFileSystem(
         orReport(() => (FS.isDir(node.mode) ? fs.fsyncSync(nfd) : fs.fdatasyncSync(nfd)))
         return 0
       }
+      const stockWrite = nodeFileSystem.stream_ops.write
+      nodeFileSystem.stream_ops.write = (...parameters) => reporting(() => stockWrite(...parameters), onWriteFailed)
       const stockRename = nodeFileSystem.node_ops.rename
       nodeFileSystem.node_ops.rename = (node, newFolder, name) => {
         stockRename(node, newFolder, name)
@@ -71,6 +70,15 @@ export function createDurableFileSystem(
     return result
   }
   return { fileSystem, syncCount: () => syncs }
+}
+
+function reporting<Result>(act: () => Result, onFailed?: (error: unknown) => void): Result {
+  try {
+    return act()
+  } catch (error) {
+    onFailed?.(error)
+    throw error
+  }
 }
 
 /** Throws when a commit does not call fsync, because a power cut could then lose acknowledged commits. */

@@ -26,9 +26,12 @@ const collectAfterMs = 2_000
 const defaultStatisticsTarget = 25
 
 async function openInstance(folder: string) {
-  const durable = createDurableFileSystem(folder, (error) => {
-    isUnsynced = true
-    send({ kind: 'unsynced', message: shortMessage(error) })
+  const durable = createDurableFileSystem(folder, {
+    onSyncFailed(error) {
+      isUnsynced = true
+      send({ kind: 'unsynced', message: shortMessage(error) })
+    },
+    onWriteFailed: fail,
   })
   const instance = await PGlite.create({
     fs: durable.fileSystem,
