@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { buildDocx, buildTextPdf, buildXlsx, docxParagraph, sheetRows } from '../../testing/build-documents.ts'
 import { readBlocks } from '../../testing/read-blocks.ts'
 
@@ -106,4 +106,38 @@ test('reads messages within messages and parts within parts to a bound', async (
   )
   const deep = await readBlocks('eml', `Subject: Deep\r\n${parts.join('')}\r\nText`)
   expect(deep.warnings).toMatchObject([{ code: 'truncated' }])
+})
+
+describe('an alternative', () => {
+  const read = async (html: string) => {
+    const plain = `The committee met and agreed on the plan for the harbour. https://a.example/${'x'.repeat(500)}`
+    const parts = [`Content-Type: text/plain\r\n\r\n${plain}`, `Content-Type: text/html\r\n\r\n${html}`]
+    return (await readBlocks('eml', multipart('alternative', 'b', ...parts))).texts.join(' ')
+  }
+
+  test.each(['<html><body></body></html>', '<p>See text.</p><style>p { color: red; margin: 0 0 0 0 }</style>'])(
+    'in html without the text is left for the plain one: %s',
+    async (html) => expect(await read(html)).toContain('committee'),
+  )
+
+  test('in html is read if only its addresses are shorter', async () => {
+    expect(await read('<p>The committee met and agreed.</p>')).toBe('The committee met and agreed.')
+  })
+})
+
+test('leaves out the pictures that the text shows, and names others that are not read', async () => {
+  const picture = (name: string, id: string) =>
+    `Content-Type: image/png; name="${name}"\r\nContent-Disposition: inline; filename="${name}"\r\n${id}\r\nPNG`
+  const { warnings } = await readBlocks(
+    'eml',
+    multipart(
+      'related',
+      'b',
+      'Content-Type: text/html\r\n\r\n<p>Best wishes <img src="cid:logo%40a.example"></p>',
+      picture('logo.png', 'Content-ID: <logo@a.example>\r\n'),
+      picture('scan.png', 'Content-ID: <scan@a.example>\r\n'),
+      picture('photo.png', ''),
+    ),
+  )
+  expect(warnings.map(({ message }) => /\w+\.png/.exec(message)![0])).toEqual(['scan.png', 'photo.png'])
 })

@@ -25,7 +25,12 @@ export function createEmlExtractor(
         message: 'The message has too many or too deeply nested parts; some were not read.',
       })
     for (const part of mail.body) yield* readBody(part, input)
-    for (const part of mail.attachments) yield* readAttachment(part, input, depth)
+    const shown = shownPictures(mail.body)
+    for (const part of mail.attachments) {
+      // Pictures within the text are mostly logos.
+      if (part.type.startsWith('image/') && shown.has(part.contentId)) continue
+      yield* readAttachment(part, input, depth)
+    }
   }
 
   async function* readBody(part: MailPart, input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
@@ -41,8 +46,6 @@ export function createEmlExtractor(
   ): AsyncGenerator<ExtractedBlock[]> {
     const content = part.content()
     const name = part.name === '' ? (part.type === 'message/rfc822' ? 'Message.eml' : part.type) : part.name
-    // Of the text: mostly logos.
-    if (part.isInline && part.type.startsWith('image/')) return
     const detected = formatOf(part, content)
     if (content.length === 0 || (detected === 'eml' && depth >= maximumMessages) || !detected) {
       reportSkipped(input, name)
@@ -66,6 +69,20 @@ export function createEmlExtractor(
   }
 
   return (input: ExtractorInput) => extractMessage(input, 1)
+}
+
+/** The ids of the pictures that the html text of a message shows. */
+function shownPictures(body: readonly MailPart[]): Set<string> {
+  const shown = new Set<string>()
+  for (const part of body) {
+    if (part.type !== 'text/html') continue
+    for (const [, id = ''] of part
+      .content()
+      .toString('latin1')
+      .matchAll(/\bcid:([^"'\s<>)]{1,200})/gi))
+      shown.add(id.replaceAll('%40', '@'))
+  }
+  return shown
 }
 
 function headerBlocks(headers: Headers): ExtractedBlock[] {

@@ -1,3 +1,4 @@
+import { HtmlTokenizer } from '../html/tokenizer.ts'
 import { decodeHeader, decodeQuotedPrintable, type Headers, readHeaders, readParameters } from './headers.ts'
 
 /** Deeper than any mail program nests, and most parts that are read. */
@@ -12,8 +13,8 @@ export interface MailPart {
   /** Empty where it has none. */
   name: string
   isAttachment: boolean
-  /** It is shown within the text, as pictures are. */
-  isInline: boolean
+  /** By which html shows it within the text, as `cid:…`; empty where it has none or is an attachment on purpose. */
+  contentId: string
   content(): Buffer
 }
 
@@ -67,9 +68,42 @@ function readPart(
 
 /** The richest form of a text is its last one that can be read: html where there is some. */
 function chooseAlternative(forms: MailPart[][]): MailPart[] {
-  const isText = (type: string) => (form: MailPart[]) => form.some((part) => part.type === type && !part.isAttachment)
-  const chosen = forms.findLast(isText('text/html')) ?? forms.findLast(isText('text/plain')) ?? forms.at(-1) ?? []
+  const textOf = (type: string) => (form: MailPart[]) => form.find((part) => part.type === type && !part.isAttachment)
+  const html = forms.findLast(textOf('text/html'))
+  const plain = forms.findLast(textOf('text/plain'))
+  const isWhole = !html || !plain || isWholeText(textOf('text/html')(html)!, textOf('text/plain')(plain)!)
+  const chosen = (isWhole ? html : null) ?? plain ?? forms.at(-1) ?? []
   return [...chosen, ...forms.flat().filter((part) => part.isAttachment && !chosen.includes(part))]
+}
+
+/** An html form with less than this share of the plain text only refers to it. */
+const wholeShare = 0.2
+
+/** True unless the html form is empty or a fraction of the plain one. Addresses do not count: html has them in its tags. */
+function isWholeText(html: MailPart, plain: MailPart): boolean {
+  let characters = 0
+  let raw = ''
+  const tokenizer = new HtmlTokenizer({
+    open: (name) => void (name === 'script' || name === 'style' ? (raw = name) : null),
+    close: (name) => void (name === raw ? (raw = '') : null),
+    text: (text) => void (raw === '' ? (characters += lengthOf(text)) : null),
+  })
+  tokenizer.write(html.content().toString('latin1'))
+  tokenizer.finish()
+  return (
+    characters >=
+    wholeShare *
+      lengthOf(
+        plain
+          .content()
+          .toString('latin1')
+          .replace(/https?:\/\/\S+/g, ''),
+      )
+  )
+}
+
+function lengthOf(text: string): number {
+  return text.replace(/\s+/g, '').length
 }
 
 function toPart(type: string, parameters: Map<string, string>, headers: Headers, body: Buffer): MailPart {
@@ -80,7 +114,7 @@ function toPart(type: string, parameters: Map<string, string>, headers: Headers,
     type,
     charset: parameters.get('charset'),
     name,
-    isInline: disposition.value !== 'attachment',
+    contentId: disposition.value === 'attachment' ? '' : headers.get('content-id').replace(/^\s*<|>\s*$/g, ''),
     isAttachment: disposition.value === 'attachment' || !isText || (name !== '' && disposition.value !== 'inline'),
     content() {
       switch (headers.get('content-transfer-encoding').toLowerCase()) {
