@@ -138,3 +138,22 @@ test('a tsv file has tabs between its cells and commas within them', async () =>
   expect(blocks.map(({ text }) => text)).toEqual(['Name | Note', 'Rose | red, tall', 'Lily | white small'])
   expect(blocks[1]).toMatchObject({ row: 1, header: ['Name', 'Note'] })
 })
+
+test('the labels of drawings are read, but not their titles and styles', async () => {
+  const drawing =
+    '<svg><title>Icon</title><desc>Drawn</desc><style>text { x: 1 }</style><path d="M0"/><g><text x="1">North <tspan>sea</tspan></text><text>South</text></g><foreignObject><div>West</div></foreignObject></svg>'
+  expect(await texts(`<title>Seas</title><p>Depths</p>${drawing}<p>End</p>`)).toEqual([
+    'Seas',
+    'Depths',
+    'North sea',
+    'South',
+    'West',
+    'End',
+  ])
+})
+
+test('the content of components in a saved page is read', async () => {
+  const page =
+    '<x-card><template shadowrootmode="open"><p>Shown</p></template></x-card><template><p>Unused</p></template>'
+  expect(await texts(page)).toEqual(['Shown'])
+})

@@ -11,7 +11,7 @@ const maximumDepth = 1_000
 
 /** Elements that begin and end on their own line. */
 const blockElements = new Set(
-  'address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol optgroup option p pre search section summary table tbody td tfoot th thead title tr ul'.split(
+  'address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol optgroup option p pre search section summary table tbody td text tfoot th thead title tr ul'.split(
     ' ',
   ),
 )

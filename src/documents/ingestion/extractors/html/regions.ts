@@ -5,11 +5,13 @@ export type PageScope = 'main' | 'body' | 'all'
 
 /** Elements without text for a reader. */
 const silent = new Set(
-  'script style template noscript svg iframe object select datalist button canvas audio video noembed noframes ix:header'.split(
+  'script style template noscript iframe object select datalist button canvas audio video noembed noframes ix:header'.split(
     ' ',
   ),
 )
 const navigation = new Set(['nav', 'search'])
+/** Texts of a drawing. */
+const labels = new Set(['text', 'foreignobject'])
 /** Of an article, these belong to the text. */
 const framing = new Set(['footer', 'aside'])
 const navigationRoles = /^(?:navigation|banner|contentinfo|complementary|search|menu|menubar|toolbar)$/
@@ -23,6 +25,9 @@ export class RegionStack {
   private skipped: Region | null = null
   private main: Region | null = null
   private article: Region | null = null
+  /** A drawing (svg) shows only its labels; its title and description are shown by no browser. */
+  private drawing: Region | null = null
+  private label: Region | null = null
   private isTitle = false
 
   constructor(scope: PageScope) {
@@ -30,11 +35,14 @@ export class RegionStack {
   }
 
   open(name: string, attribute: HtmlAttribute) {
-    if (name === 'title' && !this.skipped) this.isTitle = true
-    for (const region of [this.skipped, this.main, this.article]) if (region?.name === name) region.depth += 1
+    if (name === 'title' && !this.skipped && !this.drawing) this.isTitle = true
+    for (const region of [this.skipped, this.main, this.article, this.drawing, this.label])
+      if (region?.name === name) region.depth += 1
     if (empty.has(name)) return
     if (name === 'main' || attribute('role') === 'main') this.main ??= { name, depth: 1 }
     if (name === 'article') this.article ??= { name, depth: 1 }
+    if (name === 'svg') this.drawing ??= { name, depth: 1 }
+    if (this.drawing && labels.has(name)) this.label ??= { name, depth: 1 }
     if (!this.skipped && this.isOutside(name, attribute)) this.skipped = { name, depth: 1 }
   }
 
@@ -43,20 +51,29 @@ export class RegionStack {
     this.skipped = leave(this.skipped, name)
     this.main = leave(this.main, name)
     this.article = leave(this.article, name)
+    this.label = leave(this.label, name)
+    this.drawing = leave(this.drawing, name)
+    if (!this.drawing) this.label = null
   }
 
   /** True where the text is part of what is read. The title is not: it is in the tab of the browser. */
   isRead(): boolean {
-    return !this.skipped && !this.isTitle && (this.scope !== 'main' || this.main !== null)
+    return !this.isSkipped() && !this.isTitle && (this.scope !== 'main' || this.main !== null)
   }
 
   /** The parts of the page that contain the text. */
   place(): { isTitle: boolean; isSkipped: boolean; isMain: boolean } {
-    return { isTitle: this.isTitle, isSkipped: this.skipped !== null, isMain: this.main !== null }
+    return { isTitle: this.isTitle, isSkipped: this.isSkipped(), isMain: this.main !== null }
+  }
+
+  private isSkipped(): boolean {
+    return this.skipped !== null || (this.drawing !== null && this.label === null)
   }
 
   private isOutside(name: string, attribute: HtmlAttribute): boolean {
     if (this.scope === 'all') return name === 'script' || name === 'style'
+    // Saved pages have the content of their components in such a template, and browsers show it.
+    if (name === 'template' && attribute('shadowrootmode') !== undefined) return false
     if (silent.has(name) || navigation.has(name)) return true
     if (framing.has(name)) return !this.main && !this.article
     return navigationRoles.test(attribute('role') ?? '')
