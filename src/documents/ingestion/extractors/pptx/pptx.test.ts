@@ -53,3 +53,27 @@ test('keeps tables with merged cells, addresses of links, and texts of groups on
     'once',
   ])
 })
+
+test('names the slides with comments and embedded files, and those that are missing', async () => {
+  const types = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
+  const { texts, warnings } = await readBlocks(
+    'pptx',
+    buildPptx(
+      [
+        { content: `${shape(paragraph('Sums'))}<p:graphicFrame><p:oleObj progId="Excel.Sheet.12"/></p:graphicFrame>` },
+        { content: shape(paragraph('Lost')) },
+        { content: shape(paragraph('Last')) },
+      ],
+      {
+        'ppt/_rels/presentation.xml.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="s0" Type="${types}/slide" Target="slides/3.xml"/><Relationship Id="s1" Type="${types}/slide" Target="slides/9.xml"/><Relationship Id="s2" Type="${types}/slide" Target="slides/1.xml"/></Relationships>`,
+        'ppt/slides/_rels/1.xml.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="c" Type="${types}/comments" Target="../comments/1.xml"/></Relationships>`,
+      },
+    ),
+  )
+  expect(texts).toEqual(['Slide 1', 'Sums', 'Slide 3', 'Last'])
+  expect(warnings).toEqual([
+    { code: 'embedded_content_skipped', message: expect.stringContaining('Embedded objects'), pages: [1] },
+    { code: 'damaged_parts', message: expect.stringContaining('missing'), pages: [2] },
+    { code: 'embedded_content_skipped', message: expect.stringContaining('Comments'), pages: [3] },
+  ])
+})

@@ -58,6 +58,10 @@ async function listSlides(archive: OfficePackage, part: string): Promise<string[
   return slides.slice(0, targets.size)
 }
 
+const embeddedFile =
+  'Embedded objects, such as spreadsheets, were not read. Where they matter, write them into the presentation as text.'
+const comments = 'Comments were not read. Where they matter, write them into the notes.'
+
 async function readSlide(archive: OfficePackage, part: string, number: number, { report }: ExtractorInput) {
   const relationships = await readRelationships(archive, part)
   const links = linksOf(relationships)
@@ -66,7 +70,12 @@ async function readSlide(archive: OfficePackage, part: string, number: number, {
     for await (const _ of readXml(archive.read(name), reader, archive.kind));
     return reader.finish()
   }
+  const warn = (code: 'damaged_parts' | 'embedded_content_skipped', message: string) =>
+    report.warn({ code, message, pages: [number] })
+  if (!archive.has(part)) warn('damaged_parts', 'Slides that are missing in the file were left out.')
   const slide = await read(part)
+  if (slide.hasEmbeddedFile) warn('embedded_content_skipped', embeddedFile)
+  if (relationships.some(({ type }) => type === 'comments')) warn('embedded_content_skipped', comments)
   const diagrams: ExtractedBlock[] = []
   const charts: ExtractedBlock[] = []
   const notes: ExtractedBlock[] = []

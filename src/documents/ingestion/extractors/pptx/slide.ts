@@ -8,6 +8,8 @@ import { createTableBlocks, type TableBlocks } from '../table-blocks.ts'
 export interface SlideText {
   title: string
   isHidden: boolean
+  /** It shows a file of another program, such as a spreadsheet. */
+  hasEmbeddedFile: boolean
   blocks: ExtractedBlock[]
 }
 
@@ -41,6 +43,7 @@ export class SlideReader implements XmlHandler {
   private readonly blocks: ExtractedBlock[] = []
   private readonly titles: string[] = []
   private isHidden = false
+  private hasEmbeddedFile = false
   private skipDepth = 0
   private place: string | null = null
   private paragraph: Paragraph | null = null
@@ -52,7 +55,8 @@ export class SlideReader implements XmlHandler {
   }
 
   finish(): SlideText {
-    return { title: this.titles.join(' '), isHidden: this.isHidden, blocks: this.blocks }
+    const { isHidden, hasEmbeddedFile, blocks } = this
+    return { title: this.titles.join(' '), isHidden, hasEmbeddedFile, blocks }
   }
 
   open(name: string, attribute: Attribute) {
@@ -67,6 +71,9 @@ export class SlideReader implements XmlHandler {
         return
       case 'sp':
         this.place = null
+        return
+      case 'oleObj':
+        this.hasEmbeddedFile = true
         return
       case 'ph':
         this.place = attribute('type') ?? 'obj'

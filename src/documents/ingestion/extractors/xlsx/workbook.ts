@@ -24,7 +24,7 @@ export const maximumCellCharacters = 32_767
 export async function readWorkbook(archive: OfficePackage, part: string): Promise<Workbook> {
   const relationships = await readRelationships(archive, part)
   const targetOf = (type: string) => relationships.find((one) => one.type === type)?.target ?? ''
-  const parts = new Map(relationships.filter(({ type }) => type === 'worksheet').map(({ id, target }) => [id, target]))
+  const parts = new Map(relationships.map(({ id, type, target }) => [id, { type, target }]))
   const sheets: Sheet[] = []
   let date1904 = false
   await readWholeXml(
@@ -33,8 +33,9 @@ export async function readWorkbook(archive: OfficePackage, part: string): Promis
       open(name, attribute) {
         if (name === 'workbookPr') date1904 = /^(?:1|true|on)$/.test(attribute('date1904') ?? '')
         if (name !== 'sheet') return
-        const target = parts.get(attribute('r:id') ?? '')
-        if (target === undefined) return
+        const { type = '', target = '' } = parts.get(attribute('r:id') ?? '') ?? {}
+        // Dialogs and sheets of macros are no tables. A sheet without a part is lost.
+        if (type !== '' && type !== 'worksheet' && type !== 'chartsheet') return
         const state = attribute('state') ?? 'visible'
         sheets.push({ name: cleanLine(attribute('name') ?? ''), part: target, isHidden: state !== 'visible' })
       },

@@ -136,3 +136,23 @@ describe('the tables of a sheet', () => {
     ])
   })
 })
+
+test('diagrams of a sheet are read, and a sheet that the file does not have is named', async () => {
+  const relationship = (type: string, target: string, id = 'a') =>
+    `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="${id}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/${type}" Target="${target}"/></Relationships>`
+  const parts = {
+    'xl/_rels/workbook.xml.rels': relationship('worksheet', 'worksheets/0.xml', 's0'),
+    'xl/worksheets/_rels/0.xml.rels': relationship('drawing', '../drawings/1.xml'),
+    'xl/drawings/1.xml': '<wsDr/>',
+    'xl/drawings/_rels/1.xml.rels': relationship('diagramData', '../diagrams/1.xml'),
+    'xl/diagrams/1.xml':
+      '<dataModel xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><pt><t><a:p><a:r><a:t>First step</a:t></a:r></a:p></t></pt></dataModel>',
+  }
+  const sheets = [
+    { name: 'Plan', rows: sheetRows([['a', 'b']]) },
+    { name: 'Costs', rows: '' },
+  ]
+  const { texts, warnings } = await readBlocks('xlsx', buildXlsx(sheets, { parts }))
+  expect(texts).toEqual(['Plan', 'a | b', 'First step'])
+  expect(warnings).toEqual([{ code: 'damaged_parts', message: expect.stringContaining('Costs') }])
+})

@@ -35,6 +35,10 @@ export async function* extractXlsx(input: ExtractorInput): AsyncGenerator<Extrac
     const batch = createBlockBatch()
     for (const sheet of workbook.sheets) {
       let isFirst = true
+      if (!archive.has(sheet.part)) {
+        reportMissingSheet(input, sheet)
+        continue
+      }
       for await (const block of readSheet(archive, workbook, sheet, () => (missing.formulas += 1))) {
         if (isFirst)
           batch.add({ kind: 'heading', level: 1, text: sheet.isHidden ? `${sheet.name} (hidden)` : sheet.name })
@@ -71,13 +75,18 @@ async function* readSheet(
   if (hidden !== '') yield { kind: 'footnote', text: hidden }
 }
 
-/** The texts of shapes, and the titles of charts: their values are those of cells. */
+/** The texts of shapes and diagrams, and the titles of charts: their values are those of cells. */
 async function readDrawings(archive: OfficePackage, part: string): Promise<ExtractedBlock[]> {
   const blocks: ExtractedBlock[] = []
   for (const { target } of await relationshipsOf(archive, part, 'drawing')) {
     const reader = new SlideReader({ links: new Map(), isNotes: false })
     for await (const _ of readXml(archive.read(target), reader, archive.kind));
     blocks.push(...reader.finish().blocks)
+    for (const diagram of await relationshipsOf(archive, target, 'diagramData')) {
+      const texts = new SlideReader({ links: new Map(), isNotes: false })
+      for await (const _ of readXml(archive.read(diagram.target), texts, archive.kind));
+      blocks.push(...texts.finish().blocks)
+    }
     for (const chart of await relationshipsOf(archive, target, 'chart')) {
       const { titles = [] } = (await readChart(archive, chart.target)) ?? {}
       if (titles.length > 0) blocks.push({ kind: 'paragraph', text: titles.join(', ') })
@@ -89,6 +98,13 @@ async function readDrawings(archive: OfficePackage, part: string): Promise<Extra
 async function relationshipsOf(archive: OfficePackage, part: string, wanted: string): Promise<Relationship[]> {
   const relationships = await readRelationships(archive, part)
   return relationships.filter(({ type, isExternal }) => type === wanted && !isExternal)
+}
+
+function reportMissingSheet({ report }: ExtractorInput, { name }: Sheet) {
+  report.warn({
+    code: 'damaged_parts',
+    message: `The sheet ${name.slice(0, 100)} is missing in the file. Open the workbook in Excel, save it, and upload it again.`,
+  })
 }
 
 function reportFormulas({ report }: ExtractorInput, count: number) {
