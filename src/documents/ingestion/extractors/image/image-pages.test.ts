@@ -34,6 +34,25 @@ function jpegWith(exif: Buffer): Buffer {
 
 const webp = (hex: string) => Buffer.concat([Buffer.from('RIFF\0\0\0\0WEBP'), Buffer.from(hex, 'hex')])
 
+const exifMark = Buffer.from('Exif\0\0', 'latin1')
+const exif = (orientation: number) => buildTiff([{ ...grey(1, 1), orientation }])
+
+/** A PNG file with this content of its chunk eXIf. */
+function pngWith(content: Buffer): Buffer {
+  const png = buildPng(grey(30, 20))
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(content.length)
+  return Buffer.concat([png.subarray(0, 33), length, Buffer.from('eXIf'), content, Buffer.alloc(4), png.subarray(33)])
+}
+
+/** An extended WebP file with a chunk of odd length before this Exif data. */
+function webpWith(content: Buffer): Buffer {
+  const length = Buffer.alloc(4)
+  length.writeUInt32LE(content.length)
+  const head = webp('565038580a000000080000008f01002b0100' + '49434350' + '01000000' + 'ff00')
+  return Buffer.concat([head, Buffer.from('EXIF'), length, content])
+}
+
 test.each([
   ['a PNG file', buildPng(grey(30, 20)), [30, 20, 1]],
   ['a JPEG file', jpeg(1, 'II'), [0x1fff, 100, 1]],
@@ -43,6 +62,10 @@ test.each([
   ['a lossy WebP file', webp('56503820 00000000 000000 9d012a 90012c01'.replaceAll(' ', '')), [400, 300, 1]],
   ['a lossless WebP file', webp('5650384c 00000000 2f 8fc14a00'.replaceAll(' ', '')), [400, 300, 1]],
   ['an extended WebP file', webp('56503858 0a000000 00000000 8f0100 2b0100'.replaceAll(' ', '')), [400, 300, 1]],
+  ['a PNG file that is turned', pngWith(exif(6)), [30, 20, 6]],
+  ['a PNG file with damaged Exif data', pngWith(Buffer.from('MM')), [30, 20, 1]],
+  ['a WebP file that is turned', webpWith(exif(8)), [400, 300, 8]],
+  ['a WebP file whose Exif data begins as in JPEG', webpWith(Buffer.concat([exifMark, exif(3)])), [400, 300, 3]],
 ])('finds the size of %s', (_, bytes, expected) => {
   expect(sizes(bytes)).toEqual([expected])
 })

@@ -38,18 +38,43 @@ interface ImageSize {
 /** The first chunk has the size: https://www.w3.org/TR/png-3/#11IHDR. */
 function pngSize(bytes: Buffer): ImageSize | null {
   if (bytes.toString('latin1', 1, 4) !== 'PNG') return null
-  return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) }
+  const size = { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) }
+  // A chunk has its length, its name, its content and a checksum.
+  for (let at = 8; at + 12 <= bytes.length; at += 12 + bytes.readUInt32BE(at)) {
+    if (bytes.toString('latin1', at + 4, at + 8) === 'eXIf')
+      return { ...size, orientation: exifOrientation(bytes.subarray(at + 8, at + 8 + bytes.readUInt32BE(at))) }
+  }
+  return size
 }
 
 /** Three kinds of the first chunk: https://developers.google.com/speed/webp/docs/riff_container, RFC 6386 section 9.1. */
 function webpSize(bytes: Buffer): ImageSize | null {
   if (bytes.toString('latin1', 8, 12) !== 'WEBP') return null
   const kind = bytes.toString('latin1', 12, 16)
-  if (kind === 'VP8X') return { width: bytes.readUIntLE(24, 3) + 1, height: bytes.readUIntLE(27, 3) + 1 }
+  if (kind === 'VP8X')
+    return {
+      width: bytes.readUIntLE(24, 3) + 1,
+      height: bytes.readUIntLE(27, 3) + 1,
+      orientation: webpOrientation(bytes),
+    }
   if (kind === 'VP8 ') return { width: bytes.readUInt16LE(26) & 0x3fff, height: bytes.readUInt16LE(28) & 0x3fff }
   if (kind !== 'VP8L') return null
   const packed = bytes.readUInt32LE(21)
   return { width: (packed & 0x3fff) + 1, height: ((packed >>> 14) & 0x3fff) + 1 }
+}
+
+/** From the chunk with the Exif data, which some programs begin as in a JPEG file. */
+function webpOrientation(bytes: Buffer): number {
+  for (let at = 12; at + 8 <= bytes.length;) {
+    const length = bytes.readUInt32LE(at + 4)
+    if (bytes.toString('latin1', at, at + 4) === 'EXIF') {
+      const content = bytes.subarray(at + 8, at + 8 + length)
+      return exifOrientation(content.toString('latin1', 0, 4) === 'Exif' ? content.subarray(6) : content)
+    }
+    // Chunks have an even length.
+    at += 8 + length + (length % 2)
+  }
+  return 1
 }
 
 /** Walks the segments up to the frame header: ITU-T T.81, annex B. */
