@@ -49,7 +49,7 @@ function pngWith(content: Buffer): Buffer {
 function webpWith(content: Buffer): Buffer {
   const length = Buffer.alloc(4)
   length.writeUInt32LE(content.length)
-  const head = webp('565038580a000000080000008f01002b0100' + '49434350' + '01000000' + 'ff00')
+  const head = webp('56503858 0a000000 08000000 8f0100 2b0100 49434350 01000000 ff00'.replaceAll(' ', ''))
   return Buffer.concat([head, Buffer.from('EXIF'), length, content])
 }
 
