@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { startMixedLoad } from '../test/harness/mixed-load.ts'
 import { figureWriter } from './runner/figures.ts'
+import { printHostilePeak } from './service-process/hostile-files.ts'
 import { printParts } from './service-process/print-parts.ts'
 
 /**
@@ -12,6 +13,7 @@ import { printParts } from './service-process/print-parts.ts'
  *   npm run bench:memory [-- --requests 100000] [--steps 10] [--clients 8] [--json FILE]
  *
  * With `--parts` (on Linux) instead: what each part takes at rest, after a few large requests, and a minute later.
+ * With `--hostile` (on Linux) instead: the peak of all processes while hostile and large files are read.
  * The figures of `--json` compare its resident memory with that of a process that only has a server of node:http.
  */
 
@@ -22,10 +24,11 @@ const { values } = parseArgs({
     clients: { type: 'string', default: '8' },
     json: { type: 'string' },
     parts: { type: 'boolean', default: false },
+    hostile: { type: 'boolean', default: false },
   },
 })
-if (values.parts) {
-  await printParts()
+if (values.parts || values.hostile) {
+  await (values.parts ? printParts() : printHostilePeak())
   process.exit()
 }
 const perStep = Math.ceil(Number(values.requests) / Number(values.steps))
