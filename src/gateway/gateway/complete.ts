@@ -22,10 +22,9 @@ import {
   type ProviderCall,
 } from '../providers/index.ts'
 import type { TokenCounting, TokenEstimate } from '../tokens/index.ts'
-import { estimatePrompt } from './prompt-size.ts'
+import { estimatePrompt, withRounds } from './prompt-size.ts'
 import { exceedsCalls, findMismatch, tooManyCalls } from './check-answer.ts'
-import { deploymentsFor, modelNotFound } from './find-deployments.ts'
-import { pricedDeployments, withRounds } from './hosted-tools.ts'
+import { deploymentsFor, modelNotFound, pricedDeployments } from './find-deployments.ts'
 import {
   assertRecorded,
   attemptsOf,

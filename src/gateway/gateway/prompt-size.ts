@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { JsonText, textOf } from '../../platform/bodies/index.ts'
 import { textOfContent } from '../conversation/index.ts'
-import type { ProviderMessage, ProviderRequest } from '../providers/index.ts'
+import type { ResolvedModel } from '../models/index.ts'
+import { type ProviderMessage, type ProviderRequest, promptReads } from '../providers/index.ts'
 import {
   estimateJson,
   estimateLongText,
@@ -69,6 +70,17 @@ export function estimateRequestAtOnce({ messages, tools = [], responseFormat }: 
   if (tools.length > 0) add(total, estimateJson(JSON.stringify(tools)))
   if (responseFormat?.type === 'json_schema') add(total, estimateJson(JSON.stringify(responseFormat)))
   return total
+}
+
+/** Each round of hosted tools reads the prompt again, with the results so far: at most the whole context. */
+export function withRounds(
+  size: TokenEstimate,
+  { hostedLimits }: Pick<ProviderRequest, 'hostedLimits'>,
+  { model, deployments }: ResolvedModel,
+): TokenEstimate {
+  if (!hostedLimits) return size
+  const reads = Math.max(...deployments.map(({ wire }) => promptReads(hostedLimits, wire)))
+  return { estimate: size.estimate, bound: Math.max(size.bound, reads * model.contextTokens) }
 }
 
 function addMessage(total: TokenEstimate, { toolCalls, replay }: ProviderMessage, content: TokenEstimate): void {
