@@ -25,7 +25,7 @@ import type { AppError, Clock, Log } from '../../platform/kernel/index.ts'
 import { administrators, assertGatewayAccess } from '../../tenants/organisations/index.ts'
 import type { Catalogue, ListedModel } from '../models/index.ts'
 import type { TokenUsage, UrlCitation } from '../providers/index.ts'
-import { completionBody, type ReadCompletion } from './completion-body.ts'
+import { completionBody, type ReadCompletion } from './parse-completion.ts'
 import { modelNotFound } from './find-deployments.ts'
 import type {
   CompletionCall,

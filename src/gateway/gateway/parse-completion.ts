@@ -1,12 +1,29 @@
-import { completionRequestSchema, maximumCharactersPerMessage } from '../../contract/gateway.ts'
+import {
+  completionRequestSchema,
+  maximumCharactersPerMessage,
+  maximumMessages,
+  maximumMetadataPairs,
+  maximumPartsPerMessage,
+} from '../../contract/gateway.ts'
 import { readValue } from '../../contract/validation.ts'
-import { decodeTexts, joinTexts, JsonText, textOf } from '../../platform/bodies/index.ts'
+import {
+  type BodyReader,
+  type BodyShape,
+  decodeTexts,
+  joinTexts,
+  JsonText,
+  LongTexts,
+  textOf,
+  toMovable,
+} from '../../platform/bodies/index.ts'
 import { AppError, isObject } from '../../platform/kernel/index.ts'
-import { isBlankContent } from '../conversation/index.ts'
+import { isBlankContent, textOfContent } from '../conversation/index.ts'
 import type { ProviderMessage, ProviderRequest } from '../providers/index.ts'
+import type { TokenEstimate } from '../tokens/index.ts'
+import { estimatePromptAtOnce } from './prompt-size.ts'
 import { type Fields, hasOnlyUsualFields, isText, readUsualRequest } from './usual-request.ts'
 
-export interface ParsedCompletion {
+interface ParsedCompletion {
   model: string
   stream: boolean
   includeUsage: boolean
@@ -64,13 +81,60 @@ const neutralValues: Record<string, (value: unknown) => boolean> = {
 }
 
 /** Fields that are read; the others are ignored. */
-export const knownFields: ReadonlySet<string> = new Set([
+const knownFields: ReadonlySet<string> = new Set([
   ...Object.keys(completionRequestSchema.shape),
   ...Object.keys(refusedFields),
   ...Object.keys(neutralValues),
 ])
 /** Fields of a message besides role and content that SDKs copy from an earlier answer; they may be empty. */
-export const emptyMessageFields = ['tool_calls', 'function_call', 'audio', 'refusal', 'tool_call_id']
+const emptyMessageFields = ['tool_calls', 'function_call', 'audio', 'refusal', 'tool_call_id']
+
+const part: BodyShape = { members: shapes(['type', 'text', 'refusal']) }
+const message: BodyShape = {
+  members: new Map([
+    ...shapes(['role', ...emptyMessageFields]),
+    ['content', { maximumItems: maximumPartsPerMessage, items: part }],
+  ]),
+}
+
+export type ReadCompletion = ParsedCompletion & { promptEstimate: TokenEstimate }
+
+/**
+ * How the body of a completion is read: what is not a known field is never built. The prompt is estimated here, because bodies with many short
+ * texts or unusual fields are read in a thread: 100 KB take 0.7 ms.
+ */
+export const completionBody: BodyReader<ReadCompletion> = {
+  module: import.meta.url,
+  exportName: 'completionBody',
+  shape: {
+    members: new Map([
+      ...shapes(knownFields),
+      ['metadata', { maximumMembers: maximumMetadataPairs }],
+      ['messages', { maximumItems: maximumMessages, items: message }],
+    ]),
+  },
+  // Each part is an object with two values; the rest is for the messages themselves and the other fields.
+  maximumValues: 3 * maximumMessages * maximumPartsPerMessage + 100_000,
+  readUsual,
+  startLong() {
+    const texts = new LongTexts()
+    return { push: (bytes) => texts.push(bytes), finish: () => readUsual(texts.finish()) }
+  },
+  read(value, ignored) {
+    const parsed = parseCompletion(value, ignored)
+    for (const message of parsed.request.messages) message.content = toMovable(textOfContent(message.content))
+    return { ...parsed, promptEstimate: estimatePromptAtOnce(parsed.request.messages) }
+  },
+}
+
+function readUsual(value: unknown): ReadCompletion | undefined {
+  const parsed = parseUsualCompletion(value)
+  return parsed && { ...parsed, promptEstimate: estimatePromptAtOnce(parsed.request.messages) }
+}
+
+function shapes(names: Iterable<string>): Map<string, BodyShape> {
+  return new Map([...names].map((name) => [name, {}]))
+}
 
 /**
  * Reads a chat-completions body. Throws AppError `invalid_request` or `unsupported_parameter` with `param` naming the field, and
@@ -86,7 +150,7 @@ export function parseCompletion(body: unknown, unread: string[] = []): ParsedCom
 }
 
 /** The same for a body that has only fields of `readUsualRequest`; undefined for others. Throws as `parseCompletion`. */
-export function parseUsualCompletion(body: unknown): ParsedCompletion | undefined {
+function parseUsualCompletion(body: unknown): ParsedCompletion | undefined {
   const fields = isObject(body) && hasOnlyUsualFields(body) ? readUsualRequest(body) : undefined
   return fields && toCompletion(fields, () => [])
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { completionRequestSchema } from '../../contract/gateway.ts'
 import { readJson, readLongBody } from '../../platform/bodies/index.ts'
-import { completionBody, type ReadCompletion } from './completion-body.ts'
+import { completionBody, type ReadCompletion } from './parse-completion.ts'
 import { readUsualRequest } from './usual-request.ts'
 
 const usual = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] }
