@@ -24,7 +24,7 @@ let stranger: Website
 const narrow = { viewport: { width: 390, height: 844 } }
 const question = 'How many days of paid leave are there?'
 /** The sentence before the first marker of the answer. */
-const quote = 'Unused days expire on 31 March of the next year.'
+const quote = 'Every employee has 30 days of paid leave per year.'
 
 interface Website {
   origin: string

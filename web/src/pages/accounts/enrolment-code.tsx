@@ -1,3 +1,4 @@
+import '@mantine/core/styles/PinInput.css'
 import { Button, Center, Group, PinInput, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'

@@ -1,3 +1,4 @@
+import '@mantine/core/styles/PinInput.css'
 import { Anchor, Button, PasswordInput, PinInput, Stack, Text, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'

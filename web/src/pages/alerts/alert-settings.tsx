@@ -1,3 +1,5 @@
+import '@mantine/core/styles/Pill.css'
+import '@mantine/core/styles/PillsInput.css'
 import { Alert, Button, Group, Stack, Switch, TagsInput, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import type { AlertChannel, AlertKind, AlertSettingsBody, AlertSettingsChange } from '@contract/alerts.ts'

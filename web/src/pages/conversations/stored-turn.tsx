@@ -1,3 +1,4 @@
+import '@mantine/core/styles/Spoiler.css'
 import { Alert, Code, Group, Spoiler, Stack, Text } from '@mantine/core'
 import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'

@@ -1,3 +1,4 @@
+import '@mantine/core/styles/Drawer.css'
 import type { DiscoveredModels } from '@contract/models.ts'
 import { Alert, Anchor, Autocomplete, Button, Drawer, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'

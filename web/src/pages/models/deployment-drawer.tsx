@@ -1,3 +1,4 @@
+import '@mantine/core/styles/Drawer.css'
 import '@mantine/core/styles/NumberInput.css'
 import type { DeploymentView } from '@contract/console-models.ts'
 import { Alert, Anchor, Button, Drawer, Group, NumberInput, Stack, Switch, Text } from '@mantine/core'

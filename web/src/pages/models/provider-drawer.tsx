@@ -1,3 +1,4 @@
+import '@mantine/core/styles/Drawer.css'
 import type { ProviderView } from '@contract/console-models.ts'
 import type { DiscoveredModels, ProviderTest } from '@contract/models.ts'
 import { Alert, Anchor, Button, Drawer, Group, Progress, Stack, Switch, Text } from '@mantine/core'

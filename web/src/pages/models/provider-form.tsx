@@ -1,3 +1,4 @@
+import '@mantine/core/styles/Drawer.css'
 import type { ProviderView } from '@contract/console-models.ts'
 import { Alert, Autocomplete, Button, Drawer, getDefaultZIndex, Group, Select, Stack, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'

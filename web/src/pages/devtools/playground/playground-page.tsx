@@ -1,3 +1,4 @@
+import '@mantine/core/styles/Grid.css'
 import type { DeveloperToolsView } from '@contract/console-developer-tools.ts'
 import { Alert, Anchor, Button, Grid, Group, Stack } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
