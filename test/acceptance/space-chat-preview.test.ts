@@ -73,7 +73,15 @@ function eventsOf(body: string): { name: string; data: Record<string, unknown> }
 interface CitedReference {
   title: string
   documentId?: string
-  passages: { page?: number; rows?: object; heading?: string; quote: string; start: number; end: number }[]
+  passages: {
+    page?: number
+    rows?: object
+    heading?: string
+    quote: string
+    start: number
+    end: number
+    markers?: object[]
+  }[]
 }
 
 const passageOf = (references: CitedReference[], title: string) =>
@@ -98,8 +106,10 @@ describe('passage references', () => {
       await chat(ask('How many herons does the pond hold?'), { ...inline, ...withPassages }),
       200,
     )
-    expect(passageOf(herons.references, 'garden.pdf').quote).toContain('forty herons')
-    expect(passageOf(herons.references, 'garden.pdf').page).toBe(2)
+    // The answer quotes the sentence before it as well, which has a separate marker.
+    expect(passageOf(herons.references, 'garden.pdf').markers).toContainEqual(
+      expect.objectContaining({ page: 2, quote: expect.stringContaining('forty herons') }),
+    )
     const spring = expectStatus(await chat(ask('When do the gardens open?'), { ...inline, ...withPassages }), 200)
     expect(passageOf(spring.references, 'garden.pdf')).toMatchObject({ page: 1, quote: 'The gardens open in spring.' })
     const cities = expectStatus(await chat(ask('Hamburg'), { ...inline, ...withPassages }), 200)
