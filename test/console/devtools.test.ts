@@ -302,6 +302,8 @@ async function readSnippets(): Promise<Record<string, string>> {
   for (const tab of await page.getByRole('tab').all()) {
     await tab.click()
     const panel = page.getByRole('tabpanel', { name: (await tab.textContent())! })
+    // Its colours have arrived.
+    await panel.locator('pre [class^=hljs-]').first().waitFor()
     snippets[(await tab.textContent())!] = await panel.locator('pre').innerText()
   }
   return snippets

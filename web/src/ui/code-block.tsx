@@ -1,13 +1,14 @@
 import '@mantine/core/styles/Tabs.css'
 import { Box, Code, Tabs } from '@mantine/core'
 import { CopyButton } from './copy-button.tsx'
+import { HighlightedCode } from './highlighted-code.tsx'
 
-/** Code to copy. It scrolls inside its frame. */
-export function CodeBlock({ code, label }: { code: string; label?: string }) {
+/** Code to copy. It scrolls inside its frame. `language`: for its colours. */
+export function CodeBlock({ code, label, language }: { code: string; label?: string; language: string }) {
   return (
     <Box pos="relative">
       <Code block pr={44} fz="xs" tabIndex={0} aria-label={label} role={label ? 'region' : undefined}>
-        {code}
+        <HighlightedCode code={code} language={language} />
       </Code>
       <Box pos="absolute" top={6} right={6}>
         <CopyButton value={code} />
@@ -30,9 +31,16 @@ export function CodeSnippets({ snippets }: { snippets: { label: string; code: st
       </Tabs.List>
       {snippets.map(({ label, code }, index) => (
         <Tabs.Panel key={label} value={String(index)}>
-          <CodeBlock code={code} />
+          <CodeBlock code={code} language={languageOf(label, code)} />
         </Tabs.Panel>
       ))}
     </Tabs>
   )
+}
+
+/** Labels of programs name the library and its language; the others are commands or JSON. */
+function languageOf(label: string, code: string): string {
+  if (code.startsWith('{')) return 'json'
+  if (/^(?:curl|claude) /.test(code)) return 'bash'
+  return label.endsWith('Python') ? 'python' : 'typescript'
 }

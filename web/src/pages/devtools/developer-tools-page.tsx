@@ -5,19 +5,22 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { organisationRoute } from '../../app/layout-routes.tsx'
+import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
 import { Page } from '../../ui/page.tsx'
 import { AccessSection } from './access-section.tsx'
-import { GatewaySteps } from './gateway-steps.tsx'
 import { KeySection } from './key-section.tsx'
 import { ModelsSection } from './models-section.tsx'
 import { developerToolsQuery } from './routes.tsx'
 import { SnippetsSection } from './snippets-section.tsx'
+
+const GatewaySteps = lazyPart(() => import('./gateway-steps.tsx'), 'GatewaySteps')
 
 /** Team Settings > Developer Tools. */
 export function DeveloperToolsPage() {
   const { t } = useTranslation('devtools')
   const { organisationId } = organisationRoute.useParams()
   const { data: view } = useSuspenseQuery(developerToolsQuery(organisationId))
+  const hasCalled = typeof view.apiKey?.lastUsedAt === 'string'
   // The only copy of a new key in the browser; it is gone when the page is left.
   const [newKey, setNewKey] = useState<NewApiKeyBody>()
   return (
@@ -45,7 +48,9 @@ export function DeveloperToolsPage() {
         </>
       }
     >
-      <GatewaySteps view={view} />
+      <OnceOpened opened={!hasCalled}>
+        <GatewaySteps view={view} />
+      </OnceOpened>
       <AccessSection view={view} />
       <KeySection view={view} newKey={newKey} onMade={setNewKey} />
       <SnippetsSection view={view} apiKey={newKey?.key} />

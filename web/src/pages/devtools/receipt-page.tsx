@@ -69,7 +69,7 @@ export function ReceiptPage() {
       </Section>
       {receipt.rawUsage && (
         <Section title={t('receipt.raw')} description={t('receipt.rawDescription')}>
-          <CodeBlock code={JSON.stringify(receipt.rawUsage, null, 2)} label={t('receipt.raw')} />
+          <CodeBlock code={JSON.stringify(receipt.rawUsage, null, 2)} language="json" label={t('receipt.raw')} />
         </Section>
       )}
     </Page>

@@ -41,7 +41,7 @@ export function LiveSection({ spaceId, view }: { spaceId: string; view: SiteView
           <Text size="sm" c="dimmed" mb={6}>
             {snippet === null ? t('live.noSnippet') : t('live.snippetHint')}
           </Text>
-          {snippet !== null && <CodeBlock code={snippet} label={t('live.snippet')} />}
+          {snippet !== null && <CodeBlock code={snippet} language="html" label={t('live.snippet')} />}
         </div>
       </Section>
       {today && <Today today={today} />}

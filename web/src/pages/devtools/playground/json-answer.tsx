@@ -13,7 +13,7 @@ export function JsonAnswer({ text, verdict }: { text: string; verdict: Verdict }
   const isJson = findJsonProblem(text) === undefined
   return (
     <Stack gap="xs">
-      <CodeBlock code={isJson ? indentJson(text) : text} label={t('playground.verdict.answer')} />
+      <CodeBlock code={isJson ? indentJson(text) : text} language="json" label={t('playground.verdict.answer')} />
       {verdict.matches ? (
         <Group gap={6} wrap="nowrap">
           <IconCircleCheck size={18} aria-hidden color="var(--mantine-color-green-filled)" style={{ flex: 'none' }} />

@@ -5,6 +5,7 @@ import { gfm } from 'micromark-extension-gfm'
 import { createElement, Fragment, memo, type ReactNode } from 'react'
 import type { Reference } from '@contract/chat.ts'
 import { countMarkers, markerPattern, splitSettled } from '../../../ui/answer-text.ts'
+import { HighlightedCode } from '../../../ui/highlighted-code.tsx'
 import { CitationChip } from './citation.tsx'
 import styles from './chat.module.css'
 
@@ -65,7 +66,7 @@ function render(node: Nodes, context: Context): ReactNode {
     case 'code':
       return (
         <Code block tabIndex={0}>
-          {node.value}
+          <HighlightedCode code={node.value} language={node.lang} />
         </Code>
       )
     case 'break':
