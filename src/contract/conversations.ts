@@ -16,14 +16,55 @@ const hasOrderedTimes = (given: { from?: string | undefined; to?: string | undef
   given.from === undefined || given.to === undefined || Date.parse(given.from) <= Date.parse(given.to)
 const ordered = { error: 'must not be before `from`', path: ['to'] }
 
+/** What lists of conversations have, here and in own-chats.ts. */
+export const pageOfList = {
+  limit: queryInteger(1, 100).default(50),
+  cursor: z
+    .string()
+    .regex(/^\d{1,15}\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be the nextCursor of an earlier page')
+    .optional()
+    .describe('`nextCursor` of the page before.'),
+}
+export const searchIn = (texts: string) =>
+  z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe(`A part of ${texts}, not case-sensitive. A page reads for a limited time; see \`searchedTo\`.`)
+export const keeping = {
+  keeps: z.boolean().describe('Whether the Space keeps conversations.'),
+  days: z.int().describe('Days after which they are deleted.'),
+}
+export const endOfPage = {
+  nextCursor: z.string().nullable().describe('The `cursor` of the next page; null at the end.'),
+  searchedTo: z.iso
+    .datetime()
+    .nullable()
+    .describe('The search ended here, before the page was full; `nextCursor` continues it.'),
+}
+
+/** A question with its answer, as it is stored. */
+export const answeredFields = {
+  question: z.string(),
+  questionCut: z.boolean().describe('Only the first 65536 bytes are stored.'),
+  answer: z.string(),
+  answerCut: z.boolean(),
+  references: z.array(referenceSchema),
+  sources: z.array(
+    z.object({
+      source: z.string(),
+      status: z.string(),
+      count: z.int(),
+      query: z.string().nullable(),
+      milliseconds: z.int(),
+    }),
+  ),
+}
+
 export const conversationsQuerySchema = z
   .object({
-    limit: queryInteger(1, 100).default(50),
-    cursor: z
-      .string()
-      .regex(/^\d{1,15}\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be the nextCursor of an earlier page')
-      .optional()
-      .describe('`nextCursor` of the page before.'),
+    ...pageOfList,
     from,
     to,
     user: user.optional(),
@@ -33,14 +74,7 @@ export const conversationsQuerySchema = z
       .describe(
         'Only conversations with such an answer. `failed`: failed, or left by the client; `unanswered`: without references; `disliked`: rated as not helpful.',
       ),
-    search: z
-      .string()
-      .min(1)
-      .max(200)
-      .optional()
-      .describe(
-        'A part of a question or an answer, not case-sensitive. A page reads for a limited time; see `searchedTo`.',
-      ),
+    search: searchIn('a question or an answer'),
   })
   .refine(hasOrderedTimes, ordered)
 
@@ -66,17 +100,12 @@ const conversationSchema = z
 
 export const conversationPageSchema = z
   .object({
-    keeps: z.boolean().describe('Whether the Space keeps conversations.'),
-    days: z.int().describe('Days after which they are deleted.'),
+    ...keeping,
     stored: z
       .object({ conversations: z.int(), turns: z.int(), bytes: z.int() })
       .describe('All of the Space, whatever the filter.'),
     items: z.array(conversationSchema).describe('By their last answer, newest first.'),
-    nextCursor: z.string().nullable().describe('The `cursor` of the next page; null at the end.'),
-    searchedTo: z.iso
-      .datetime()
-      .nullable()
-      .describe('The search ended here, before the page was full; `nextCursor` continues it.'),
+    ...endOfPage,
   })
   .meta({ id: 'ConversationPage' })
 
@@ -96,20 +125,7 @@ const turnSchema = z
       })
       .nullable()
       .describe('Earlier messages of the request that are no stored turn.'),
-    question: z.string(),
-    questionCut: z.boolean().describe('Only the first 65536 bytes are stored.'),
-    answer: z.string(),
-    answerCut: z.boolean(),
-    references: z.array(referenceSchema),
-    sources: z.array(
-      z.object({
-        source: z.string(),
-        status: z.string(),
-        count: z.int(),
-        query: z.string().nullable(),
-        milliseconds: z.int(),
-      }),
-    ),
+    ...answeredFields,
     model: z.string(),
     receipts: z
       .array(z.object({ requestId: z.string(), billedUsd: z.string().nullable() }))

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { referenceSchema } from './chat.ts'
-import { queryInteger } from './query-integer.ts'
+import { answeredFields, endOfPage, keeping, pageOfList, searchIn } from './conversations.ts'
 
 /** Conversations of a person with a Space in the console. Only the person reads them. */
 
@@ -9,27 +8,11 @@ export const chatHeader = 'service-conversation'
 export const maximumTitleCharacters = 200
 
 export const ownChatsQuerySchema = z.object({
-  limit: queryInteger(1, 100).default(50),
-  cursor: z
-    .string()
-    .regex(/^\d{1,15}\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be the nextCursor of an earlier page')
-    .optional()
-    .describe('`nextCursor` of the page before.'),
-  search: z
-    .string()
-    .min(1)
-    .max(200)
-    .optional()
-    .describe(
-      'A part of a title, a question or an answer, not case-sensitive. A page reads for a limited time; see `searchedTo`.',
-    ),
+  ...pageOfList,
+  search: searchIn('a title, a question or an answer'),
 })
 
 export const ownChatParamsSchema = z.object({ id: z.uuid(), chatId: z.uuid() })
-export const ownChatQuerySchema = z.object({
-  after: queryInteger(0, 1_000_000_000).default(0).describe('`next` of the page before.'),
-})
-
 const ownChatSchema = z
   .object({
     id: z.uuid(),
@@ -42,14 +25,9 @@ const ownChatSchema = z
 
 export const ownChatPageSchema = z
   .object({
-    keeps: z.boolean().describe('Whether the Space keeps conversations.'),
-    days: z.int().describe('Days after which they are deleted.'),
+    ...keeping,
     items: z.array(ownChatSchema).describe('By their last answer, newest first.'),
-    nextCursor: z.string().nullable().describe('The `cursor` of the next page; null at the end.'),
-    searchedTo: z.iso
-      .datetime()
-      .nullable()
-      .describe('The search ended here, before the page was full; `nextCursor` continues it.'),
+    ...endOfPage,
   })
   .meta({ id: 'OwnChatPage' })
 
@@ -58,20 +36,7 @@ const ownTurnSchema = z
     number: z.int(),
     requestId: z.string(),
     at: z.iso.datetime().describe('When the question arrived.'),
-    question: z.string(),
-    questionCut: z.boolean().describe('Only the first 65536 bytes are stored.'),
-    answer: z.string(),
-    answerCut: z.boolean(),
-    references: z.array(referenceSchema),
-    sources: z.array(
-      z.object({
-        source: z.string(),
-        status: z.string(),
-        count: z.int(),
-        query: z.string().nullable(),
-        milliseconds: z.int(),
-      }),
-    ),
+    ...answeredFields,
     model: z.string(),
     totalMs: z.int(),
     outcome: z

@@ -3,12 +3,8 @@ import type { ConversationViewBody } from '../../contract/conversations.ts'
 import type { Database } from '../../platform/database/index.ts'
 import { type Clock, type RequestId, sharedOwner } from '../../platform/kernel/index.ts'
 import type { Actor } from '../../tenants/operators/index.ts'
-import {
-  type ConversationFilter,
-  type ConversationPage,
-  type ListPlace,
-  loadConversations,
-} from './conversation-list.store.ts'
+import { type ConversationFilter, type ConversationPage, loadConversations } from './conversation-list.store.ts'
+import type { ListPlace } from './list-pages.ts'
 import type { ConversationService } from './conversations.ts'
 import type { Erasure } from './erasure.ts'
 import { erase, logExport } from './erasure.store.ts'

@@ -1,4 +1,5 @@
 import type { OwnedDatabase, SqlValue } from '../../platform/database/index.ts'
+import { type ListPage, type ListPlace, pageOf, searchBounds, searchInChunks } from './list-pages.ts'
 
 export interface ConversationFilter {
   /** The last answer is of this time; `from` included, `to` not. */
@@ -25,34 +26,17 @@ export interface ListedConversation {
   opening: string
 }
 
-/** After this conversation, in the order of the list. */
-export interface ListPlace {
-  lastAtMs: number
-  id: string
-}
-
 export interface StoredTotals {
   conversations: number
   turns: number
   bytes: number
 }
 
-export interface ConversationPage {
+export interface ConversationPage extends ListPage<ListedConversation> {
   stored: StoredTotals
-  items: ListedConversation[]
-  /** Null at the end. */
-  next: ListPlace | null
-  /** A search ended before the page was full: older conversations than this were not read. */
-  searchedTo: Date | null
 }
 
 const openingCharacters = 200
-
-/**
- * A search reads texts. One statement reads conversations of at most this many bytes, and one page at most `ms` milliseconds and `most`
- * conversations, so that a page takes less than 300 ms; the next page continues.
- */
-export const searchBounds = { conversations: 50, bytes: 1024 ** 2, ms: 100, most: 5_000 } as const
 
 /** Newest first. */
 export async function loadConversations(
@@ -68,19 +52,18 @@ export async function loadConversations(
     turns: Number(store.turns),
     bytes: Number(store.bytes),
   }
-  if (filter.search !== null)
-    return {
-      stored,
-      ...(await searchTexts(database, store.id, { ...filter, search: filter.search }, { after, limit })),
-    }
+  const { search } = filter
+  if (search !== null) {
+    const read = (place: ListPlace | null) => searchTextsOf(database, store.id, { ...filter, search }, place)
+    return { stored, ...(await searchInChunks<ListedConversation>({ after, limit }, read)) }
+  }
   const { where, parameters } = conditionsOf(store.id, filter, after)
   const rows = await database.query<ListedConversation>(
     `SELECT ${columns} FROM conversations v ${firstTurn} WHERE ${where}
       ORDER BY v.last_at DESC, v.id DESC LIMIT ${limit + 1}`,
     parameters,
   )
-  const items = rows.slice(0, limit)
-  return { stored, items, next: rows.length > limit ? placeOf(items.at(-1)!) : null, searchedTo: null }
+  return { stored, ...pageOf(rows, limit) }
 }
 
 /** The store of a Space; undefined where nothing was stored since it was turned on. */
@@ -117,28 +100,6 @@ function conditionsOf(storeId: string, { from, to, user, having }: ConversationF
   return { where: conditions.join(' AND '), parameters }
 }
 
-async function searchTexts(
-  database: OwnedDatabase,
-  storeId: string,
-  filter: ConversationFilter & { search: string },
-  { after, limit }: { after: ListPlace | null; limit: number },
-): Promise<Omit<ConversationPage, 'stored'>> {
-  const startMs = performance.now()
-  const items: ListedConversation[] = []
-  let place = after
-  for (let searched = 0; searched < searchBounds.most && performance.now() - startMs < searchBounds.ms;) {
-    const chunk = await searchTextsOf(database, storeId, filter, place)
-    if (chunk.length === 0) return { items, next: null, searchedTo: null }
-    searched += chunk.length
-    for (const { matches, ...conversation } of chunk) {
-      place = placeOf(conversation)
-      if (matches) items.push(conversation)
-      if (items.length === limit) return { items, next: place, searchedTo: null }
-    }
-  }
-  return { items, next: place, searchedTo: place && new Date(place.lastAtMs) }
-}
-
 /** The next conversations, at least one, and whether a text of theirs has the words. */
 function searchTextsOf(
   database: OwnedDatabase,
@@ -163,5 +124,3 @@ function searchTextsOf(
     [...parameters, filter.search],
   )
 }
-
-const placeOf = ({ lastAt, id }: ListedConversation): ListPlace => ({ lastAtMs: lastAt.getTime(), id })

@@ -21,6 +21,7 @@ import { type Actor, actorOf } from '../../tenants/operators/index.ts'
 import { noSpace, peopleOfSpace, type Space } from '../spaces/index.ts'
 import type { Conversations } from './conversation-access.ts'
 import type { Erasure } from './erasure.ts'
+import { readPlace, renderEnd } from './list-pages.ts'
 import { renderConversation, renderExport } from './render-conversations.ts'
 
 export interface ConversationRoutesDependencies {
@@ -65,14 +66,13 @@ async function loadPage(
   { id, settings }: Space,
   query: ConversationsQuery,
 ): Promise<ConversationPageBody> {
-  const { stored, items, next, searchedTo } = await conversations.loadPage(id, filterOf(query), placeOf(query))
+  const { stored, items, next, searchedTo } = await conversations.loadPage(id, filterOf(query), readPlace(query))
   return {
     keeps: settings.keepConversations,
     days: settings.conversationDays,
     stored,
     items: items.map(renderConversation),
-    nextCursor: next && `${next.lastAtMs}.${next.id}`,
-    searchedTo: searchedTo && searchedTo.toISOString(),
+    ...renderEnd({ next, searchedTo }),
   }
 }
 
@@ -84,11 +84,6 @@ function filterOf({ from, to, user, having, search }: ConversationsQuery) {
     having: having ?? null,
     search: search ?? null,
   }
-}
-
-function placeOf({ cursor, limit }: ConversationsQuery) {
-  const [lastAtMs, id] = cursor?.split('.') ?? []
-  return { limit, after: id === undefined ? null : { lastAtMs: Number(lastAtMs), id } }
 }
 
 const toDate = (time: string | undefined) => (time === undefined ? null : new Date(time))

@@ -1,7 +1,7 @@
 import type { Database } from '../../platform/database/index.ts'
 import { type Clock, describeError, type Log, repeatWork } from '../../platform/kernel/index.ts'
 import { digestConversation } from './chain.ts'
-import type { SubjectDigest } from './erased-turns.store.ts'
+import type { SubjectDigest } from './storable-turns.store.ts'
 import { keepMessages, makeTurn } from './make-turn.ts'
 import { removeOldOwn } from './own/own-retention.store.ts'
 import { removeOld } from './retention.store.ts'

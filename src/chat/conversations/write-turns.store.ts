@@ -2,13 +2,17 @@ import { type OwnedDatabase, DatabaseError, type Queryable } from '../../platfor
 import { createUuid, describeError } from '../../platform/kernel/index.ts'
 import { conversationLimits } from './limits.ts'
 import { type KnownTurn, type PlacedTurn, placeTurns } from './place-turns.ts'
-import { type SubjectDigest, withoutErased } from './erased-turns.store.ts'
 import { addOwnTurns } from './own/own-turns.store.ts'
+import {
+  lockKeepingSpace,
+  type SubjectDigest,
+  withoutErased,
+  withoutStored,
+  writeOptions,
+} from './storable-turns.store.ts'
 import type { NewTurn, OwnTurn } from './turn.ts'
 import { removalBatch, removeTurns } from './turn-removal.store.ts'
 
-/** So that a lost database holds up neither a stop nor the turns of others for long. */
-const writeTimeoutMs = 10_000
 /** Turns with the same messages that are looked at: the newest of them. */
 const maximumAlike = 20
 
@@ -53,29 +57,25 @@ function addTurns(
   turns: readonly NewTurn[],
   { nowMs, subjectDigest }: WriteContext,
 ): Promise<void> {
-  return database.transaction(
-    async (transaction) => {
-      const [space] = await transaction.query<{ keeps: boolean }>(
-        // Locked, so that nothing is stored after the setting was turned off or the Space was deleted.
-        `SELECT coalesce((settings->>'keepConversations')::bool, false) AS keeps FROM spaces WHERE id = $1 FOR SHARE`,
-        [spaceId],
-      )
-      if (!space?.keeps) return
-      const storeId = await lockStore(transaction, spaceId, nowMs)
-      const added = await withoutErased(transaction, await withoutStored(transaction, turns), subjectDigest)
-      if (added.length === 0) return
-      const known = await findKnown(transaction, storeId, added)
-      const placed = placeTurns(added, known, () => createUuid(nowMs))
-      await addToConversations(transaction, storeId, placed)
-      await insertTurns(transaction, storeId, placed)
-      await keepWithinLimits(
-        transaction,
-        storeId,
-        placed.map(({ conversationId }) => conversationId),
-      )
-    },
-    { timeoutMs: writeTimeoutMs, background: true },
-  )
+  return database.transaction(async (transaction) => {
+    if (!(await lockKeepingSpace(transaction, spaceId))) return
+    const storeId = await lockStore(transaction, spaceId, nowMs)
+    const added = await withoutErased(
+      transaction,
+      await withoutStored(transaction, 'conversation_turns', turns),
+      subjectDigest,
+    )
+    if (added.length === 0) return
+    const known = await findKnown(transaction, storeId, added)
+    const placed = placeTurns(added, known, () => createUuid(nowMs))
+    await addToConversations(transaction, storeId, placed)
+    await insertTurns(transaction, storeId, placed)
+    await keepWithinLimits(
+      transaction,
+      storeId,
+      placed.map(({ conversationId }) => conversationId),
+    )
+  }, writeOptions)
 }
 
 async function lockStore(transaction: Queryable, spaceId: string, nowMs: number): Promise<string> {
@@ -92,15 +92,6 @@ async function lockStore(transaction: Queryable, spaceId: string, nowMs: number)
 }
 
 /** A write is repeated when its commit was not confirmed. */
-async function withoutStored(transaction: Queryable, turns: readonly NewTurn[]): Promise<NewTurn[]> {
-  const stored = await transaction.query<{ requestId: string }>(
-    `SELECT request_id AS "requestId" FROM conversation_turns WHERE request_id = ANY($1::text[])`,
-    [turns.map(({ requestId }) => requestId)],
-  )
-  const ids = new Set(stored.map(({ requestId }) => requestId))
-  return turns.filter(({ requestId }) => !ids.has(requestId))
-}
-
 async function findKnown(transaction: Queryable, storeId: string, turns: readonly NewTurn[]) {
   const chains = [...new Set(turns.flatMap(({ known }) => known.map(({ chain }) => chain)))]
   const found = new Map<string, KnownTurn[]>()

@@ -229,11 +229,12 @@ function denialsOf(text: readonly Clause[]): Denial[] {
   const sentences = Map.groupBy(text, ({ sentence }) => sentence)
   const ofSentence = new Map<number, Set<string>>()
   const found: Denial[] = []
-  for (const { words, denied, sentence } of text) {
+  for (const clause of text) {
+    const { denied, sentence } = clause
     if (denied === null) continue
-    const whole = ofSentence.get(sentence) ?? new Set(sentences.get(sentence)!.flatMap((clause) => clause.words.flat()))
+    const whole = ofSentence.get(sentence) ?? new Set(sentences.get(sentence)!.flatMap((one) => one.words.flat()))
     ofSentence.set(sentence, whole)
-    found.push({ clause: new Set(words.flat()), sentence: whole })
+    found.push({ clause: keysOf(clause), sentence: whole })
   }
   knownDenials.set(text, found)
   return found

@@ -1,21 +1,11 @@
+import { readStored, store } from '../ui/browser-storage.ts'
+
 const storageKey = 'portico-single-keys'
 
 /** Shortcuts of single keys are on unless the person has turned them off in this browser. */
-export function areSingleKeysAllowed(): boolean {
-  try {
-    return localStorage.getItem(storageKey) !== 'off'
-  } catch {
-    return true
-  }
-}
+export const areSingleKeysAllowed = () => readStored(storageKey) !== 'off'
 
-export function allowSingleKeys(isAllowed: boolean): void {
-  try {
-    localStorage.setItem(storageKey, isAllowed ? 'on' : 'off')
-  } catch {
-    // Storage is blocked: they stay on.
-  }
-}
+export const allowSingleKeys = (isAllowed: boolean) => store(storageKey, isAllowed ? 'on' : 'off')
 
 /** The keys of the search, as this system writes them. */
 export function searchKeys(): string {

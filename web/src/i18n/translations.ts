@@ -1,6 +1,7 @@
 import i18next from 'i18next'
 import { initReactI18next } from 'react-i18next'
 import { loadErrorTexts } from '../api/error-text.ts'
+import { readStored, store } from '../ui/browser-storage.ts'
 import en from './en.json' with { type: 'json' }
 
 export const languages = [
@@ -62,21 +63,11 @@ export async function changeLanguage(language: Language): Promise<void> {
   await Promise.all([loadErrorTexts(language), ...[...opened].map((namespace) => loadTexts(language, namespace))])
   await i18next.changeLanguage(language)
   document.documentElement.lang = language
-  try {
-    localStorage.setItem(storageKey, language)
-  } catch {
-    // Storage is blocked: the choice lasts until the page is closed.
-  }
+  store(storageKey, language)
 }
 
 function preferredLanguage(): Language {
-  let stored: string | null = null
-  try {
-    stored = localStorage.getItem(storageKey)
-  } catch {
-    // Storage is blocked.
-  }
-  const wanted = [stored, ...navigator.languages].map((tag) => tag?.slice(0, 2))
+  const wanted = [readStored(storageKey), ...navigator.languages].map((tag) => tag?.slice(0, 2))
   return (
     languages.find(({ code }) => code === wanted.find((one) => languages.some((known) => known.code === one)))?.code ??
     'en'

@@ -1,6 +1,7 @@
 import { CloseButton, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { IconCircle, IconCircleCheck } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
+import { readStored, store } from './browser-storage.ts'
 
 export interface Step {
   label: string
@@ -17,18 +18,18 @@ interface Props {
   texts: { done: string; open: string; dismiss: string }
 }
 
+const keyOf = (id: string) => `portico-steps-${id}`
+
+/** Whether the person has dismissed a list in this browser. */
+export const isDismissed = (id: string) => readStored(keyOf(id)) !== null
+
 /** The first steps of a role, in their order. Nothing when all are done, or after the person has dismissed them. */
 export function Checklist({ id, title, steps, texts }: Props) {
-  const key = `portico-steps-${id}`
-  const [isDismissed, setDismissed] = useState(() => read(key))
-  if (isDismissed || steps.every(({ isDone }) => isDone)) return null
+  const [isHidden, setHidden] = useState(() => isDismissed(id))
+  if (isHidden || steps.every(({ isDone }) => isDone)) return null
   const dismiss = () => {
-    setDismissed(true)
-    try {
-      localStorage.setItem(key, 'dismissed')
-    } catch {
-      // Storage is blocked: it is back after a reload.
-    }
+    setHidden(true)
+    store(keyOf(id), 'dismissed')
   }
   return (
     <Paper withBorder p="md" component="section" aria-label={title}>
@@ -55,12 +56,4 @@ function StepIcon({ isDone, label }: { isDone: boolean; label: string }) {
   const Icon = isDone ? IconCircleCheck : IconCircle
   const color = `var(--mantine-color-${isDone ? 'teal-text' : 'dimmed'})`
   return <Icon size={20} color={color} role="img" aria-label={label} style={{ flex: 'none' }} />
-}
-
-function read(key: string): boolean {
-  try {
-    return localStorage.getItem(key) !== null
-  } catch {
-    return false
-  }
 }

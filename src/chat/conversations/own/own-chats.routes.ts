@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { z } from 'zod'
+import { conversationQuerySchema } from '../../../contract/conversations.ts'
 import { errorResponses } from '../../../contract/errors.ts'
 import { emptySchema, idParamsSchema } from '../../../contract/operator.ts'
 import {
@@ -9,7 +10,6 @@ import {
   type OwnChatViewBody,
   ownChatPageSchema,
   ownChatParamsSchema,
-  ownChatQuerySchema,
   ownChatsQuerySchema,
   ownChatViewSchema,
   removedOwnChatsSchema,
@@ -18,6 +18,7 @@ import {
 import { type App, describeRoutes, type Routes } from '../../../platform/http/index.ts'
 import { AppError } from '../../../platform/kernel/index.ts'
 import { noSpace, peopleOfSpace, type Space } from '../../spaces/index.ts'
+import { readPlace, renderEnd } from '../list-pages.ts'
 import type { ChatOwner } from './chat-owner.ts'
 import type { OwnChats } from './own-chats.ts'
 import { renderJson, renderMarkdown, renderOwnChat, renderOwnTurn } from './render-own-chats.ts'
@@ -81,23 +82,16 @@ function addList(app: App, described: Described, chats: OwnChats, find: Find) {
   )
 }
 
-async function loadPage(
-  chats: OwnChats,
-  { space, owner }: Found,
-  { search, cursor, limit }: OwnChatsQuery,
-): Promise<OwnChatPageBody> {
-  const [lastAtMs, id] = cursor?.split('.') ?? []
-  const after = id === undefined ? null : { lastAtMs: Number(lastAtMs), id }
+async function loadPage(chats: OwnChats, { space, owner }: Found, query: OwnChatsQuery): Promise<OwnChatPageBody> {
   const none = { items: [], next: null, searchedTo: null }
   const { items, next, searchedTo } = owner
-    ? await chats.loadPage(owner, { search: search ?? null, after, limit })
+    ? await chats.loadPage(owner, { search: query.search ?? null, ...readPlace(query) })
     : none
   return {
     keeps: space.settings.keepConversations,
     days: space.settings.conversationDays,
     items: items.map(renderOwnChat),
-    nextCursor: next && `${next.lastAtMs}.${next.id}`,
-    searchedTo: searchedTo && searchedTo.toISOString(),
+    ...renderEnd({ next, searchedTo }),
   }
 }
 
@@ -120,7 +114,7 @@ function addView(app: App, described: Described, chats: OwnChats, find: Find) {
     '/api/spaces/:id/own-chats/:chatId',
     described('getOwnChat', 'One of your conversations', {
       params: ownChatParamsSchema,
-      querystring: ownChatQuerySchema,
+      querystring: conversationQuerySchema,
       response: { 200: ownChatViewSchema, ...errorResponses(400, 401, 403, 404) },
     }),
     (request) => loadOne(chats, find(request), { ...request.params, ...request.query }),

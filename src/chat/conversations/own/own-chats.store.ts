@@ -1,6 +1,6 @@
 import type { OwnedDatabase, SqlValue } from '../../../platform/database/index.ts'
-import { searchBounds } from '../conversation-list.store.ts'
-import type { CitedDocument, Outcome, UsedSource } from '../turn.ts'
+import { type ListPage, type ListPlace, pageOf, searchBounds, searchInChunks } from '../list-pages.ts'
+import type { StoredTurn } from '../turn-reader.store.ts'
 import type { ChatOwner } from './chat-owner.ts'
 
 export interface OwnChat {
@@ -11,35 +11,22 @@ export interface OwnChat {
   turns: number
 }
 
-export interface StoredOwnTurn {
-  number: number
-  requestId: string
-  at: Date
-  question: string
-  questionCut: boolean
-  answer: string
-  answerCut: boolean
-  references: CitedDocument[]
-  sources: UsedSource[]
-  model: string
-  totalMs: number
-  outcome: Outcome
-  errorCode: string | null
-}
-
-/** After this conversation, in the order of the list. */
-interface Place {
-  lastAtMs: number
-  id: string
-}
-
-export interface OwnChatPage {
-  items: OwnChat[]
-  /** Null at the end. */
-  next: Place | null
-  /** A search ended before the page was full: older conversations than this were not read. */
-  searchedTo: Date | null
-}
+export type StoredOwnTurn = Pick<
+  StoredTurn,
+  | 'number'
+  | 'requestId'
+  | 'at'
+  | 'question'
+  | 'questionCut'
+  | 'answer'
+  | 'answerCut'
+  | 'references'
+  | 'sources'
+  | 'model'
+  | 'totalMs'
+  | 'outcome'
+  | 'errorCode'
+>
 
 const chatColumns = `c.id, c.title, c.first_at AS "firstAt", c.last_at AS "lastAt", c.turns`
 /** Pages of turns end before this many bytes of texts, unless one turn is larger. */
@@ -50,19 +37,19 @@ const turnsOfPage = 50
 export async function loadOwnChats(
   database: OwnedDatabase,
   owner: ChatOwner,
-  { search, after, limit }: { search: string | null; after: Place | null; limit: number },
-): Promise<OwnChatPage> {
-  if (search !== null) return searchOwnChats(database, owner, { search, after, limit })
+  { search, after, limit }: { search: string | null; after: ListPlace | null; limit: number },
+): Promise<ListPage<OwnChat>> {
+  if (search !== null)
+    return searchInChunks<OwnChat>({ after, limit }, (place) => searchChunk(database, owner, search, place))
   const { where, parameters } = placeCondition(owner, after)
   const rows = await database.query<OwnChat>(
     `SELECT ${chatColumns} FROM own_chats c WHERE ${where} ORDER BY c.last_at DESC, c.id DESC LIMIT ${limit + 1}`,
     parameters,
   )
-  const items = rows.slice(0, limit)
-  return { items, next: rows.length > limit ? placeOf(items.at(-1)!) : null, searchedTo: null }
+  return pageOf(rows, limit)
 }
 
-function placeCondition({ personId, spaceId }: ChatOwner, after: Place | null) {
+function placeCondition({ personId, spaceId }: ChatOwner, after: ListPlace | null) {
   const parameters: SqlValue[] = [personId, spaceId]
   const owned = 'c.person_id = $1 AND c.space_id = $2'
   if (!after) return { where: owned, parameters }
@@ -72,31 +59,7 @@ function placeCondition({ personId, spaceId }: ChatOwner, after: Place | null) {
   }
 }
 
-const placeOf = ({ lastAt, id }: OwnChat): Place => ({ lastAtMs: lastAt.getTime(), id })
-
-/** A page reads for a limited time, with the bounds of the search in published conversations. */
-async function searchOwnChats(
-  database: OwnedDatabase,
-  owner: ChatOwner,
-  { search, after, limit }: { search: string; after: Place | null; limit: number },
-): Promise<OwnChatPage> {
-  const startMs = performance.now()
-  const items: OwnChat[] = []
-  let place = after
-  for (let read = 0; read < searchBounds.most && performance.now() - startMs < searchBounds.ms;) {
-    const chunk = await searchChunk(database, owner, search, place)
-    if (chunk.length === 0) return { items, next: null, searchedTo: null }
-    read += chunk.length
-    for (const { matches, ...chat } of chunk) {
-      place = placeOf(chat)
-      if (matches) items.push(chat)
-      if (items.length === limit) return { items, next: place, searchedTo: null }
-    }
-  }
-  return { items, next: place, searchedTo: place && new Date(place.lastAtMs) }
-}
-
-function searchChunk(database: OwnedDatabase, owner: ChatOwner, search: string, after: Place | null) {
+function searchChunk(database: OwnedDatabase, owner: ChatOwner, search: string, after: ListPlace | null) {
   const { where, parameters } = placeCondition(owner, after)
   const text = `lower($${parameters.length + 1}::text)`
   return database.query<OwnChat & { matches: boolean }>(

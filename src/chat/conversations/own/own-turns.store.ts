@@ -1,13 +1,16 @@
 import type { OwnedDatabase, Queryable, SqlValue } from '../../../platform/database/index.ts'
-import { type SubjectDigest, withoutErased } from '../erased-turns.store.ts'
+import {
+  lockKeepingSpace,
+  type SubjectDigest,
+  withoutErased,
+  withoutStored,
+  writeOptions,
+} from '../storable-turns.store.ts'
 import { conversationLimits } from '../limits.ts'
-import type { NewTurn, OwnTurn } from '../turn.ts'
+import type { OwnTurn } from '../turn.ts'
 import type { Removed } from '../turn-removal.store.ts'
 import { ownLimits } from './own-limits.ts'
 import { titleOf } from './title.ts'
-
-/** As for the conversations of published chats. */
-const writeTimeoutMs = 10_000
 
 /**
  * Stores turns of people with one Space, in their order. A turn is left out where the Space no longer keeps conversations, the account was
@@ -19,34 +22,22 @@ export function addOwnTurns(
   turns: readonly OwnTurn[],
   subjectDigest: SubjectDigest,
 ): Promise<void> {
-  return database.transaction(
-    async (transaction) => {
-      const [space] = await transaction.query<{ keeps: boolean }>(
-        `SELECT coalesce((settings->>'keepConversations')::bool, false) AS keeps FROM spaces WHERE id = $1 FOR SHARE`,
-        [spaceId],
-      )
-      if (!space?.keeps) return
-      // An erasure that began earlier waits for this transaction; see its lock in src/chat/erasures.
-      await transaction.execute(`LOCK TABLE conversation_stores IN ROW SHARE MODE`)
-      const added = await withoutErased(transaction, await withoutStored(transaction, turns), subjectDigest)
-      // In one order, since two writers lock the rows of the people.
-      const byPerson = added.toSorted((left, right) => compare(left.chat.personId, right.chat.personId))
-      for (const turn of byPerson) await addTurn(transaction, spaceId, turn)
-    },
-    { timeoutMs: writeTimeoutMs, background: true },
-  )
+  return database.transaction(async (transaction) => {
+    if (!(await lockKeepingSpace(transaction, spaceId))) return
+    // An erasure that began earlier waits for this transaction; see its lock in src/chat/erasures.
+    await transaction.execute(`LOCK TABLE conversation_stores IN ROW SHARE MODE`)
+    const added = await withoutErased(
+      transaction,
+      await withoutStored(transaction, 'own_chat_turns', turns),
+      subjectDigest,
+    )
+    // In one order, since two writers lock the rows of the people.
+    const byPerson = added.toSorted((left, right) => compare(left.chat.personId, right.chat.personId))
+    for (const turn of byPerson) await addTurn(transaction, spaceId, turn)
+  }, writeOptions)
 }
 
 const compare = (left: string, right: string) => (left < right ? -1 : Number(left > right))
-
-async function withoutStored<Turn extends NewTurn>(transaction: Queryable, turns: readonly Turn[]): Promise<Turn[]> {
-  const stored = await transaction.query<{ requestId: string }>(
-    `SELECT request_id AS "requestId" FROM own_chat_turns WHERE request_id = ANY($1::text[])`,
-    [turns.map(({ requestId }) => requestId)],
-  )
-  const ids = new Set(stored.map(({ requestId }) => requestId))
-  return turns.filter(({ requestId }) => !ids.has(requestId))
-}
 
 async function addTurn(transaction: Queryable, spaceId: string, turn: OwnTurn): Promise<void> {
   const { id, personId } = turn.chat

@@ -1,3 +1,6 @@
+import '@mantine/core/styles/Checkbox.css'
+import '@mantine/core/styles/CheckboxIndicator.css'
+import '@mantine/core/styles/CheckboxCard.css'
 import { Checkbox, UnstyledButton } from '@mantine/core'
 import { useDebouncedValue, useMediaQuery } from '@mantine/hooks'
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react'

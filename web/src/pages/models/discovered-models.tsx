@@ -1,3 +1,6 @@
+import '@mantine/core/styles/Checkbox.css'
+import '@mantine/core/styles/CheckboxIndicator.css'
+import '@mantine/core/styles/CheckboxCard.css'
 import type { DiscoveredModels } from '@contract/models.ts'
 import { Alert, Button, Checkbox, Group, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'

@@ -4,8 +4,10 @@ import type { ProvidersView } from '@contract/console-models.ts'
 import type { PeopleView } from '@contract/console-people.ts'
 import { useTranslation } from 'react-i18next'
 import { getJson } from '../../api/client.ts'
-import { Checklist } from '../../ui/checklist.tsx'
+import { Checklist, isDismissed } from '../../ui/checklist.tsx'
 import { ButtonLink } from '../../ui/link.tsx'
+
+const id = 'operator'
 
 const stepsQuery = {
   queryKey: ['operator', 'first-steps'],
@@ -26,7 +28,7 @@ const stepsQuery = {
 /** What an operator sets up before the first call: a provider, an organisation, and a person who works in it. */
 export function OperatorSteps() {
   const { t } = useTranslation('overview')
-  const { data } = useQuery(stepsQuery)
+  const { data } = useQuery({ ...stepsQuery, enabled: !isDismissed(id) })
   if (!data) return null
   const { organisation } = data
   const link = (to: string) => (
@@ -36,7 +38,7 @@ export function OperatorSteps() {
   )
   return (
     <Checklist
-      id="operator"
+      id={id}
       title={t('steps.title')}
       texts={{ done: t('steps.done'), open: t('steps.notDone'), dismiss: t('steps.dismiss') }}
       steps={[

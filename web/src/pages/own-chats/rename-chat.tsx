@@ -1,9 +1,8 @@
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import type { OwnChatBody } from '@contract/own-chats.ts'
 import { patchJson } from '../../api/client.ts'
+import { NameDialog } from '../../ui/name-dialog.tsx'
 import { notifyError } from '../../ui/notify.ts'
 import { ownChatsKey, ownChatsPath } from './own-chat-queries.ts'
 
@@ -11,42 +10,25 @@ export function RenameChat(props: { chat: OwnChatBody; spaceId: string; onClose:
   const { chat, spaceId, onClose } = props
   const { t } = useTranslation('own-chats')
   const queryClient = useQueryClient()
-  const [title, setTitle] = useState(chat.title)
-  const trimmed = title.trim()
-  const save = useMutation({
-    mutationFn: () => patchJson(`${ownChatsPath(spaceId)}/${chat.id}`, { title: trimmed }),
-    onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: ownChatsKey(spaceId) })
-      onClose()
-    },
-    onError: notifyError,
-  })
+  async function save(title: string) {
+    try {
+      await patchJson(`${ownChatsPath(spaceId)}/${chat.id}`, { title })
+    } catch (error) {
+      notifyError(error)
+      return false
+    }
+    await queryClient.invalidateQueries({ queryKey: ownChatsKey(spaceId) })
+    return true
+  }
   return (
-    <Modal opened onClose={onClose} title={t('renameTitle')} centered closeButtonProps={{ 'aria-label': t('cancel') }}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          save.mutate()
-        }}
-      >
-        <Stack gap="md">
-          <TextInput
-            data-autofocus
-            label={t('name')}
-            value={title}
-            maxLength={200}
-            onChange={(event) => setTitle(event.currentTarget.value)}
-          />
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              {t('cancel')}
-            </Button>
-            <Button type="submit" loading={save.isPending} disabled={trimmed === ''}>
-              {t('save')}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <NameDialog
+      title={t('renameTitle')}
+      label={t('name')}
+      name={chat.title}
+      maximumCharacters={200}
+      texts={{ cancel: t('cancel'), save: t('save') }}
+      onSave={save}
+      onClose={onClose}
+    />
   )
 }

@@ -1,3 +1,6 @@
+import '@mantine/core/styles/Checkbox.css'
+import '@mantine/core/styles/CheckboxIndicator.css'
+import '@mantine/core/styles/CheckboxCard.css'
 import { Badge, Checkbox, Group, Stack, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { isUsable, type ServerDraft, type ShownTool } from './server-draft.ts'

@@ -4,6 +4,32 @@ import type { NewTurn } from './turn.ts'
 /** The keyed digest of a visitor or a document, as the table `erasures` has it. */
 export type SubjectDigest = (organisationId: string, kind: 'user' | 'document', value: string) => string
 
+/** So that a lost database holds up neither a stop nor the turns of others for long. */
+export const writeOptions = { timeoutMs: 10_000, background: true }
+
+/** Whether the Space keeps conversations. Its row is locked, so that nothing is stored after the setting was turned off or the Space was deleted. */
+export async function lockKeepingSpace(transaction: Queryable, spaceId: string): Promise<boolean> {
+  const [space] = await transaction.query<{ keeps: boolean }>(
+    `SELECT coalesce((settings->>'keepConversations')::bool, false) AS keeps FROM spaces WHERE id = $1 FOR SHARE`,
+    [spaceId],
+  )
+  return space?.keeps ?? false
+}
+
+/** The turns that a table does not have yet. */
+export async function withoutStored<Turn extends NewTurn>(
+  transaction: Queryable,
+  table: 'conversation_turns' | 'own_chat_turns',
+  turns: readonly Turn[],
+): Promise<Turn[]> {
+  const stored = await transaction.query<{ requestId: string }>(
+    `SELECT request_id AS "requestId" FROM ${table} WHERE request_id = ANY($1::text[])`,
+    [turns.map(({ requestId }) => requestId)],
+  )
+  const ids = new Set(stored.map(({ requestId }) => requestId))
+  return turns.filter(({ requestId }) => !ids.has(requestId))
+}
+
 /**
  * The turns that may still be stored: an answer that ends after its visitor or a cited document was erased is dropped. Call it after a
  * lock on `conversation_stores`, for which an erasure waits.

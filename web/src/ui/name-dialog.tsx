@@ -1,0 +1,49 @@
+import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+
+interface Props {
+  title: string
+  label: string
+  name: string
+  maximumCharacters: number
+  texts: { cancel: string; save: string }
+  /** The new name without blanks around it. Resolves to whether the dialog may close. */
+  onSave: (name: string) => Promise<boolean>
+  onClose: () => void
+}
+
+/** Changes one name. */
+export function NameDialog({ title, label, name, maximumCharacters, texts, onSave, onClose }: Props) {
+  const [text, setText] = useState(name)
+  const [isSaving, setSaving] = useState(false)
+  async function save(event: FormEvent) {
+    event.preventDefault()
+    setSaving(true)
+    const isSaved = await onSave(text.trim())
+    setSaving(false)
+    if (isSaved) onClose()
+  }
+  return (
+    <Modal opened onClose={onClose} title={title} centered>
+      <form onSubmit={(event) => void save(event)}>
+        <Stack gap="md">
+          <TextInput
+            data-autofocus
+            label={label}
+            value={text}
+            maxLength={maximumCharacters}
+            onChange={(event) => setText(event.currentTarget.value)}
+          />
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose}>
+              {texts.cancel}
+            </Button>
+            <Button type="submit" loading={isSaving} disabled={text.trim() === ''}>
+              {texts.save}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}
