@@ -1,18 +1,20 @@
 import type { DeveloperToolsView } from '@contract/console-developer-tools.ts'
 import { Select, SimpleGrid, Text } from '@mantine/core'
-import { useMemo, useState } from 'react'
+import { Suspense, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { CodeSnippets } from '../../ui/code-block.tsx'
 import { CopyField } from '../../ui/copy-field.tsx'
 import { PartSwitch } from '../../ui/list-controls.tsx'
+import { lazyPart } from '../../ui/lazy-part.tsx'
 import { Section } from '../../ui/section.tsx'
 import { version2Of } from './base-url.ts'
 import { callableIds, firstId } from './callable-ids.ts'
-import { createSnippetsOfVersion2 } from './snippets-of-version-2.ts'
 import { createSnippets } from './snippets.ts'
 
 /** Replaces a key that is no longer known. */
 const keyPlaceholder = 'YOUR_API_KEY'
+
+const SnippetsOfVersion2 = lazyPart(() => import('./snippets-of-version-2.tsx'), 'SnippetsOfVersion2')
 
 const versions = ['1', '2'] as const
 
@@ -46,10 +48,13 @@ export function SnippetsSection({ view, apiKey }: { view: DeveloperToolsView; ap
           nothingFoundMessage={t('models.noneFound')}
         />
       </SimpleGrid>
-      <CodeSnippets
-        key={version}
-        snippets={version === '1' ? createSnippets(values) : createSnippetsOfVersion2(values)}
-      />
+      <Suspense>
+        {version === '1' ? (
+          <CodeSnippets snippets={createSnippets(values)} />
+        ) : (
+          <SnippetsOfVersion2 values={values}>{(snippets) => <CodeSnippets snippets={snippets} />}</SnippetsOfVersion2>
+        )}
+      </Suspense>
       <Text size="sm" c="dimmed">
         {apiKey === undefined ? t('snippets.placeholder', { placeholder: keyPlaceholder }) : t('snippets.withKey')}
       </Text>

@@ -1,9 +1,14 @@
+import type { ReactNode } from 'react'
 import { forShell, quoted, type Snippet, type SnippetValues } from './snippet.ts'
 
 const question = 'How is the weather in Basel?'
 
 /** Complete programs for version 2: tools, a schema, and the Messages API. test/console/devtools.test.ts runs them. */
-export function createSnippetsOfVersion2(values: SnippetValues): Snippet[] {
+export function SnippetsOfVersion2(props: { values: SnippetValues; children: (snippets: Snippet[]) => ReactNode }) {
+  return props.children(createSnippets(props.values))
+}
+
+function createSnippets(values: SnippetValues): Snippet[] {
   return [
     { label: 'curl · tool', code: curlTool(values) },
     { label: 'curl · schema', code: curlSchema(values) },
