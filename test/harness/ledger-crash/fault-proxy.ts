@@ -9,6 +9,8 @@ export interface FaultProxy {
   cut(): void
   /** Drops everything in both directions, on new connections too, until `resume`. */
   hang(): void
+  /** Drops requests with this text and what follows them on their connections, until `resume`. */
+  ignore(text: string): void
   resume(): void
   /** Drops the next `count` replies to statements with this text, after they took effect, and their connections. Resolves then. */
   loseAnswers(text: string, count: number): Promise<void>
@@ -22,6 +24,7 @@ export async function startFaultProxy(serverUrl: string): Promise<FaultProxy> {
   const target = new URL(serverUrl)
   const pairs = new Set<readonly [Socket, Socket]>()
   let isHanging = false
+  let ignored: string | undefined
   let losing: { text: string; left: number; done(): void } | undefined
 
   const server = createServer((client) => {
@@ -36,6 +39,7 @@ export async function startFaultProxy(serverUrl: string): Promise<FaultProxy> {
     }
     for (const socket of pair) socket.on('error', end).on('close', end)
     client.on('data', (bytes) => {
+      if (ignored !== undefined && bytes.includes(ignored)) return void client.pause()
       if (losing && bytes.includes(losing.text)) isMarked = true
       upstream.write(bytes)
     })
@@ -68,8 +72,12 @@ export async function startFaultProxy(serverUrl: string): Promise<FaultProxy> {
       isHanging = true
       for (const pair of pairs) for (const socket of pair) socket.pause()
     },
+    ignore(text) {
+      ignored = text
+    },
     resume() {
       isHanging = false
+      ignored = undefined
       for (const pair of pairs) for (const socket of pair) socket.resume()
     },
     loseAnswers(text, count) {

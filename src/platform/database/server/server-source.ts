@@ -141,17 +141,23 @@ function setLocal({ search_path, ...others }: Record<string, string>): string {
   return [`set local search_path = ${search_path}`, ...each].join('; ')
 }
 
+/** Rejects after `connectTimeoutMs`: the driver bounds only what comes before. */
 async function setUp(client: pg.ClientBase, settings: Record<string, string>): Promise<void> {
-  await rememberProcessId(client)
-  await client.query(
-    setConfig(
-      {
-        ...settings,
-        tcp_keepalives_idle: String(keepAliveIdleMs / 1000),
-        tcp_keepalives_interval: '5',
-        tcp_keepalives_count: '3',
-      },
-      false,
-    ),
-  )
+  const timer = setTimeout(() => void (client as pg.Client).end().catch(() => {}), connectTimeoutMs)
+  try {
+    await rememberProcessId(client)
+    await client.query(
+      setConfig(
+        {
+          ...settings,
+          tcp_keepalives_idle: String(keepAliveIdleMs / 1000),
+          tcp_keepalives_interval: '5',
+          tcp_keepalives_count: '3',
+        },
+        false,
+      ),
+    )
+  } finally {
+    clearTimeout(timer)
+  }
 }

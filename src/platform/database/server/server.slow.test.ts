@@ -6,6 +6,7 @@ import {
   testServerUrl,
   withoutPooler,
 } from '../../../../test/harness/database.ts'
+import { startFaultProxy } from '../../../../test/harness/ledger-crash/fault-proxy.ts'
 import { silentLog, systemClock } from '../../kernel/index.ts'
 import { type OpenedDatabases, openDatabases } from '../../../../test/harness/statements.ts'
 import { createChangeFeed, recordChange } from '../index.ts'
@@ -184,6 +185,23 @@ describe.skipIf(testServerUrl() === undefined)('on a PostgreSQL server (PORTICO_
     const died = one.control.query('select pg_terminate_backend(pg_backend_pid())')
     await expect(died).rejects.toMatchObject({ code: '57P01', isUnsent: false })
     expect(await one.control.query('select 1 as one')).toEqual([{ one: 1 }])
+  })
+
+  test('a server that stops to answer while a connection is prepared fails the statement, not only the next one', async () => {
+    const proxy = await startFaultProxy(place.databaseUrl!)
+    const behind = await open({}, withoutPooler({ ...place, databaseUrl: proxy.url }))
+    const ask = () => behind.control.query('select 1 as one')
+    proxy.cut()
+    await expect.poll(() => ask().catch(() => [])).toEqual([{ one: 1 }])
+    proxy.ignore('pg_backend_pid')
+    // The first one has the only connection.
+    const [slow, second] = await Promise.allSettled([behind.control.query(`select pg_sleep(0.1)`), ask()])
+    expect(slow.status).toBe('fulfilled')
+    expect(second).toMatchObject({ reason: { code: '08006', isUnavailable: true, isUnsent: true } })
+    proxy.resume()
+    expect(await ask()).toEqual([{ one: 1 }])
+    await behind.close()
+    await proxy.close()
   })
 
   test('a connection lost between two statements of a transaction fails only that transaction', async () => {
