@@ -188,8 +188,9 @@ describe.skipIf(testServerUrl() === undefined)('on a PostgreSQL server (PORTICO_
   })
 
   test('a server that stops to answer while a connection is prepared fails the statement, not only the next one', async () => {
-    const proxy = await startFaultProxy(place.databaseUrl!)
-    const behind = await open({}, withoutPooler({ ...place, databaseUrl: proxy.url }))
+    const direct = withoutPooler(place)
+    const proxy = await startFaultProxy(direct.databaseUrl!)
+    const behind = await open({}, { ...direct, databaseUrl: proxy.url })
     const ask = () => behind.control.query('select 1 as one')
     proxy.cut()
     await expect.poll(() => ask().catch(() => [])).toEqual([{ one: 1 }])
