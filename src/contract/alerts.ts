@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { queryInteger } from './query-integer.ts'
+import { settingsVersionSchema } from './settings-version.ts'
 
 /** Alerts of the installation: what they are about, their settings, and the messages about them. */
 
@@ -78,6 +79,7 @@ export const alertSettingsSchema = z
       configured: z.boolean().describe('`mail` is set in the configuration of the instance that answers.'),
     }),
     webhook: z.object({ url: z.string() }).nullable(),
+    version: settingsVersionSchema,
   })
   .meta({ id: 'AlertSettings' })
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { metadataFilterSchema } from './metadata-filter.ts'
+import { settingsVersionSchema } from './settings-version.ts'
 
 /** How the golden questions of a Space run, and the gate before publishing. docs/use/golden-questions.md defines the measures. */
 
@@ -94,6 +95,7 @@ export const goldenSettingsSchema = z
   .object({
     ...settingsFields,
     nextRunAt: z.iso.datetime().nullable().describe('By the schedule; null without a time.'),
+    version: settingsVersionSchema,
   })
   .meta({ id: 'GoldenSettings' })
 

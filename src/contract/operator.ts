@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { paging } from './query-integer.ts'
+import { settingsVersionSchema } from './settings-version.ts'
 
 /** The operator API of organisations, keys and Spaces. Unknown fields are rejected, so that a typo is an error. */
 
@@ -112,6 +113,7 @@ export const organisationSchema = z
     recordUsageTags: z.boolean(),
     webhookUrl: z.string().nullable(),
     apiKey: keyDisplaySchema.nullable().describe('The current key, without its secret part.'),
+    version: settingsVersionSchema,
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })
@@ -296,6 +298,7 @@ export const spaceSchema = z
     }),
     published: z.boolean(),
     endpointId: z.uuid().nullable().describe('Created when the Space is first published, and kept.'),
+    version: settingsVersionSchema,
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })

@@ -214,4 +214,46 @@ describe.skipIf(!hasBrowser)(`the chat of a Space${skipReason}`, () => {
     await expectAccessible(narrow)
     expect(stage.problems).toEqual([])
   })
+
+  it('joins the changes of two people, and shows both values of a field that both changed', async () => {
+    const space = await stage.portico.createSpace(organisation, { name: 'Shared', instructions: 'Be brief.' })
+    const change = async (body: object) =>
+      expectStatus(await stage.portico.operator('PATCH', `/api/spaces/${space.id}`, body), 200)
+    const stored = async () => expectStatus(await stage.portico.operator('GET', `/api/spaces/${space.id}`), 200)
+    await page.goto(`${base}/spaces/${space.id}/settings`)
+    const instructions = page.getByRole('textbox', { name: 'Instructions' })
+    const save = page.getByRole('button', { name: 'Save changes' })
+    await instructions.fill('Be kind.')
+    await change({ name: 'Renamed', settings: { maximumPassages: 9 } })
+    await save.click()
+    await page.getByText('Settings saved').waitFor()
+    expect(await stored()).toMatchObject({
+      name: 'Renamed',
+      instructions: 'Be kind.',
+      settings: { maximumPassages: 9 },
+    })
+    expect(await page.getByRole('textbox', { name: 'Maximum passages' }).inputValue()).toBe('9')
+
+    await instructions.fill('Be kind and exact.')
+    await page.getByRole('textbox', { name: 'Name' }).fill('Mine')
+    await change({ instructions: 'Be formal.' })
+    await save.click()
+    const dialog = page.getByRole('dialog', { name: 'Someone else changed these settings' })
+    await dialog.getByText('Be formal.').waitFor()
+    await dialog.getByText('Be kind and exact.').waitFor()
+    // Only I changed the name.
+    expect(await dialog.getByText('Mine', { exact: true }).count()).toBe(0)
+    await expectAccessible(page)
+    await dialog.getByRole('button', { name: 'Use theirs' }).click()
+    expect(await instructions.inputValue()).toBe('Be formal.')
+    await page.getByText('Unsaved changes').waitFor()
+    expect(await stored()).toMatchObject({ name: 'Renamed', instructions: 'Be formal.' })
+
+    await instructions.fill('Be quick.')
+    await change({ instructions: 'Be slow.' })
+    await save.click()
+    await dialog.getByRole('button', { name: 'Save mine' }).click()
+    await expect.poll(stored).toMatchObject({ name: 'Mine', instructions: 'Be quick.' })
+    await page.getByText('Unsaved changes').waitFor({ state: 'detached' })
+  })
 })

@@ -1,6 +1,7 @@
 import { errorResponses } from '../../contract/errors.ts'
 import { goldenSettingsSchema, updateGoldenSettingsSchema } from '../../contract/golden-settings.ts'
 import { idParamsSchema } from '../../contract/operator.ts'
+import { ifMatchHeadersSchema } from '../../contract/settings-version.ts'
 import { describeRoutes, type Routes } from '../../platform/http/index.ts'
 import { actorOf } from '../../tenants/operators/index.ts'
 import type { Space } from '../spaces/index.ts'
@@ -37,12 +38,14 @@ export function goldenSettingsRoutes({ settings, getSpace }: GoldenSettingsRoute
         {
           description: 'Absent fields keep their values, also within `passing`; `gate` and `schedule` are replaced.',
           params: idParamsSchema,
+          headers: ifMatchHeadersSchema,
           body: updateGoldenSettingsSchema,
-          response: { 200: goldenSettingsSchema, ...errorResponses(400, 401, 403, 404) },
+          response: { 200: goldenSettingsSchema, ...errorResponses(400, 401, 403, 404, 409) },
         },
         administrators,
       ),
-      (request) => settings.update(spaceOf(request.params.id), request.body, actorOf(request)),
+      (request) =>
+        settings.update(spaceOf(request.params.id), request.body, actorOf(request), request.headers['if-match']),
     )
   }
 }

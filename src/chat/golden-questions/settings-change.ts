@@ -2,7 +2,7 @@ import { Temporal } from 'temporal-polyfill'
 import type { GoldenSettingsBody, GoldenSettingsUpdate } from '../../contract/golden-settings.ts'
 
 /** How the golden questions of a Space run, and what they must reach. Pure. */
-export type GoldenSettingValues = Readonly<Omit<GoldenSettingsBody, 'nextRunAt'>>
+export type GoldenSettingValues = Readonly<Omit<GoldenSettingsBody, 'nextRunAt' | 'version'>>
 
 export const defaultGoldenSettings: GoldenSettingValues = Object.freeze({
   schedule: null,

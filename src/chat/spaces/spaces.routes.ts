@@ -9,6 +9,7 @@ import {
   spaceSchema,
   updateSpaceSchema,
 } from '../../contract/operator.ts'
+import { ifMatchHeadersSchema } from '../../contract/settings-version.ts'
 import {
   type App,
   describeRoutes,
@@ -147,15 +148,17 @@ function addChanges(app: App, spaces: Spaces) {
       {
         description: 'Absent fields keep their values, also within `settings`.',
         params,
+        headers: ifMatchHeadersSchema,
         body: updateSpaceSchema,
-        response: { 200: spaceSchema, ...errorResponses(400, 401, 403, 404) },
+        response: { 200: spaceSchema, ...errorResponses(400, 401, 403, 404, 409) },
       },
       peopleOfSpace(spaces, 'member'),
     ),
     (request) => {
       const space = spaces.get(request.params.id)
       if (space) assertMaySet(request, space.organisationId, request.body.settings, space.settings)
-      return spaces.update(request.params.id, request.body, actorOf(request)).then(renderSpace)
+      const ifMatch = request.headers['if-match']
+      return spaces.update(request.params.id, request.body, actorOf(request), ifMatch).then(renderSpace)
     },
   )
   app.delete(

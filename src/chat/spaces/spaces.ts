@@ -1,6 +1,7 @@
 import type { AdminAction } from '../../contract/admin-log.ts'
 import {
   AppError,
+  assertVersion,
   type ChangeSource,
   type Clock,
   createEndpointId,
@@ -13,6 +14,7 @@ import {
   type SpaceId,
 } from '../../platform/kernel/index.ts'
 import type { Actor } from '../../tenants/operators/index.ts'
+import { settingsOf } from './describe-space.ts'
 import { type NewSpace, type SpaceChange, changeSpace, makeSpace } from './space-change.ts'
 import type { Space } from './space.ts'
 import type { SpaceRemovals } from './space-removals.ts'
@@ -94,13 +96,11 @@ export async function createSpaces(dependencies: SpacesDependencies) {
       await changeFeed.caughtUp()
       return space
     },
-    /** This and the following methods throw `space_not_found`. */
-    update: (id: string, spaceChange: SpaceChange, actor: Actor) =>
+    /** This and the following methods throw `space_not_found`. `ifMatch`: as `assertVersion` has it. */
+    update: (id: string, spaceChange: SpaceChange, actor: Actor, ifMatch?: string) =>
       change(id, 'space.updated', actor, (current, nowMs) => {
-        const changed = changeSpace(current, spaceChange, nowMs)
-        // Other fields can still be changed when the Space's model is no longer available.
-        if (changed.model !== current.model) assertModel(dependencies, changed)
-        return changed
+        assertVersion(ifMatch, settingsOf(current))
+        return changeWithin(dependencies, current, spaceChange, nowMs)
       }),
     /**
      * Throws `golden_questions_not_passed` unless the gate of the Space is passed or `overrideReason` is given, which the admin log then
@@ -119,6 +119,13 @@ export async function createSpaces(dependencies: SpacesDependencies) {
     },
     close: reloader.close,
   }
+}
+
+/** Other fields can still be changed when the Space's model is no longer available. */
+function changeWithin(dependencies: SpacesDependencies, current: Space, spaceChange: SpaceChange, nowMs: number) {
+  const changed = changeSpace(current, spaceChange, nowMs)
+  if (changed.model !== current.model) assertModel(dependencies, changed)
+  return changed
 }
 
 function make(dependencies: SpacesDependencies, id: SpaceId, given: NewSpace): Space {

@@ -19,6 +19,7 @@ export { assertStorableTexts, isObject, lookUp, readAtMost, toStorable, toWebUrl
 export * from './log.ts'
 export { type NetworkRule, notMetadata, publicNetworks } from './network-rule.ts'
 export { percentile } from './percentile.ts'
+export { assertVersion, versionOf } from './settings-version.ts'
 export * from './money.ts'
 export { createPseudonyms, type Pseudonyms } from './pseudonyms.ts'
 export { type Role, roles, runsJobs } from './roles.ts'

@@ -12,6 +12,7 @@ import {
   alertWebhookSchema,
   organisationAlertsSchema,
 } from '../../contract/alerts.ts'
+import { ifMatchHeadersSchema } from '../../contract/settings-version.ts'
 import { errorResponses } from '../../contract/errors.ts'
 import { type App, describeRoutes, type Routes } from '../../platform/http/index.ts'
 import { AppError } from '../../platform/kernel/index.ts'
@@ -89,10 +90,11 @@ function addSettings(app: App, alerts: Alerts) {
     '/api/alerts/settings',
     described('patchAlertSettings', 'Change settings of alerts', {
       description: 'Only what the body names changes.',
+      headers: ifMatchHeadersSchema,
       body: alertSettingsChangeSchema,
-      response: { 200: alertSettingsSchema, ...errorResponses(400, 401, 403) },
+      response: { 200: alertSettingsSchema, ...errorResponses(400, 401, 403, 409) },
     }),
-    (request) => alerts.changeSettings(request.body, actorOf(request)),
+    (request) => alerts.changeSettings(request.body, actorOf(request), request.headers['if-match']),
   )
   app.put(
     '/api/alerts/webhook',

@@ -9,6 +9,7 @@ import {
 import type { Database } from '../../platform/database/index.ts'
 import {
   AppError,
+  assertVersion,
   type Clock,
   describeError,
   type Log,
@@ -16,6 +17,7 @@ import {
   repeatWork,
   type SecretBox,
   sharedOwner,
+  versionOf,
 } from '../../platform/kernel/index.ts'
 import type { Actor } from '../operators/index.ts'
 import { checkWebhookUrl } from '../organisations/index.ts'
@@ -109,9 +111,14 @@ export function createAlerts(deps: AlertsDeps) {
     loadOfOrganisation: (organisationId: string, limit: number, state?: 'open') =>
       loadAlerts(deps.database.for(organisationId), { organisationId, kind: 'budget', limit, state }),
     loadSettings: async () => renderSettings(deps, await loadAlertSettings(database)),
-    async changeSettings(change: AlertSettingsChange, actor: Actor) {
+    /** `ifMatch`: as `assertVersion` has it. */
+    async changeSettings(change: AlertSettingsChange, actor: Actor, ifMatch?: string) {
       const author = { actor, atMs: clock.now() }
-      return renderSettings(deps, await saveAlertSettings(database, (before) => changed(before, change), author))
+      const apply = (before: AlertSettings) => {
+        assertVersion(ifMatch, before)
+        return changed(before, change)
+      }
+      return renderSettings(deps, await saveAlertSettings(database, apply, author))
     },
     async setWebhook(url: string, actor: Actor) {
       const checked = checkWebhookUrl(url, deps.webhookRule)
@@ -195,6 +202,7 @@ async function renderSettings({ database, sendMail }: AlertsDeps, settings: Aler
     ...settings,
     mail: { configured: sendMail !== undefined },
     webhook: webhook ? { url: webhook.url } : null,
+    version: versionOf(settings),
   }
 }
 

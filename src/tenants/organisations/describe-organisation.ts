@@ -1,4 +1,4 @@
-import { formatPicoUsd } from '../../platform/kernel/index.ts'
+import { formatPicoUsd, versionOf } from '../../platform/kernel/index.ts'
 import type { OrganisationBody } from '../../contract/operator.ts'
 import { isSubscriptionActive } from './gate.ts'
 import type { ApiKeySummary, Organisation, OrganisationRecord } from './organisation.ts'
@@ -46,6 +46,7 @@ export function renderOrganisation(
     subscription: { ...described.subscription, active: isSubscriptionActive(organisation.subscription, nowMs) },
     webhookUrl: organisation.webhookUrl,
     apiKey: apiKey && renderApiKey(apiKey),
+    version: versionOf(described),
     createdAt: toIso(organisation.createdAt),
     updatedAt: toIso(updatedAt),
   }

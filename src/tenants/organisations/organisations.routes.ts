@@ -15,6 +15,7 @@ import {
   updateOrganisationSchema,
   webhookSchema,
 } from '../../contract/operator.ts'
+import { ifMatchHeadersSchema } from '../../contract/settings-version.ts'
 import {
   type App,
   describeRoutes,
@@ -134,8 +135,9 @@ function addChanges(app: App, dependencies: OrganisationRoutesDependencies) {
         description:
           'Effective for the next request, on other instances within a second. Absent fields stay unchanged. An administrator of the organisation may change `disabledModels` and `recordUsageTags` only.',
         params,
+        headers: ifMatchHeadersSchema,
         body: updateOrganisationSchema,
-        response: { 200: organisationSchema, ...errorResponses(400, 401, 403, 404) },
+        response: { 200: organisationSchema, ...errorResponses(400, 401, 403, 404, 409) },
       },
       administrators,
     ),
@@ -146,7 +148,7 @@ function addChanges(app: App, dependencies: OrganisationRoutesDependencies) {
       if (!isOperator && Object.keys(body).some((field) => !fieldsOfAdministrators.has(field)))
         throw forbidden('an operator')
       const change = toChange(body, { canonicalModelId, current: organisations.get(id) })
-      return organisations.update(id, change, actorOf(request)).then(() => load(id))
+      return organisations.update(id, change, actorOf(request), request.headers['if-match']).then(() => load(id))
     },
   )
   app.delete(

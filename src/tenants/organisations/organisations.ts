@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import {
   AppError,
+  assertVersion,
   type ChangeSource,
   type Clock,
   createCredential,
@@ -18,6 +19,7 @@ import {
 } from '../../platform/kernel/index.ts'
 import type { Actor } from '../operators/index.ts'
 import { noOrganisation } from './administrators.ts'
+import { describeOrganisation } from './describe-organisation.ts'
 import {
   changeOrganisation,
   makeOrganisation,
@@ -62,7 +64,8 @@ export interface Organisations {
   /** Undefined where no organisation of this id was removed. */
   loadRemoved(id: string): Promise<RemovedOrganisation | undefined>
   create(given: NewOrganisation, actor: Actor): Promise<Organisation>
-  update(id: string, change: OrganisationChange, actor: Actor): Promise<Organisation>
+  /** `ifMatch`: as `assertVersion` has it. */
+  update(id: string, change: OrganisationChange, actor: Actor, ifMatch?: string): Promise<Organisation>
   /** Enables and disables models by canonical id; the others keep their state, also when calls are concurrent. */
   switchModels(id: string, ids: { enable: readonly string[]; disable: readonly string[] }, actor: Actor): Promise<void>
   /** Throws `conflict` while the organisation has Spaces. Usage records stay. */
@@ -133,12 +136,15 @@ export async function createOrganisations(dependencies: OrganisationsDependencie
       await changeFeed.caughtUp()
       return organisation
     },
-    async update(id, change, actor) {
+    async update(id, change, actor, ifMatch) {
       const nowMs = clock.now()
       let updated: Organisation | undefined
       const found = await store.update(
         id,
-        (current) => (updated = changeOrganisation(current, change, nowMs)),
+        (current) => {
+          assertVersion(ifMatch, describeOrganisation(current))
+          return (updated = changeOrganisation(current, change, nowMs))
+        },
         actor,
         nowMs,
       )

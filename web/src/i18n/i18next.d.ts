@@ -17,6 +17,7 @@ import type usage from '../pages/usage/en.json'
 import type viewer from '../pages/viewer/en.json'
 import type webSources from '../pages/web-sources/en.json'
 import type failures from '../ui/failures/en.json'
+import type conflict from '../ui/conflict/en.json'
 import type common from './en.json'
 
 /** Makes a missing key a type error. */
@@ -31,6 +32,7 @@ declare module 'i18next' {
       'data-protection': typeof dataProtection
       devtools: typeof devtools
       failures: typeof failures
+      conflict: typeof conflict
       files: typeof files
       'golden-questions': typeof goldenQuestions
       'hosted-chat': typeof hostedChat

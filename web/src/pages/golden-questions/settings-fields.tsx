@@ -18,6 +18,19 @@ const monday = Date.UTC(2024, 0, 1)
 const dayMs = 86_400_000
 
 /** When runs begin, what they may cost, and how they answer. */
+/** The label of each field, for the choice between two changes. */
+export const labelKeys = {
+  every: 'settings.schedule',
+  weekday: 'settings.weekday',
+  time: 'settings.time',
+  maximumCostUsd: 'settings.maximumCost',
+  agentic: 'settings.agentic',
+  filter: 'settings.filter',
+  passing: 'settings.passing',
+  hasGate: 'settings.hasGate',
+  gate: 'settings.gate',
+} as const satisfies Record<keyof SettingsDraft, string>
+
 export function RunFields({ draft, change, errors, requiredFilter }: FieldsProps & { requiredFilter: string[] }) {
   const { t } = useTranslation('golden-questions')
   const { locale } = useFormat()

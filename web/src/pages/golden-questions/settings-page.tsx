@@ -1,11 +1,10 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { GoldenSettingsBody } from '@contract/golden-settings.ts'
 import { patchJson } from '../../api/client.ts'
 import { useRights } from '../../app/session.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { ifMatch, useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import { notifySuccess } from '../../ui/notify.ts'
 import { useSpace } from '../spaces/queries.ts'
@@ -14,8 +13,8 @@ import { GoldenFrame } from './golden-frame.tsx'
 import styles from './golden.module.css'
 import { goldenKey, goldenPath, goldenSettingsQuery } from './queries.ts'
 import { goldenSettingsRoute } from './routes.tsx'
-import { changeOf, draftOf, type SettingsDraft } from './settings-draft.ts'
-import { GateFields, PassingFields, RunFields } from './settings-fields.tsx'
+import { changeOf, draftOf, type GateMeasure, type SettingsDraft } from './settings-draft.ts'
+import { GateFields, labelKeys, PassingFields, RunFields } from './settings-fields.tsx'
 
 const fields = ['schedule', 'maximumCostUsd', 'agentic', 'filter', 'passing', 'gate']
 
@@ -27,19 +26,45 @@ export function GoldenSettingsPage() {
   const { isAdministrator } = useRights(organisationId)
   const space = useSpace(spaceId)
   const { data: settings } = useSuspenseQuery(goldenSettingsQuery(spaceId))
-  const [draft, setDraft] = useState(() => draftOf(settings))
-  const save = useSaveSettings(spaceId)
+  const queryClient = useQueryClient()
   const { errors, attempt } = useFieldErrors(fields)
-  const isDirty = JSON.stringify(changeOf(draft)) !== JSON.stringify(changeOf(draftOf(settings)))
-  const change = (changed: Partial<SettingsDraft>) => setDraft((current) => ({ ...current, ...changed }))
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
-    if (await attempt(async () => setDraft(draftOf(await save.mutateAsync(draft))))) notifySuccess(t('settings.saved'))
-  }
-  const given = { draft, change, errors }
+  const form = useSharedDraft({
+    view: settings,
+    draftOf,
+    load: () => queryClient.fetchQuery({ ...goldenSettingsQuery(spaceId), staleTime: 0 }),
+    send: (wanted, base) => patchJson(`${goldenPath(spaceId)}/settings`, changeOf(wanted), ifMatch(base)),
+    labelOf: (field) => t(labelKeys[field]),
+    textOf: (field, value) =>
+      field === 'every'
+        ? t(`settings.every.${value as SettingsDraft['every']}`)
+        : field === 'passing' || field === 'gate'
+          ? Object.entries(value as Record<string, number | ''>)
+              .filter(([, share]) => share !== '')
+              .map(([name, share]) => `${t(`measure.${name as GateMeasure}`)}: ${share} %`)
+              .join('\n')
+          : typeof value === 'object'
+            ? value && JSON.stringify(value)
+            : value,
+  })
+  const { draft, isDirty } = form
+  const save = useMutation({
+    mutationFn: () => form.save(),
+    onSuccess: async (isSaved) => {
+      if (!isSaved) return
+      await queryClient.invalidateQueries({ queryKey: goldenKey(spaceId) })
+      notifySuccess(t('settings.saved'))
+    },
+  })
+  const submit = () => void attempt(() => save.mutateAsync())
+  const given = { draft, change: form.set, errors }
   return (
     <GoldenFrame>
-      <form onSubmit={(event) => void submit(event)}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          submit()
+        }}
+      >
         <fieldset disabled={!isAdministrator} className={styles['fields']}>
           <Stack gap="xl" maw={820}>
             {!isAdministrator && <Alert color="gray">{t('settings.role')}</Alert>}
@@ -56,7 +81,7 @@ export function GoldenSettingsPage() {
                 {t('settings.save')}
               </Button>
               {isDirty && (
-                <Button variant="default" onClick={() => setDraft(draftOf(settings))}>
+                <Button variant="default" onClick={form.discard}>
                   {t('settings.discard')}
                 </Button>
               )}
@@ -65,18 +90,7 @@ export function GoldenSettingsPage() {
         </fieldset>
       </form>
       <LeaveGuard isDirty={isDirty && !save.isPending} />
+      {form.dialog(submit)}
     </GoldenFrame>
   )
-}
-
-function useSaveSettings(spaceId: string) {
-  const queryClient = useQueryClient()
-  return useMutation({
-    mutationFn: (draft: SettingsDraft) =>
-      patchJson<GoldenSettingsBody>(`${goldenPath(spaceId)}/settings`, changeOf(draft)),
-    onSuccess: (saved) => {
-      queryClient.setQueryData(goldenSettingsQuery(spaceId).queryKey, saved)
-      return queryClient.invalidateQueries({ queryKey: goldenKey(spaceId) })
-    },
-  })
 }

@@ -41,7 +41,7 @@ export function OrganisationPage() {
       <OrganisationOverview data={data} />
       <Divider />
       <Stack gap={40}>
-        <OrganisationSettings key={organisation.updatedAt} organisation={organisation} models={data.models} />
+        <OrganisationSettings organisation={organisation} models={data.models} />
         <WebhookSettings organisationId={organisation.id} url={organisation.webhookUrl} />
         <Section
           title={t('one.changes')}

@@ -16,6 +16,28 @@ interface FieldsProps {
   errorOf: (field: string) => string | undefined
 }
 
+/** The label of each field, for the choice between two changes. */
+export const labelKeys = {
+  name: 'field.name',
+  instructions: 'settings.instructions',
+  model: 'model.label',
+  temperature: 'settings.temperature',
+  maximumPassages: 'settings.maximumPassages',
+  maximumPassageTokens: 'settings.maximumPassageTokens',
+  wholeSpaceTokens: 'settings.wholeSpaceTokens',
+  maximumOutputTokens: 'settings.maximumOutputTokens',
+  maximumToolCostUsd: 'settings.maximumToolCost',
+  baseTierFallback: 'settings.fallback',
+  keepUnansweredQuestions: 'settings.keepQuestions',
+  keepConversations: 'settings.keepConversations',
+  conversationDays: 'settings.conversationDays',
+  queryRewriting: 'settings.rewriting',
+  attribution: 'settings.attribution',
+  ocr: 'settings.ocr',
+  ocrLanguages: 'settings.ocrLanguages',
+  requiredFilter: 'settings.requiredFilter',
+} as const satisfies Record<keyof SpaceDraft, string>
+
 export function GeneralFields({ draft, onChange, errorOf, models }: FieldsProps & { models: SelectableModelView[] }) {
   const { t } = useTranslation('spaces')
   const format = useFormat()

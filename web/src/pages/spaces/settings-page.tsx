@@ -1,9 +1,10 @@
 import { Button, Group, Paper, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
-import { type FormEvent, useEffect, useState } from 'react'
+import type { FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ApiError, patchJson } from '../../api/client.ts'
 import { useRights } from '../../app/session.ts'
+import { ifMatch, useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Page } from '../../ui/page.tsx'
@@ -11,8 +12,8 @@ import { DeleteSpace } from './delete-space.tsx'
 import { LeaveGuard } from './leave-dialog.tsx'
 import { spaceListsKey, spaceModelsQuery, spaceQuery, useSpace } from './queries.ts'
 import { settingsRoute } from './routes.tsx'
-import { AnswerFields, FilterFields, GeneralFields, PrivacyFields } from './settings-fields.tsx'
-import { changesOf, draftOf, type SpaceDraft } from './space-draft.ts'
+import { AnswerFields, FilterFields, GeneralFields, labelKeys, PrivacyFields } from './settings-fields.tsx'
+import { changesOf, draftOf } from './space-draft.ts'
 
 /** Name, instructions, model and retrieval settings of a Space. */
 export function SettingsPage() {
@@ -21,24 +22,24 @@ export function SettingsPage() {
   const space = useSpace(spaceId)
   const { isAdministrator } = useRights(organisationId)
   const { data: models } = useSuspenseQuery(spaceModelsQuery(organisationId))
-  const [draft, setDraft] = useState(() => draftOf(space))
-  // Another person's change replaces the form only where nothing was typed.
-  const [base, setBase] = useState(space)
-  useEffect(() => {
-    if (space === base) return
-    if (changesOf(draft, base) === undefined) setDraft(draftOf(space))
-    setBase(space)
-  }, [space, base, draft])
-  const changes = changesOf(draft, space)
-  const save = useSave(spaceId)
-  const change = (fields: Partial<SpaceDraft>) => {
+  const queryClient = useQueryClient()
+  const form = useSharedDraft({
+    view: space,
+    draftOf,
+    load: () => queryClient.fetchQuery({ ...spaceQuery(spaceId), staleTime: 0 }),
+    send: (wanted, base) => patchJson(`/api/spaces/${spaceId}`, changesOf(wanted, base), ifMatch(base)),
+    labelOf: (field) => t(labelKeys[field]),
+  })
+  const { draft, isDirty } = form
+  const save = useSave(form.save)
+  const change = (fields: Partial<typeof draft>) => {
     save.reset()
-    setDraft((current) => ({ ...current, ...fields }))
+    form.set(fields)
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (!changes) return
-    const submitChanges = () => save.mutate(changes)
+    if (!isDirty) return
+    const submitChanges = () => save.mutate()
     if (space.settings.keepConversations && !draft.keepConversations)
       openConfirm({
         title: t('settings.forgetTitle'),
@@ -58,29 +59,24 @@ export function SettingsPage() {
           <AnswerFields draft={draft} onChange={change} fallbackModel={space.fallbackModel} errorOf={errorOf} />
           <FilterFields draft={draft} onChange={change} errorOf={errorOf} isAdministrator={isAdministrator} />
           <PrivacyFields draft={draft} onChange={change} errorOf={errorOf} isAdministrator={isAdministrator} />
-          <SaveBar
-            isDirty={changes !== undefined}
-            isSaving={save.isPending}
-            onDiscard={() => setDraft(draftOf(space))}
-          />
+          <SaveBar isDirty={isDirty} isSaving={save.isPending} onDiscard={form.discard} />
         </Stack>
       </form>
       <DeleteSpace organisationId={organisationId} space={space} />
-      <LeaveGuard isDirty={changes !== undefined && !save.isPending} />
+      <LeaveGuard isDirty={isDirty && !save.isPending} />
+      {form.dialog(save.mutate)}
     </Page>
   )
 }
 
-function useSave(spaceId: string) {
+function useSave(save: () => Promise<boolean>) {
   const { t } = useTranslation('spaces')
   const queryClient = useQueryClient()
   return useMutation({
-    mutationFn: (changes: Record<string, unknown>) => patchJson(`/api/spaces/${spaceId}`, changes),
-    onSuccess: async () => {
-      await Promise.all([
-        queryClient.invalidateQueries({ queryKey: spaceQuery(spaceId).queryKey }),
-        queryClient.invalidateQueries({ queryKey: spaceListsKey }),
-      ])
+    mutationFn: () => save(),
+    onSuccess: async (isSaved) => {
+      if (!isSaved) return
+      await queryClient.invalidateQueries({ queryKey: spaceListsKey })
       notifySuccess(t('settings.saved'))
     },
     onError: (error) => {

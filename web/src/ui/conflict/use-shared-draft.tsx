@@ -1,0 +1,107 @@
+import { type ReactNode, Suspense, useState } from 'react'
+import { ApiError } from '../../api/client.ts'
+import { withTexts } from '../../i18n/translations.ts'
+import { lazyPart } from '../lazy-part.tsx'
+import { differing, mergeDrafts } from './shared-draft.ts'
+
+const ConflictDialog = lazyPart(() => withTexts('conflict', import('./conflict-dialog.tsx')), 'ConflictDialog')
+
+interface Options<View, Draft> {
+  /** The stored settings, as they are known now. */
+  view: View
+  draftOf: (view: View) => Draft
+  /** Loads them again. */
+  load: () => Promise<View>
+  /** Sends what differs from `base`, with `ifMatch(base)`. */
+  send: (draft: Draft, base: View) => Promise<unknown>
+  labelOf: (field: keyof Draft) => string
+  /** The value of a field that is an object. */
+  textOf?: (field: keyof Draft, value: unknown) => unknown
+}
+
+interface Conflict<View, Draft> {
+  latest: View
+  mine: Draft
+  theirs: Draft
+  fields: (keyof Draft)[]
+}
+
+/** The header with which a change is refused if someone else was faster. */
+export const ifMatch = ({ version }: { version: string }) => ({ headers: { 'if-match': `"${version}"` } })
+
+const isConflict = (error: unknown) => error instanceof ApiError && error.status === 409 && error.param === 'if-match'
+
+/**
+ * The form of settings that several people may change at the same time. It keeps the settings that it was filled from: only fields that this person
+ * changed are sent. Changes of different fields are joined; where both changed a field, a dialog shows both values.
+ */
+export function useSharedDraft<View extends { version: string }, Draft extends object>(options: Options<View, Draft>) {
+  const { view, draftOf } = options
+  const [base, setBase] = useState(view)
+  const [draft, setDraft] = useState(() => draftOf(view))
+  const [conflict, setConflict] = useState<Conflict<View, Draft>>()
+  const isDirty = differing(draftOf(base), draft).length > 0
+  const fill = (stored: View, shown = draftOf(stored)) => {
+    setBase(stored)
+    setDraft(shown)
+  }
+  // Without changes of this person, the form shows what is stored.
+  if (view.version !== base.version && !isDirty) fill(view)
+
+  /** Resolves to whether everything is saved. Throws other errors than conflicts. */
+  async function save(wanted: Draft = draft, from: View = base): Promise<boolean> {
+    try {
+      if (differing(draftOf(from), wanted).length > 0) await options.send(wanted, from)
+      fill(await options.load())
+      return true
+    } catch (error) {
+      if (!isConflict(error)) throw error
+    }
+    const latest = await options.load()
+    const theirs = draftOf(latest)
+    const merged = mergeDrafts(draftOf(from), wanted, theirs)
+    fill(latest, merged.draft)
+    if (merged.conflicts.length === 0) return save(merged.draft, latest)
+    setConflict({ latest, mine: merged.draft, theirs, fields: merged.conflicts })
+    return false
+  }
+
+  /** `onKeepMine`: saves once more. */
+  const dialog = (onKeepMine: () => void): ReactNode =>
+    conflict && (
+      <Suspense>
+        <ConflictDialog
+          fields={describe(conflict, options)}
+          onKeepMine={() => {
+            setConflict(undefined)
+            onKeepMine()
+          }}
+          onUseTheirs={() => {
+            const { latest, mine, theirs, fields } = conflict
+            fill(latest, { ...mine, ...Object.fromEntries(fields.map((name) => [name, theirs[name]])) })
+            setConflict(undefined)
+          }}
+          onClose={() => setConflict(undefined)}
+        />
+      </Suspense>
+    )
+
+  return {
+    draft,
+    base,
+    isDirty,
+    set: (fields: Partial<Draft>) => setDraft((current) => ({ ...current, ...fields })),
+    discard: () => fill(view),
+    save,
+    dialog,
+  }
+}
+
+function describe<View, Draft>({ fields, mine, theirs }: Conflict<View, Draft>, options: Options<View, Draft>) {
+  const { labelOf, textOf = (_, value) => value } = options
+  return fields.map((name) => ({
+    label: labelOf(name),
+    mine: textOf(name, mine[name]),
+    theirs: textOf(name, theirs[name]),
+  }))
+}
