@@ -114,7 +114,7 @@ describe.skipIf(!hasBrowser)(`Developer Tools${skipReason}`, () => {
 
   it('opts in, and makes the key, which it shows once', async () => {
     await page.getByText('Closed', { exact: true }).waitFor()
-    await page.getByLabel('Opt in to the gateway').click()
+    await page.getByLabel('Gateway access for this team').click()
     await page.getByText('Open', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Create API key' }).click()
     key = await readNewKey()

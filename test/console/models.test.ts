@@ -161,4 +161,17 @@ describe.skipIf(!hasBrowser)(`the pages for providers, deployments and models${s
     await row('Future').waitFor({ state: 'detached' })
     expect(stage.problems).toEqual([])
   })
+
+  it.each([
+    ['providers', 'No provider matches'],
+    ['deployments', 'No deployment matches'],
+    ['models?availability=not_callable&kind=rerank', 'No model matches'],
+  ])('lead from an empty list of %s back to the whole one', async (path, title) => {
+    await page.goto(`${stage.url}/operator/${path}`)
+    if (!path.includes('?')) await page.getByRole('searchbox').or(page.getByRole('textbox')).first().fill('zzz')
+    await page.getByRole('heading', { name: title }).waitFor()
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await page.getByRole('heading', { name: title }).waitFor({ state: 'detached' })
+    expect(await page.getByRole('row').count()).toBeGreaterThan(1)
+  })
 })

@@ -97,7 +97,7 @@ describe.skipIf(!hasBrowser)(`a newcomer${skipReason}`, () => {
     await page.getByRole('button', { name: 'Create account and accept' }).click()
     await open('Developer Tools')
     await heading('Developer Tools')
-    await page.getByLabel('Opt in to the gateway').click()
+    await page.getByLabel('Gateway access for this team').click()
     await page.getByText('Open', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Create API key' }).click()
     const dialog = page.getByRole('dialog')

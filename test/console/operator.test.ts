@@ -153,7 +153,7 @@ describe.skipIf(!hasBrowser)(`people who are no operators${skipReason}`, () => {
     await expectAccessible(page)
     await page.goto(`${stage.url}/organisations/${id}/activity`)
     await page.getByRole('button', { name: /Organisation created/ }).waitFor()
-    await page.getByRole('button', { name: /API key made/ }).click()
+    await page.getByRole('button', { name: /API key created/ }).click()
     await page.getByText('lastFour').waitFor()
     await expectAccessible(page)
     expect(stage.problems).toEqual([])

@@ -159,12 +159,12 @@ describe.skipIf(!hasBrowser)(`the document page${skipReason}`, () => {
     await expectAccessible(page)
   })
 
-  it('highlights the chunk that is selected in the inspector', async () => {
+  it('highlights the passage that is selected in the inspector', async () => {
     await page.goto(addressOf(`/files/${handbook}`))
-    await page.getByRole('tab', { name: 'Chunks' }).click()
+    await page.getByRole('tab', { name: 'Passages' }).click()
     const { items } = expectStatus(await stage.portico.operator('GET', `/api/documents/${handbook}/chunks`), 200)
     const chosen = items.find(({ pageFrom, pageTo }: never) => pageFrom === 4 && pageTo === 4) ?? items[3]
-    const list = page.getByRole('listbox', { name: 'Chunks of the document' })
+    const list = page.getByRole('listbox', { name: 'Passages of the document' })
     await list.focus()
     for (let n = 0; n < chosen.index; n++) await page.keyboard.press('ArrowDown')
     expect(await list.getByRole('option', { selected: true }).getAttribute('aria-posinset')).toBe(
@@ -182,7 +182,7 @@ describe.skipIf(!hasBrowser)(`the document page${skipReason}`, () => {
     expect(Math.min(...(await shares()))).toBeGreaterThan(0)
     await expectAccessible(page)
     await page.goto(addressOf(`/files/${emoji}`))
-    await page.getByRole('tab', { name: 'Chunks' }).click()
+    await page.getByRole('tab', { name: 'Passages' }).click()
     await page.getByRole('option').nth(3).click()
     const text = expectStatus(await stage.portico.operator('GET', `/api/documents/${emoji}/chunks`), 200).items[3].text
     await expect.poll(async () => (await page.locator('mark').allTextContents()).join('')).toBe(text)
@@ -228,7 +228,7 @@ describe.skipIf(!hasBrowser)(`the document page${skipReason}`, () => {
       expect(Math.max(width!, height!)).toBeLessThanOrEqual(8_192)
       expect(width! * height!).toBeLessThanOrEqual(16 * 1024 * 1024)
     }
-    await page.getByRole('tab', { name: 'Chunks' }).click()
+    await page.getByRole('tab', { name: 'Passages' }).click()
     await page.getByRole('option').first().waitFor()
     expect([dialogs, await page.evaluate('window.attacked'), stage.problems]).toEqual([[], undefined, []])
   })

@@ -26,7 +26,10 @@ export function InvitationPage() {
       <Text>
         {organisationName === null
           ? t('invitation.operatorText', { email })
-          : t('invitation.text', { email, organisation: organisationName, role: t(`role.${role}`) })}
+          : t(`invitation.text_${role === 'member' ? 'member' : 'administrator'}`, {
+              email,
+              organisation: organisationName,
+            })}
       </Text>
       <Text size="sm" c="dimmed">
         {t('invitation.until', { time: format.dateTime(expiresAt) })}

@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text } from '@mantine/core'
+import { Group, Stack, Text } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Suspense, useCallback, useMemo, useState, useSyncExternalStore } from 'react'
@@ -89,7 +89,11 @@ export function FilesPage() {
           {page.total === 0 && !isFiltered(search) ? (
             <EmptyState title={t('arriving.title')} text={t('arriving.text')} />
           ) : page.total === 0 ? (
-            <NoMatch onClear={() => void navigate({ search: {} as never, replace: true })} />
+            <EmptyState
+              title={t('noMatch.title')}
+              text={t('noMatch.text')}
+              onClear={() => void navigate({ search: {} as never, replace: true })}
+            />
           ) : (
             <FileTable
               key={JSON.stringify(search)}
@@ -118,21 +122,6 @@ function Uploads(props: { queue: UploadQueue; limits: UploadLimits }) {
     <OnceOpened opened={hasUploads}>
       <UploadPanel {...props} />
     </OnceOpened>
-  )
-}
-
-function NoMatch({ onClear }: { onClear: () => void }) {
-  const { t } = useTranslation('files')
-  return (
-    <EmptyState
-      title={t('noMatch.title')}
-      text={t('noMatch.text')}
-      action={
-        <Button variant="default" onClick={onClear}>
-          {t('noMatch.clear')}
-        </Button>
-      }
-    />
   )
 }
 

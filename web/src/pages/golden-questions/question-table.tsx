@@ -16,9 +16,10 @@ interface TableProps {
   page: QuestionPage
   onEdit: (question: GoldenQuestionBody) => void
   onPage: (offset: number) => void
+  onClear: () => void
 }
 
-export function QuestionTable({ page, onEdit, onPage }: TableProps) {
+export function QuestionTable({ page, onEdit, onPage, onClear }: TableProps) {
   const { t } = useTranslation('golden-questions')
   const columns = useColumns(onEdit)
   const { items, total, limit, offset, maximum } = page
@@ -30,7 +31,7 @@ export function QuestionTable({ page, onEdit, onPage }: TableProps) {
         columns={columns}
         rows={items}
         rowId={({ id }) => id}
-        empty={<EmptyState title={t('noMatch')} text={t('noMatchText')} />}
+        empty={<EmptyState title={t('noMatch')} text={t('noMatchText')} onClear={onClear} />}
         minimumWidth={820}
         total={total}
         limit={limit}

@@ -58,6 +58,7 @@ export function QuestionsPage() {
           <QuestionTable
             page={page}
             onEdit={edit}
+            onClear={() => show({})}
             onPage={(offset) =>
               show({ ...(search.search && { search: search.search }), ...(offset > 0 && { offset }) })
             }

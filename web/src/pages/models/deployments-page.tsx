@@ -9,12 +9,13 @@ import { useFormat } from '../../i18n/use-format.ts'
 import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
 import { type DataColumn, PagedTable, unsortedColumn } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
+import { AnchorLink } from '../../ui/link.tsx'
 import { LoadingState } from '../../ui/loading-state.tsx'
 import { Page } from '../../ui/page.tsx'
 import { PartSwitch, SearchField } from '../../ui/list-controls.tsx'
 import { HostingBadge, StateBadge } from './badges.tsx'
 import { CircuitText, ErrorShare, Milliseconds } from './health-text.tsx'
-import { deploymentsQuery, deploymentsStates, type DeploymentsState, pageSizes } from './routes.tsx'
+import { deploymentsQuery, type DeploymentsSearch, deploymentsStates, isFiltered, pageSizes } from './routes.tsx'
 import { TrafficBars } from './traffic-bars.tsx'
 
 const DeploymentDrawer = lazyPart(() => import('./deployment-drawer.tsx'), 'DeploymentDrawer')
@@ -49,7 +50,7 @@ export function DeploymentsPage() {
         rows={view.items}
         rowId={({ id }) => id}
         minimumWidth={920}
-        empty={<NoDeployments state={search.state ?? 'all'} />}
+        empty={<NoDeployments search={search} onClear={() => void navigate({ search: {} })} />}
         total={view.total}
         limit={pageSizes.deployments}
         offset={search.offset ?? 0}
@@ -152,10 +153,17 @@ function LiveState(props: {
   )
 }
 
-function NoDeployments({ state }: { state: DeploymentsState }) {
+function NoDeployments({ search, onClear }: { search: DeploymentsSearch; onClear: () => void }) {
   const { t } = useTranslation('models')
-  if (state === 'trouble') return <Alert color="teal">{t('deployments.noTrouble')}</Alert>
-  return <EmptyState title={t('deployments.none')} text={t('deployments.noneText')} />
+  if (search.state === 'trouble') return <Alert color="teal">{t('deployments.noTrouble')}</Alert>
+  return (
+    <EmptyState
+      title={t('deployments.none')}
+      text={t('deployments.noneText')}
+      onClear={isFiltered(search) ? onClear : undefined}
+      action={<AnchorLink to="/operator/providers">{t('providers.title')}</AnchorLink>}
+    />
+  )
 }
 
 /** The server sorts by urgency, so columns are not sorted here. */

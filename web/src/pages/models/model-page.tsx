@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { patchJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
+import { AnchorLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Section } from '../../ui/section.tsx'
 import { SourceBadge } from './badges.tsx'
@@ -36,7 +37,13 @@ export function ModelPage() {
       <Facts model={model} />
       <DisablingOrganisations model={model} />
       <Section title={t('deployments.title')} description={t('pricesText')}>
-        {model.deploymentsList.length === 0 && <EmptyState title={t('noDeployment')} text={t('noDeploymentText')} />}
+        {model.deploymentsList.length === 0 && (
+          <EmptyState
+            title={t('noDeployment')}
+            text={t('noDeploymentText')}
+            action={<AnchorLink to="/operator/providers">{t('providers.title')}</AnchorLink>}
+          />
+        )}
         <Stack gap="xl">
           {model.deploymentsList.map((deployment) => (
             <ModelDeployment key={deployment.id} deployment={deployment} />

@@ -9,9 +9,10 @@ import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
 import { type DataColumn, PagedTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
+import { AnchorLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
 import { PartSwitch, SearchField } from '../../ui/list-controls.tsx'
-import { modelKinds, modelsAvailabilities, modelsQuery, pageSizes } from './routes.tsx'
+import { isFiltered, modelKinds, modelsAvailabilities, modelsQuery, pageSizes } from './routes.tsx'
 import { Tag } from './tag.tsx'
 
 const route = getRouteApi('/shell/operator/models')
@@ -34,7 +35,14 @@ export function ModelsPage() {
         rows={data.items}
         rowId={({ id }) => id}
         minimumWidth={960}
-        empty={<EmptyState title={t('none')} text={t('noneText')} />}
+        empty={
+          <EmptyState
+            title={t('none')}
+            text={t('noneText')}
+            onClear={isFiltered(search) ? () => void navigate({ search: {} }) : undefined}
+            action={<AnchorLink to="/operator/providers">{t('providers.title')}</AnchorLink>}
+          />
+        }
         total={data.total}
         limit={pageSizes.models}
         offset={search.offset ?? 0}

@@ -43,16 +43,13 @@ export function ProvidersPage() {
   const open = (id: string | undefined) =>
     void navigate({ search: (before) => ({ ...before, open: id }), replace: true, resetScroll: false })
   const columns = useColumns(open)
+  const add = (
+    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setAdding(true)}>
+      {t('providers.add')}
+    </Button>
+  )
   return (
-    <Page
-      title={t('providers.title')}
-      description={t('providers.description')}
-      actions={
-        <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setAdding(true)}>
-          {t('providers.add')}
-        </Button>
-      }
-    >
+    <Page title={t('providers.title')} description={t('providers.description')} actions={add}>
       <SearchField
         label={t('providers.search')}
         value={search.search}
@@ -64,7 +61,14 @@ export function ProvidersPage() {
         rows={data.items}
         rowId={({ id }) => id}
         minimumWidth={900}
-        empty={<EmptyState title={t('providers.none')} text={t('providers.noneText')} />}
+        empty={
+          <EmptyState
+            title={t('providers.none')}
+            text={t('providers.noneText')}
+            onClear={search.search ? () => void navigate({ search: {}, replace: true }) : undefined}
+            action={add}
+          />
+        }
         total={data.total}
         limit={pageSizes.providers}
         offset={search.offset ?? 0}

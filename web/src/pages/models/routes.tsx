@@ -40,6 +40,10 @@ export type ModelsAvailability = (typeof modelsAvailabilities)[number]
 
 export const pageSizes = { providers: 100, deployments: 50, models: 200 } as const
 
+/** Something hides entries of the list. */
+export const isFiltered = ({ offset: _offset, open: _open, ...filters }: ListSearch) =>
+  Object.values(filters).some((value) => value !== undefined)
+
 export const providersQuery = ({ search, offset = 0 }: ListSearch) =>
   queryOptions({
     queryKey: [...catalogueKey, 'providers', { search, offset }],

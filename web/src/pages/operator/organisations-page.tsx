@@ -39,7 +39,8 @@ export function OrganisationsPage() {
         <EmptyState
           title={isFiltered ? t('list.noMatch') : t('list.empty')}
           text={isFiltered ? t('list.noMatchText') : t('list.emptyText')}
-          action={isFiltered ? undefined : create}
+          onClear={isFiltered ? () => change({ search: undefined, plan: undefined, gateway: undefined }) : undefined}
+          action={create}
         />
       ) : (
         <>

@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
 import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
+import { AnchorLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Section } from '../../ui/section.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -30,7 +31,11 @@ export function HealthPage() {
           </Section>
         )}
         {data.providers.length === 0 ? (
-          <EmptyState title={t('health.empty')} text={t('health.emptyText')} />
+          <EmptyState
+            title={t('health.empty')}
+            text={t('health.emptyText')}
+            action={<AnchorLink to="/operator/providers">{t('navigation.providers', { ns: 'common' })}</AnchorLink>}
+          />
         ) : (
           data.providers.map((provider) => <ProviderHealth key={provider.id} provider={provider} />)
         )}

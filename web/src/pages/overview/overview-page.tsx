@@ -4,6 +4,7 @@ import { useSuspenseQuery } from '@tanstack/react-query'
 import { useRouterState } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { EmptyState } from '../../ui/empty-state.tsx'
+import { AnchorLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
 import { OpenAlerts } from '../alerts/open-alerts.tsx'
 import { DaySection } from './day-section.tsx'
@@ -19,7 +20,7 @@ import { useOverview } from './use-overview.ts'
 /** The home page of operators: who spent what, and what is failing. */
 export function OverviewPage() {
   const { t } = useTranslation('overview')
-  const { search } = useOverview()
+  const { search, clear } = useOverview()
   const { data: report } = useSuspenseQuery(overviewQuery(search))
   const isLoading = useRouterState({ select: (state) => state.isLoading })
   const isFiltered = Object.keys(search).some((name) => name !== 'split')
@@ -53,7 +54,14 @@ export function OverviewPage() {
         </SimpleGrid>
         <OverviewFilters report={report} />
         {report.totals.requests === 0 ? (
-          <EmptyState title={t('empty.title')} text={t(isFiltered ? 'empty.filtered' : 'empty.text')} />
+          <EmptyState
+            title={t('empty.title')}
+            text={t(isFiltered ? 'empty.filtered' : 'empty.text')}
+            onClear={isFiltered ? clear : undefined}
+            action={
+              <AnchorLink to="/operator/organisations">{t('navigation.organisations', { ns: 'common' })}</AnchorLink>
+            }
+          />
         ) : (
           <>
             <SpendSection report={report} />

@@ -11,7 +11,8 @@ export function useOverview() {
     const entries = Object.entries({ ...search, ...next }).filter(([, value]) => value !== undefined)
     void navigate({ search: Object.fromEntries(entries) as OverviewSearch, resetScroll: false })
   }
-  return { search, change }
+  const clear = () => void navigate({ search: {}, resetScroll: false })
+  return { search, change, clear }
 }
 
 /** The name of a value of the split: of an organisation, or the value itself. */

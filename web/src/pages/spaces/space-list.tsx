@@ -30,7 +30,7 @@ export function SpaceList({ label, columns, minimumWidth, page, search, onChange
         rows={page.items}
         rowId={({ id }) => id}
         minimumWidth={minimumWidth}
-        empty={<EmptyState title={t('list.noMatch')} text={t('list.noMatchText')} />}
+        empty={<EmptyState title={t('list.noMatch')} text={t('list.noMatchText')} onClear={() => onChange({})} />}
         total={page.total}
         limit={spacesPerPage}
         offset={page.offset}
