@@ -23,8 +23,10 @@ export function OrganisationSettings({ organisation, models }: { organisation: O
     draftOf,
     load: async () =>
       (await queryClient.fetchQuery({ ...organisationQuery(organisation.id), staleTime: 0 })).organisation,
-    send: (wanted, base) =>
-      patchJson(`/api/organisations/${organisation.id}`, changesOf(draftOf(base), wanted), ifMatch(base)),
+    send: (wanted, base) => {
+      const changes = changesOf(draftOf(base), wanted)
+      return changes ? patchJson(`/api/organisations/${organisation.id}`, changes, ifMatch(base)) : undefined
+    },
     labelOf: (field) => t(`fields.${field}`),
   })
   const { draft, isDirty } = form

@@ -27,7 +27,10 @@ export function SettingsPage() {
     view: space,
     draftOf,
     load: () => queryClient.fetchQuery({ ...spaceQuery(spaceId), staleTime: 0 }),
-    send: (wanted, base) => patchJson(`/api/spaces/${spaceId}`, changesOf(wanted, base), ifMatch(base)),
+    send: (wanted, base) => {
+      const changes = changesOf(wanted, base)
+      return changes && patchJson(`/api/spaces/${spaceId}`, changes, ifMatch(base))
+    },
     labelOf: (field) => t(labelKeys[field]),
   })
   const { draft, isDirty } = form

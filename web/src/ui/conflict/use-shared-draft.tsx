@@ -12,8 +12,8 @@ interface Options<View, Draft> {
   draftOf: (view: View) => Draft
   /** Loads them again. */
   load: () => Promise<View>
-  /** Sends what differs from `base`, with `ifMatch(base)`. */
-  send: (draft: Draft, base: View) => Promise<unknown>
+  /** Sends what differs from `base`, with `ifMatch(base)`; undefined: fields that were emptied and cannot be empty keep their values. */
+  send: (draft: Draft, base: View) => Promise<unknown> | undefined
   labelOf: (field: keyof Draft) => string
   /** The value of a field that is an object. */
   textOf?: (field: keyof Draft, value: unknown) => unknown
