@@ -66,7 +66,7 @@ describe('a retry', () => {
     const id = await uploadReady(spaceId, 'retried.txt')
     await fail([id])
     const retry = async () => expectStatus(await portico.operator('POST', `/api/documents/${id}/retry`), 200)
-    expect(await retry()).toMatchObject({ status: 'processing', stage: 'queued', error: null })
+    expect(await retry()).toMatchObject({ status: 'processing', error: null })
     expect(await waitForDocument(organisation.client, id)).toMatchObject({ status: 'ready' })
     const ready = await retry()
     expect(ready).toMatchObject({ status: 'ready', chunkCount: 1 })

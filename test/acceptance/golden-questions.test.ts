@@ -293,6 +293,7 @@ describe('the settings', () => {
     expect(defaults).toEqual({
       schedule: null,
       nextRunAt: null,
+      version: expect.any(String),
       maximumCostUsd: 10,
       agentic: false,
       filter: null,
