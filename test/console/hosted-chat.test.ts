@@ -415,6 +415,18 @@ describe.skipIf(!hasBrowser)(`the console${skipReason}`, () => {
     await page.getByText('The chat is paused').waitFor()
     await visitor.reload()
     await visitor.getByText('This chat is paused. Please come back later.').last().waitFor()
+
+    // Another administrator resumes the chat and changes its title while the greeting is typed.
+    await page.getByRole('textbox', { name: 'Greeting' }).fill('Good morning!')
+    const site = `/api/spaces/${space.id}/site`
+    expectStatus(await stage.portico.operator('POST', `${site}/resume`), 200)
+    const stored = expectStatus(await stage.portico.operator('GET', site), 200).site
+    const { name, access, allowedOrigins, greeting, dailyCapUsd, limits } = stored
+    const changed = { enabled: true, name, access, allowedOrigins, greeting, dailyCapUsd, limits, title: 'The museum' }
+    expectStatus(await stage.portico.operator('PUT', site, changed), 200)
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    const siteNow = async () => expectStatus(await stage.portico.operator('GET', site), 200).site
+    await expect.poll(siteNow).toMatchObject({ title: 'The museum', greeting: 'Good morning!', paused: false })
     expect(problems()).toEqual([])
   })
 })

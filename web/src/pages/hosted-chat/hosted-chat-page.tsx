@@ -1,9 +1,9 @@
 import { Alert, Button, Group, Paper, Stack, Switch, Text } from '@mantine/core'
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
-import { useSuspenseQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
+import type { FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { SiteViewBody } from '@contract/sites.ts'
+import { useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import { AnchorLink } from '../../ui/link.tsx'
@@ -17,7 +17,7 @@ import { LiveSection } from './live-section.tsx'
 import { AppearanceFields } from './appearance-fields.tsx'
 import { hostedChatRoute } from './routes.tsx'
 import { changeOf, draftOf, type SiteDraft } from './site-draft.ts'
-import { siteQuery, usePauseSite, useSaveSite } from './site-queries.ts'
+import { putSite, siteQuery, todayKey, usePauseSite, type VersionedSite, withVersion } from './site-queries.ts'
 
 /** The chat of a published Space for visitors: a separate page and a button for websites. */
 export function HostedChatPage() {
@@ -51,7 +51,7 @@ export function HostedChatPage() {
         </Alert>
       )}
       {isLive && <LiveSection spaceId={spaceId} view={view} />}
-      <SettingsForm key={view.site?.generation ?? 0} space={space} view={view} />
+      <SettingsForm space={space} view={withVersion(view)} />
     </Page>
   )
 }
@@ -88,23 +88,68 @@ const fields = [
   'limits.spacePerMinute',
 ]
 
-/** The form begins again with each generation of the settings. */
-function SettingsForm({ space, view }: { space: ReturnType<typeof useSpace>; view: SiteViewBody }) {
-  const { id: spaceId, name: spaceName } = space
+const labelKeys = {
+  enabled: 'enabled',
+  name: 'access.name',
+  access: 'access.who',
+  password: 'access.password',
+  origins: 'access.origins',
+  title: 'look.title',
+  greeting: 'look.greeting',
+  suggestions: 'look.suggestions',
+  colour: 'look.colour',
+  logo: 'look.logo',
+  citations: 'limits.citations',
+  filter: 'access.filter',
+  agentic: 'limits.agentic',
+  proofAlways: 'limits.proof',
+  dailyCapUsd: 'limits.dailyCap',
+  visitorPerMinute: 'limits.visitorPerMinute',
+  addressPerMinute: 'limits.addressPerMinute',
+  spacePerMinute: 'limits.spacePerMinute',
+} as const satisfies Record<keyof SiteDraft, string>
+
+function useSiteForm(space: ReturnType<typeof useSpace>, view: VersionedSite) {
   const { t } = useTranslation('hosted-chat')
-  const [first] = useState(() => draftOf(view, { title: spaceName.slice(0, 80), greeting: t('defaultGreeting') }))
-  const [draft, setDraft] = useState(first)
+  const queryClient = useQueryClient()
+  return useSharedDraft({
+    view,
+    draftOf: (shown: VersionedSite) =>
+      draftOf(shown, { title: space.name.slice(0, 80), greeting: t('defaultGreeting') }),
+    load: async () => withVersion(await queryClient.fetchQuery({ ...siteQuery(space.id), staleTime: 0 })),
+    isNew: view.site === null,
+    send: (draft, base) => putSite(space.id, changeOf(draft), base),
+    labelOf: (field) => t(labelKeys[field]),
+    textOf: (field, value) =>
+      field === 'access' && typeof value === 'string'
+        ? t(`access.${value as SiteDraft['access']}`)
+        : field === 'citations'
+          ? t(`limits.${value as SiteDraft['citations']}`)
+          : field === 'logo' && typeof value === 'string'
+            ? t('look.logo')
+            : typeof value === 'object'
+              ? value && JSON.stringify(value)
+              : value,
+  })
+}
+
+function SettingsForm({ space, view }: { space: ReturnType<typeof useSpace>; view: VersionedSite }) {
+  const { id: spaceId } = space
+  const { t } = useTranslation('hosted-chat')
+  const queryClient = useQueryClient()
+  const form = useSiteForm(space, view)
+  const { draft, isDirty: isChanged, set: change } = form
   const { errors, attempt } = useFieldErrors(fields)
-  const save = useSaveSite(spaceId)
+  const save = useMutation({
+    mutationFn: () => form.save(),
+    onSuccess: async (isSaved) => {
+      if (!isSaved) return
+      await queryClient.invalidateQueries({ queryKey: todayKey(spaceId) })
+      notifySuccess(t('saved'))
+    },
+  })
   const isNew = view.site === null
-  const isChanged = JSON.stringify(draft) !== JSON.stringify(first)
-  const change = (update: Partial<SiteDraft>) => setDraft((current) => ({ ...current, ...update }))
-  const store = async () => {
-    const isSaved = await attempt(() =>
-      save.mutateAsync({ change: changeOf(draft), generation: view.site?.generation ?? 0 }),
-    )
-    if (isSaved) notifySuccess(t('saved'))
-  }
+  const store = () => void attempt(() => save.mutateAsync())
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (view.site?.enabled === true && !draft.enabled)
@@ -112,9 +157,9 @@ function SettingsForm({ space, view }: { space: ReturnType<typeof useSpace>; vie
         title: t('offTitle'),
         text: t('offText'),
         confirm: t('offConfirm'),
-        onConfirm: () => void store(),
+        onConfirm: store,
       })
-    else void store()
+    else store()
   }
   const props = { draft, onChange: change, errors }
   return (
@@ -140,7 +185,7 @@ function SettingsForm({ space, view }: { space: ReturnType<typeof useSpace>; vie
             </Button>
             {isChanged && !save.isPending && !isNew && (
               <>
-                <Button variant="default" onClick={() => setDraft(first)}>
+                <Button variant="default" onClick={form.discard}>
                   {t('discard')}
                 </Button>
                 <Text size="sm" c="dimmed" role="status">
@@ -152,6 +197,7 @@ function SettingsForm({ space, view }: { space: ReturnType<typeof useSpace>; vie
         </Paper>
       </Stack>
       <LeaveGuard isDirty={isChanged && !save.isPending} />
+      {form.dialog(store)}
     </form>
   )
 }

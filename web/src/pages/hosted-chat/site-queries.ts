@@ -1,6 +1,7 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
 import type { SiteTodayBody, SiteViewBody } from '@contract/sites.ts'
 import { getJson, postJson, putJson } from '../../api/client.ts'
+import { ifMatch } from '../../ui/conflict/use-shared-draft.tsx'
 import type { SiteChange } from './site-draft.ts'
 
 export function siteQuery(spaceId: string) {
@@ -10,7 +11,7 @@ export function siteQuery(spaceId: string) {
   })
 }
 
-const todayKey = (spaceId: string) => ['site', spaceId, 'today']
+export const todayKey = (spaceId: string) => ['site', spaceId, 'today']
 
 /** What visitors do today. It moves while the page is open. */
 export function todayQuery(spaceId: string) {
@@ -21,17 +22,13 @@ export function todayQuery(spaceId: string) {
   })
 }
 
-/** Saves all settings. `generation` is that of the settings which were shown: a change of someone else meanwhile is refused. */
-export function useSaveSite(spaceId: string) {
-  const queryClient = useQueryClient()
-  return useMutation({
-    mutationFn: ({ change, generation }: { change: SiteChange; generation: number }) =>
-      putJson<SiteViewBody>(`/api/spaces/${spaceId}/site`, change, { headers: { 'if-match': `"${generation}"` } }),
-    onSuccess: (view) => {
-      queryClient.setQueryData(siteQuery(spaceId).queryKey, view)
-      return queryClient.invalidateQueries({ queryKey: todayKey(spaceId) })
-    },
-  })
+/** The site with the version of its settings. A pause raises it too. */
+export const withVersion = (view: SiteViewBody) => ({ ...view, version: String(view.site?.generation ?? 0) })
+export type VersionedSite = ReturnType<typeof withVersion>
+
+/** Saves all settings. A change of someone else since `base` is refused. */
+export function putSite(spaceId: string, change: SiteChange, base: VersionedSite): Promise<SiteViewBody> {
+  return putJson(`/api/spaces/${spaceId}/site`, change, ifMatch(base))
 }
 
 export function usePauseSite(spaceId: string) {

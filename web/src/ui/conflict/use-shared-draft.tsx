@@ -14,6 +14,8 @@ interface Options<View, Draft> {
   load: () => Promise<View>
   /** Sends what differs from `base`, with `ifMatch(base)`; undefined: fields that were emptied and cannot be empty keep their values. */
   send: (draft: Draft, base: View) => Promise<unknown> | undefined
+  /** The settings do not exist yet: they are sent without a change too. */
+  isNew?: boolean
   labelOf: (field: keyof Draft) => string
   /** The value of a field that is an object. */
   textOf?: (field: keyof Draft, value: unknown) => unknown
@@ -51,7 +53,7 @@ export function useSharedDraft<View extends { version: string }, Draft extends o
   /** Resolves to whether everything is saved. Throws other errors than conflicts. */
   async function save(wanted: Draft = draft, from: View = base): Promise<boolean> {
     try {
-      if (differing(draftOf(from), wanted).length > 0) await options.send(wanted, from)
+      if (options.isNew === true || differing(draftOf(from), wanted).length > 0) await options.send(wanted, from)
       fill(await options.load())
       return true
     } catch (error) {
