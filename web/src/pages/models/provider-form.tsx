@@ -125,7 +125,9 @@ function ModelSourceSelect(props: { value: string; onChange: (value: string) => 
 function useProviderForm(provider: ProviderView | undefined, onSaved: (id: string) => void) {
   const { t } = useTranslation('models')
   const [description, setDescription] = useState(() => describeFormat(provider?.format ?? '') ?? formatDescriptions[0]!)
-  const [values, setValues] = useState(() => valuesOf(provider))
+  // What another operator changes meanwhile is not a change of this form.
+  const [base] = useState(() => valuesOf(provider))
+  const [values, setValues] = useState(base)
   const { errors, check, show } = useFieldErrors(
     ['id', 'hosting', 'models', ...description.fields.map(({ name }) => name)],
     { other: 'form' },
@@ -136,7 +138,7 @@ function useProviderForm(provider: ProviderView | undefined, onSaved: (id: strin
     () => {
       const path = `/api/providers/${encodeURIComponent(values.id.trim())}`
       if (!provider) return putJson(path, { format: description.format, ...toBody(form) })
-      const patch = toPatch(form, valuesOf(provider))
+      const patch = toPatch(form, base)
       return Object.keys(patch).length === 0 ? Promise.resolve() : patchJson(path, patch)
     },
     () => t('providerForm.saved', { id: values.id.trim() }),
