@@ -50,11 +50,18 @@ export function useSharedDraft<View extends { version: string }, Draft extends o
   // Without changes of this person, the form shows what is stored.
   if (view.version !== base.version && !isDirty) fill(view)
 
+  /** Fills the form, and keeps what was typed since it held `sent`. */
+  const refill = (stored: View, shown: Draft, sent: Draft) => {
+    setBase(stored)
+    setDraft((current) => mergeDrafts(sent, current, shown).draft)
+  }
+
   /** Resolves to whether everything is saved. Throws other errors than conflicts. */
   async function save(wanted: Draft = draft, from: View = base): Promise<boolean> {
     try {
       if (options.isNew === true || differing(draftOf(from), wanted).length > 0) await options.send(wanted, from)
-      fill(await options.load())
+      const stored = await options.load()
+      refill(stored, draftOf(stored), wanted)
       return true
     } catch (error) {
       if (!isConflict(error)) throw error
@@ -62,7 +69,7 @@ export function useSharedDraft<View extends { version: string }, Draft extends o
     const latest = await options.load()
     const theirs = draftOf(latest)
     const merged = mergeDrafts(draftOf(from), wanted, theirs)
-    fill(latest, merged.draft)
+    refill(latest, merged.draft, wanted)
     if (merged.conflicts.length === 0) return save(merged.draft, latest)
     setConflict({ latest, mine: merged.draft, theirs, fields: merged.conflicts })
     return false
