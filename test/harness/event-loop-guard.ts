@@ -14,8 +14,9 @@ import type { PollerReport } from './livez-poller-process.ts'
  * is measured. Build the attack before the call; everything that the callback awaits is measured.
  *
  * A reply counts without the time for which the kernel made the service or the poller wait for a CPU (a blocked event loop is not waiting
- * for a CPU: it runs, or sleeps in a synchronous call). The bound grows with the time that a fixed computation takes in the same run. The
- * median of three runs decides, so a single pause of the machine does not: work that blocks does so each time.
+ * for a CPU: it runs, or sleeps in a synchronous call), or for which the main thread sleeps while another thread of the service waits for
+ * one. The bound grows with the time that a fixed computation takes in the same run. The median of three runs decides, so a single pause
+ * of the machine does not: work that blocks does so each time.
  */
 
 /** Longest reply of `/livez` while any request is handled, on a processor that takes the nominal time for the fixed computation. */

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import http from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { referenceMs } from './fixed-computation.ts'
@@ -55,11 +55,11 @@ report.referenceMs = references.toSorted((left, right) => left - right)[referenc
 process.send!(report, () => process.exit(0))
 
 async function poll(): Promise<[number, number]> {
-  const waitedMs = cpuWaitMs()
+  const before = threadTimes()
   const startedMs = performance.now()
   await getLivez()
   const wallMs = performance.now() - startedMs
-  return [Math.max(0, wallMs - (cpuWaitMs() - waitedMs)), wallMs]
+  return [Math.max(0, wallMs - starvedMs(before, threadTimes(), wallMs)), wallMs]
 }
 
 function getLivez(): Promise<void> {
@@ -73,16 +73,51 @@ function getLivez(): Promise<void> {
   })
 }
 
+/** Time that a thread had a CPU, and that it was ready to run without one. */
+interface ThreadTimes {
+  ranMs: number
+  waitedMs: number
+}
+
 /**
- * Time for which the main threads of the service and of this process were ready to run but had no CPU, from the
- * scheduler's statistics of Linux. On other systems 0: every millisecond then counts.
+ * Time of a reply in which the kernel kept the service or this poller from a CPU: the main thread itself, or, while it sleeps, another thread of the
+ * service. It sleeps where it needs them: it ends a garbage collection together with V8's threads, and a page fault waits for a thread that changes
+ * the memory map. On a machine with free processors none of them waits, so that a call that blocks the event loop by sleeping counts in full.
  */
-function cpuWaitMs(): number {
-  try {
-    const ofService = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8')
-    const ofPoller = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8')
-    return (Number(ofService.split(' ')[1]) + Number(ofPoller.split(' ')[1])) / 1e6
-  } catch {
-    return 0
+function starvedMs(before: Map<string, ThreadTimes>, after: Map<string, ThreadTimes>, wallMs: number): number {
+  const none = { ranMs: 0, waitedMs: 0 }
+  let main = none
+  let poller = none
+  let othersWaitedMs = 0
+  for (const [thread, times] of after) {
+    const earlier = before.get(thread) ?? none
+    const spent = { ranMs: times.ranMs - earlier.ranMs, waitedMs: times.waitedMs - earlier.waitedMs }
+    if (thread === pid) main = spent
+    else if (thread === 'poller') poller = spent
+    else othersWaitedMs = Math.max(othersWaitedMs, spent.waitedMs)
   }
+  const awakeMs = main.waitedMs + poller.waitedMs
+  const sleptMs = Math.max(0, wallMs - main.ranMs - awakeMs)
+  return awakeMs + Math.min(sleptMs, othersWaitedMs)
+}
+
+/** Of each thread of the service by its id, and of this process; from the scheduler's statistics of Linux. Empty on other systems: all time counts. */
+function threadTimes(): Map<string, ThreadTimes> {
+  const times = new Map<string, ThreadTimes>()
+  const read = (name: string, file: string) => {
+    try {
+      const [ranNs, waitedNs] = readFileSync(file, 'utf8').split(' ')
+      times.set(name, { ranMs: Number(ranNs) / 1e6, waitedMs: Number(waitedNs) / 1e6 })
+    } catch {
+      // A thread that has ended.
+    }
+  }
+  const folder = `/proc/${pid}/task`
+  try {
+    for (const thread of readdirSync(folder)) read(thread, `${folder}/${thread}/schedstat`)
+  } catch {
+    return times
+  }
+  read('poller', `/proc/self/task/${process.pid}/schedstat`)
+  return times
 }
