@@ -275,10 +275,12 @@ describe('candidates', () => {
         await organisation.client('POST', `/v1/endpoints/${space.endpointId}/chat`, { messages: ask(content) }),
         200,
       )
-    await expect.poll(async () => (await candidates()).total, { timeout: 20_000 }).toBe(2)
-    const { items, isKept } = await candidates()
-    expect(isKept).toBe(true)
-    expect(items).toMatchObject([{ asked: 2 }, { question: 'Who sells tickets?', asked: 1 }])
+    // Questions are stored after their answers.
+    await expect.poll(candidates, { timeout: 20_000 }).toMatchObject({
+      total: 2,
+      isKept: true,
+      items: [{ asked: 2 }, { question: 'Who sells tickets?', asked: 1 }],
+    })
     expectStatus(await add({ messages: ask('WHERE is the exit?') }), 201)
     expect(await candidates()).toMatchObject({ total: 1, items: [{ question: 'Who sells tickets?' }] })
     expect((await member.call('GET', `${pathOf(space)}/candidates`)).status).toBe(403)
