@@ -26,7 +26,7 @@ export function InvitationPage() {
       <Text>
         {organisationName === null
           ? t('invitation.operatorText', { email })
-          : t(`invitation.text_${role === 'member' ? 'member' : 'administrator'}`, {
+          : t(`invitation.text.${role === 'member' ? 'member' : 'administrator'}`, {
               email,
               organisation: organisationName,
             })}
