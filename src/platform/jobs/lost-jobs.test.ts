@@ -148,21 +148,23 @@ test.each([
 )
 
 test('an idle queue polls all its kinds with two statements', async () => {
+  // The end of an earlier queue notifies all that use its database, at any later time.
+  const own = await openQueueStage()
   const statements: string[] = []
   const database: TestDatabase = {
-    ...stage.corpus,
+    ...own.corpus,
     for: () => database,
     query: (statement, ...given) => {
       statements.push(statement)
-      return stage.corpus.query(statement, ...given)
+      return own.corpus.query(statement, ...given)
     },
     execute: (statement, ...given) => {
       statements.push(statement)
-      return stage.corpus.execute(statement, ...given)
+      return own.corpus.execute(statement, ...given)
     },
   }
   const clock = createFakeClock(Date.now())
-  const queue = stage.openQueue({ database, clock })
+  const queue = own.openQueue({ database, clock })
   const kinds = Array.from({ length: 12 }, (_, index) => `kind_${index}`)
   for (const kind of kinds) queue.work(kind, options, async () => {})
   // The start and `work` look for jobs of each kind.
@@ -178,6 +180,8 @@ test('an idle queue polls all its kinds with two statements', async () => {
   // Others look for expired leases every 5 s.
   const polling = statements.filter((statement) => !statement.includes('lease_until'))
   expect(polling.length).toBeLessThanOrEqual(2 * polls())
+  await own.endTest()
+  await own.drop()
 })
 
 test('a poll takes jobs whose notification was lost', async () => {
