@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 
-/** The catalogues of texts: src/i18n (namespace `common`), src/ui/failures, and one per folder of src/pages. */
+/** The catalogues of texts: src/i18n (namespace `common`), two in src/ui, and one per folder of src/pages. */
 
 const source = path.resolve(import.meta.dirname, '..')
 const folders = [
@@ -11,7 +11,10 @@ const folders = [
     catalogue: path.join(source, 'i18n'),
     code: ['app', 'ui', 'i18n', 'api'].map((name) => path.join(source, name)),
   },
-  { namespace: 'failures', catalogue: path.join(source, 'ui/failures'), code: [path.join(source, 'ui/failures')] },
+  ...['failures', 'conflict'].map((name) => {
+    const folder = path.join(source, 'ui', name)
+    return { namespace: name, catalogue: folder, code: [folder] }
+  }),
   ...readdirSync(path.join(source, 'pages')).map((name) => ({
     namespace: name,
     catalogue: path.join(source, 'pages', name),

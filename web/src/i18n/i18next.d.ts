@@ -10,6 +10,7 @@ import type models from '../pages/models/en.json'
 import type operator from '../pages/operator/en.json'
 import type spaceTools from '../pages/space-tools/en.json'
 import type overview from '../pages/overview/en.json'
+import type playground from '../pages/playground/en.json'
 import type ownChats from '../pages/own-chats/en.json'
 import type palette from '../pages/palette/en.json'
 import type spaces from '../pages/spaces/en.json'
@@ -40,6 +41,7 @@ declare module 'i18next' {
       operator: typeof operator
       'space-tools': typeof spaceTools
       overview: typeof overview
+      playground: typeof playground
       'own-chats': typeof ownChats
       palette: typeof palette
       spaces: typeof spaces

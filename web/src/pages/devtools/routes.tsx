@@ -39,7 +39,7 @@ const playgroundRoute = createRoute({
     typeof search['model'] === 'string' ? { model: search['model'] } : {},
   loader: ({ context, params }) => context.queryClient.ensureQueryData(developerToolsQuery(params.organisationId)),
   component: lazyRouteComponent(
-    () => withTexts('devtools', import('./playground/playground-page.tsx')),
+    () => withTexts(['devtools', 'playground'], import('../playground/playground-page.tsx')),
     'PlaygroundPage',
   ),
 })

@@ -1,7 +1,4 @@
-import '@mantine/core/styles/Checkbox.css'
-import '@mantine/core/styles/CheckboxIndicator.css'
-import '@mantine/core/styles/CheckboxCard.css'
-import { Checkbox, UnstyledButton } from '@mantine/core'
+import { UnstyledButton } from '@mantine/core'
 import { useDebouncedValue, useMediaQuery } from '@mantine/hooks'
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react'
 import { useQueries, useQueryClient } from '@tanstack/react-query'
@@ -155,10 +152,13 @@ function TableHead({ search, selection, onSort }: Pick<FileTableProps, 'search' 
     <div role="rowgroup" className={styles['head']}>
       <div role="row" aria-rowindex={1} className={`${styles['row']} ${styles['head']}`}>
         <div role="columnheader">
-          <Checkbox
-            size="xs"
+          <input
+            type="checkbox"
+            className={styles['checkbox']}
             checked={selection.all && selection.count > 0}
-            indeterminate={isPartial}
+            ref={(box) => {
+              if (box) box.indeterminate = isPartial
+            }}
             aria-label={t('table.selectAll')}
             onChange={(event) => (event.currentTarget.checked ? selection.selectAll() : selection.clear())}
           />

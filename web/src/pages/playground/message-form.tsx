@@ -2,7 +2,7 @@ import { Button, Group, List, Stack, Text, Textarea } from '@mantine/core'
 import { IconPaperclip, IconPlayerStopFilled, IconSend2 } from '@tabler/icons-react'
 import { type ClipboardEvent, type DragEvent, type KeyboardEvent, type RefObject, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useFormat } from '../../../i18n/use-format.ts'
+import { useFormat } from '../../i18n/use-format.ts'
 import { AttachmentList } from './attachment-list.tsx'
 import { acceptedTypes, type Attachment, attachmentLimits, readAttachments, type RefusedFile } from './attachments.ts'
 
@@ -31,7 +31,7 @@ interface MessageFormProps {
 /** The next message. Files are chosen, dropped or pasted. */
 export function MessageForm(props: MessageFormProps) {
   const { draft, sentAttachments, isRunning, isBlocked, inputRef, onChange, onSend, onStop } = props
-  const { t } = useTranslation('devtools')
+  const { t } = useTranslation('playground')
   const [refused, setRefused] = useState<RefusedFile[]>([])
   const [isDragging, setDragging] = useState(false)
   const canSend = !isRunning && !isBlank(draft)
@@ -60,8 +60,8 @@ export function MessageForm(props: MessageFormProps) {
     >
       <Textarea
         ref={inputRef}
-        label={t('playground.message')}
-        placeholder={t('playground.placeholder')}
+        label={t('message')}
+        placeholder={t('placeholder')}
         value={draft.text}
         onChange={({ currentTarget: { value } }) => onChange((before) => ({ ...before, text: value }))}
         onKeyDown={(event) => sendWithEnter(event, send)}
@@ -83,7 +83,7 @@ export function MessageForm(props: MessageFormProps) {
       <RefusedFiles refused={refused} />
       {isBlocked && (
         <Text size="sm" c="var(--mantine-color-error)" role="alert">
-          {t('playground.blocked')}
+          {t('blocked')}
         </Text>
       )}
       <Group justify="space-between">
@@ -95,16 +95,16 @@ export function MessageForm(props: MessageFormProps) {
             onClick={onStop}
             ml="auto"
           >
-            {t('playground.stop')}
+            {t('stop')}
           </Button>
         ) : (
           <Button type="submit" leftSection={<IconSend2 size={16} aria-hidden />} disabled={!canSend} ml="auto">
-            {t('playground.send')}
+            {t('send')}
           </Button>
         )}
       </Group>
       <Text size="xs" c="dimmed" visibleFrom="sm">
-        {t('playground.keys')}
+        {t('keys')}
       </Text>
     </Stack>
   )
@@ -145,7 +145,7 @@ function fileDrop(setDragging: (isDragging: boolean) => void, onFiles: (files: F
 }
 
 function FilesButton({ onFiles }: { onFiles: (files: File[]) => void }) {
-  const { t } = useTranslation('devtools')
+  const { t } = useTranslation('playground')
   const input = useRef<HTMLInputElement>(null)
   return (
     <>
@@ -154,7 +154,7 @@ function FilesButton({ onFiles }: { onFiles: (files: File[]) => void }) {
         type="file"
         hidden
         multiple
-        aria-label={t('playground.files.add')}
+        aria-label={t('files.add')}
         accept={acceptedTypes.join()}
         onChange={({ currentTarget }) => {
           onFiles([...currentTarget.files!])
@@ -167,14 +167,14 @@ function FilesButton({ onFiles }: { onFiles: (files: File[]) => void }) {
         leftSection={<IconPaperclip size={16} aria-hidden />}
         onClick={() => input.current?.click()}
       >
-        {t('playground.files.add')}
+        {t('files.add')}
       </Button>
     </>
   )
 }
 
 function RefusedFiles({ refused }: { refused: RefusedFile[] }) {
-  const { t } = useTranslation('devtools')
+  const { t } = useTranslation('playground')
   const format = useFormat()
   if (refused.length === 0) return null
   const { images, fileBytes, conversationBytes } = attachmentLimits
@@ -189,7 +189,7 @@ function RefusedFiles({ refused }: { refused: RefusedFile[] }) {
         {refused.map(({ name, problem }, index) => (
           // oxlint-disable-next-line react/no-array-index-key
           <List.Item key={index} style={{ overflowWrap: 'anywhere' }}>
-            {name}: {t(`playground.files.problems.${problem}`, limits)}
+            {name}: {t(`files.problems.${problem}`, limits)}
           </List.Item>
         ))}
       </List>

@@ -1,4 +1,4 @@
-import { forShell, quoted, type Snippet } from '../snippet.ts'
+import { forShell, quoted, type Snippet } from '../devtools/snippet.ts'
 import type { Attachment } from './attachments.ts'
 import { requestBody, type RequestSettings, type Turn } from './request.ts'
 

@@ -1,7 +1,7 @@
 import type { CompletionUsageBody } from '@contract/gateway.ts'
-import { ApiError } from '../../../api/client.ts'
-import { collectText } from '../../../api/collect-text.ts'
-import { errorText } from '../../../api/error-text.ts'
+import { ApiError } from '../../api/client.ts'
+import { collectText } from '../../api/collect-text.ts'
+import { errorText } from '../../api/error-text.ts'
 import type { Answer, ToolCall, Verdict } from './request.ts'
 
 export type ChangeAnswer = (made: (answer: Answer) => Partial<Answer>) => void

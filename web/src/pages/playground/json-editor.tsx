@@ -1,8 +1,8 @@
 import { Button, Group, Stack, Switch, Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useFormat } from '../../../i18n/use-format.ts'
-import { findJsonProblem, indentJson } from '../../../ui/json-text.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import { findJsonProblem, indentJson } from '../../ui/json-text.ts'
 import type { JsonProblem } from './tool-definitions.ts'
 
 interface JsonEditorProps {
@@ -25,7 +25,7 @@ interface JsonEditorProps {
 /** A part of the request that a person writes as JSON. */
 export function JsonEditor(props: JsonEditorProps) {
   const { title, description, label, isOn, text, problem, refusal, showsProblem, examples, onSwitch, onChange } = props
-  const { t } = useTranslation('devtools')
+  const { t } = useTranslation('playground')
   const describe = useProblemText()
   const [wasLeft, setLeft] = useState(false)
   const shown = problem && (showsProblem || wasLeft) ? describe(problem) : refusal
@@ -54,9 +54,9 @@ export function JsonEditor(props: JsonEditorProps) {
               input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 'var(--mantine-font-size-xs)' },
             }}
           />
-          <Group gap="xs" role="group" aria-label={t('playground.json.examples', { name: title })}>
+          <Group gap="xs" role="group" aria-label={t('json.examples', { name: title })}>
             <Text size="xs" c="dimmed">
-              {t('playground.json.example')}
+              {t('json.example')}
             </Text>
             {examples.map((example) => (
               <Button key={example.label} variant="default" size="compact-xs" onClick={() => onChange(example.text)}>
@@ -70,7 +70,7 @@ export function JsonEditor(props: JsonEditorProps) {
               disabled={findJsonProblem(text) !== undefined}
               onClick={() => onChange(indentJson(text))}
             >
-              {t('playground.json.format')}
+              {t('json.format')}
             </Button>
           </Group>
         </>
@@ -80,16 +80,16 @@ export function JsonEditor(props: JsonEditorProps) {
 }
 
 function useProblemText() {
-  const { t } = useTranslation('devtools')
+  const { t } = useTranslation('playground')
   const format = useFormat()
   return (problem: JsonProblem): string => {
-    if (problem.what === 'syntax') return t('playground.json.syntax', { line: problem.line, column: problem.column })
+    if (problem.what === 'syntax') return t('json.syntax', { line: problem.line, column: problem.column })
     if ('limit' in problem)
-      return t(`playground.json.${problem.what}`, {
+      return t(`json.${problem.what}`, {
         limit:
           problem.what === 'tooLarge' ? `${format.number(problem.limit / 1024)} KiB` : format.number(problem.limit),
       })
-    const said = t(`playground.json.${problem.what}`)
+    const said = t(`json.${problem.what}`)
     return problem.place === '' ? said : `${problem.place}: ${said}`
   }
 }

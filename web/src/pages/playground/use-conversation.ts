@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useReducer, useRef } from 'react'
-import { send } from '../../../api/client.ts'
-import { postEvents } from '../../../api/post-events.ts'
+import { send } from '../../api/client.ts'
+import { postEvents } from '../../api/post-events.ts'
 import { type ChangeAnswer, failureOf, readStream, readWhole } from './read-answer.ts'
 import {
   type Answer,

@@ -1,4 +1,4 @@
-import { findJsonProblem } from '../../../ui/json-text.ts'
+import { findJsonProblem } from '../../ui/json-text.ts'
 
 /** What a person writes into the editors of the playground, read and checked before it is sent. */
 

@@ -2,7 +2,7 @@ import { Button, Code, Group, Paper, Stack, Text, Textarea } from '@mantine/core
 import { IconTool } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { findJsonProblem, indentJson } from '../../../ui/json-text.ts'
+import { findJsonProblem, indentJson } from '../../ui/json-text.ts'
 import type { ToolCall } from './request.ts'
 
 interface ToolCallsProps {
@@ -16,7 +16,7 @@ interface ToolCallsProps {
 
 /** The calls of one answer, with the results that a person types. */
 export function ToolCalls({ calls, isComplete, results, onResults }: ToolCallsProps) {
-  const { t } = useTranslation('devtools')
+  const { t } = useTranslation('playground')
   const [typed, setTyped] = useState<Record<string, string>>({})
   const [isChecked, setChecked] = useState(false)
   const send = () => {
@@ -37,11 +37,11 @@ export function ToolCalls({ calls, isComplete, results, onResults }: ToolCallsPr
         <CallCard key={call.id} {...{ call, isComplete }}>
           {onResults ? (
             <Textarea
-              label={t('playground.calls.result', { name: call.name })}
-              placeholder={t('playground.calls.placeholder')}
+              label={t('calls.result', { name: call.name })}
+              placeholder={t('calls.placeholder')}
               value={typed[call.id] ?? ''}
               onChange={({ currentTarget: { value } }) => setTyped((all) => ({ ...all, [call.id]: value }))}
-              error={isChecked && !typed[call.id]?.trim() ? t('playground.calls.resultMissing') : undefined}
+              error={isChecked && !typed[call.id]?.trim() ? t('calls.resultMissing') : undefined}
               autosize
               minRows={2}
               maxRows={12}
@@ -52,13 +52,9 @@ export function ToolCalls({ calls, isComplete, results, onResults }: ToolCallsPr
             isComplete && (
               <>
                 <Text size="xs" fw={600} c="dimmed">
-                  {t('playground.calls.sent')}
+                  {t('calls.sent')}
                 </Text>
-                {results ? (
-                  <JsonOrText text={results[call.id] ?? ''} />
-                ) : (
-                  <Text size="sm">{t('playground.calls.leftOut')}</Text>
-                )}
+                {results ? <JsonOrText text={results[call.id] ?? ''} /> : <Text size="sm">{t('calls.leftOut')}</Text>}
               </>
             )
           )}
@@ -67,10 +63,10 @@ export function ToolCalls({ calls, isComplete, results, onResults }: ToolCallsPr
       {onResults && (
         <Group justify="space-between">
           <Text size="xs" c="dimmed" role="status">
-            {t('playground.calls.waiting', { count: calls.length })}
+            {t('calls.waiting', { count: calls.length })}
           </Text>
           <Button type="submit" ml="auto">
-            {t('playground.calls.send', { count: calls.length })}
+            {t('calls.send', { count: calls.length })}
           </Button>
         </Group>
       )}
@@ -80,9 +76,9 @@ export function ToolCalls({ calls, isComplete, results, onResults }: ToolCallsPr
 
 function CallCard(props: { call: ToolCall; isComplete: boolean; children: React.ReactNode }) {
   const { call, isComplete, children } = props
-  const { t } = useTranslation('devtools')
+  const { t } = useTranslation('playground')
   return (
-    <Paper withBorder p="sm" component="section" aria-label={t('playground.calls.call', { name: call.name })}>
+    <Paper withBorder p="sm" component="section" aria-label={t('calls.call', { name: call.name })}>
       <Stack gap={6}>
         <Group gap={6} wrap="nowrap">
           <IconTool size={16} aria-hidden style={{ flex: 'none' }} />
@@ -91,12 +87,12 @@ function CallCard(props: { call: ToolCall; isComplete: boolean; children: React.
           </Text>
         </Group>
         <Text size="xs" fw={600} c="dimmed">
-          {t('playground.calls.arguments')}
+          {t('calls.arguments')}
         </Text>
         {isComplete ? <JsonOrText text={call.arguments} /> : <Block text={call.arguments} />}
         {isComplete && findJsonProblem(call.arguments) !== undefined && (
           <Text size="sm" c="var(--mantine-color-error)">
-            {t('playground.calls.noJson')}
+            {t('calls.noJson')}
           </Text>
         )}
         {children}

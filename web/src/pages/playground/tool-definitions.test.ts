@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { requestLimits } from '../../../../../src/gateway/apis/limits.ts'
+import { requestLimits } from '../../../../src/gateway/apis/limits.ts'
 import { attachmentLimits } from './attachments.ts'
 import { schemaExamples, toolExamples } from './examples.ts'
 import { definitionLimits, readSchema, readTools } from './tool-definitions.ts'

@@ -2,9 +2,9 @@ import { Alert, Anchor, Code, Group, Loader, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import { ApiError } from '../../../api/client.ts'
-import { useFormat } from '../../../i18n/use-format.ts'
-import { receiptQuery } from '../routes.tsx'
+import { ApiError } from '../../api/client.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import { receiptQuery } from '../devtools/routes.tsx'
 import { JsonAnswer } from './json-answer.tsx'
 import type { Answer } from './request.ts'
 import { ToolCalls } from './tool-calls.tsx'
@@ -19,7 +19,7 @@ interface AnswerViewProps {
 }
 
 export function AnswerView({ organisationId, answer, results, onResults }: AnswerViewProps) {
-  const { t } = useTranslation('devtools')
+  const { t } = useTranslation('playground')
   const { state, text, error, reasoning, calls, verdict } = answer
   return (
     <Stack gap={6} px="sm" aria-busy={state === 'waiting' || state === 'streaming'}>
@@ -33,10 +33,10 @@ export function AnswerView({ organisationId, answer, results, onResults }: Answe
         text !== '' && <Text style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{text}</Text>
       )}
       {calls.length > 0 && <ToolCalls {...{ calls, results, onResults }} isComplete={state === 'done'} />}
-      {state === 'waiting' && <Loader type="dots" size="sm" aria-label={t('playground.waiting')} role="status" />}
+      {state === 'waiting' && <Loader type="dots" size="sm" aria-label={t('waiting')} role="status" />}
       {state === 'stopped' && (
         <Text size="sm" c="dimmed">
-          {t('playground.stopped')}
+          {t('stopped')}
         </Text>
       )}
       {error && <Failure organisationId={organisationId} error={error} />}
@@ -46,10 +46,10 @@ export function AnswerView({ organisationId, answer, results, onResults }: Answe
 }
 
 const Reasoning = ({ text }: { text: string }) => {
-  const { t } = useTranslation('devtools')
+  const { t } = useTranslation('playground')
   return (
     <Text size="sm" c="dimmed" component="details">
-      <summary>{t('playground.reasoning')}</summary>
+      <summary>{t('reasoning')}</summary>
       <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
         {text}
       </Text>
@@ -76,7 +76,7 @@ const codesWithWayOut = [
 ] as const
 
 function Failure({ organisationId, error }: { organisationId: string; error: { code: string; message: string } }) {
-  const { t } = useTranslation('devtools')
+  const { t } = useTranslation('playground')
   const code = codesWithWayOut.find((known) => known === error.code)
   const page = code === 'gateway_not_enabled' ? 'developer-tools' : code === 'insufficient_quota' ? 'usage' : undefined
   return (
@@ -89,7 +89,7 @@ function Failure({ organisationId, error }: { organisationId: string; error: { c
             size="sm"
             renderRoot={(props) => <Link to={`/organisations/${organisationId}/${page}` as '/'} {...props} />}
           >
-            {t(page === 'usage' ? 'playground.openUsage' : 'playground.openDeveloperTools')}
+            {t(page === 'usage' ? 'openUsage' : 'openDeveloperTools')}
           </Anchor>
         )}
       </Stack>
@@ -99,7 +99,7 @@ function Failure({ organisationId, error }: { organisationId: string; error: { c
 
 /** Times, tokens and cost. The receipt is written when the answer has ended; of a stopped answer some moments later. */
 function Measurements({ organisationId, answer }: { organisationId: string; answer: Answer }) {
-  const { t } = useTranslation('devtools')
+  const { t } = useTranslation('playground')
   const format = useFormat()
   const { state, requestId, firstTextMs, totalMs, usage } = answer
   const hasEnded = totalMs !== undefined
@@ -116,13 +116,13 @@ function Measurements({ organisationId, answer }: { organisationId: string; answ
   ]
   return (
     <Group fz="xs" c="dimmed" style={{ columnGap: 16, rowGap: 2 }}>
-      {firstTextMs !== undefined && <span>{t('playground.firstText', { time: format.duration(firstTextMs) })}</span>}
-      {hasEnded && <span>{t('playground.total', { time: format.duration(totalMs) })}</span>}
+      {firstTextMs !== undefined && <span>{t('firstText', { time: format.duration(firstTextMs) })}</span>}
+      {hasEnded && <span>{t('total', { time: format.duration(totalMs) })}</span>}
       {prompt !== undefined && output !== undefined && (
-        <span>{t('playground.tokens', { prompt: format.number(prompt), output: format.number(output) })}</span>
+        <span>{t('tokens', { prompt: format.number(prompt), output: format.number(output) })}</span>
       )}
-      {receipt && <span>{t('playground.cost', { cost: format.money(receipt.billedUsd, { exact: true }) })}</span>}
-      {hasReceipt && !receipt && !isError && <span>{t('playground.costPending')}</span>}
+      {receipt && <span>{t('cost', { cost: format.money(receipt.billedUsd, { exact: true }) })}</span>}
+      {hasReceipt && !receipt && !isError && <span>{t('costPending')}</span>}
       {requestId && (receipt || !hasReceipt) && (
         <Receipt organisationId={organisationId} requestId={requestId} isLink={receipt !== undefined} />
       )}
@@ -132,7 +132,7 @@ function Measurements({ organisationId, answer }: { organisationId: string; answ
 
 function Receipt(props: { organisationId: string; requestId: string; isLink: boolean }) {
   const { organisationId, requestId, isLink } = props
-  const { t } = useTranslation('devtools')
+  const { t } = useTranslation('playground')
   if (!isLink) return <Code fz="xs">{requestId}</Code>
   return (
     <Anchor
@@ -145,7 +145,7 @@ function Receipt(props: { organisationId: string; requestId: string; isLink: boo
         />
       )}
     >
-      {t('playground.receipt')}
+      {t('receipt')}
     </Anchor>
   )
 }

@@ -5,16 +5,16 @@ import { useSuspenseQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { organisationRoute } from '../../../app/layout-routes.tsx'
-import { EmptyState } from '../../../ui/empty-state.tsx'
-import { lazyPart, OnceOpened } from '../../../ui/lazy-part.tsx'
-import { Page } from '../../../ui/page.tsx'
-import { version2Of } from '../base-url.ts'
-import { developerToolsQuery } from '../routes.tsx'
+import { organisationRoute } from '../../app/layout-routes.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
+import { Page } from '../../ui/page.tsx'
+import { version2Of } from '../devtools/base-url.ts'
+import { developerToolsQuery } from '../devtools/routes.tsx'
 import { ConversationView } from './conversation-view.tsx'
 import { type Draft, emptyDraft, isBlank, MessageForm } from './message-form.tsx'
 import { callableModels } from './model-needs.ts'
-import { firstChoice } from '../callable-ids.ts'
+import { firstChoice } from '../devtools/callable-ids.ts'
 import { attachmentsOf, blankAnswer, type Turn, withoutFailedResults } from './request.ts'
 import { firstSettings, SettingsForm } from './settings-form.tsx'
 import { useConversation } from './use-conversation.ts'
@@ -31,7 +31,7 @@ export function PlaygroundPage() {
 }
 
 function Playground({ view }: { view: DeveloperToolsView }) {
-  const { t } = useTranslation('devtools')
+  const { t } = useTranslation(['playground', 'devtools'])
   const { id: organisationId } = view.organisation
   const models = useMemo(() => callableModels(view.models), [view.models])
   const { model: wanted } = useSearch({ strict: false }) as { model?: string }
@@ -63,20 +63,20 @@ function Playground({ view }: { view: DeveloperToolsView }) {
   }
   return (
     <Page
-      title={t('playground.title')}
-      description={t('playground.description')}
+      title={t('title')}
+      description={t('description')}
       actions={
         <Group gap="xs">
           <CodeButton request={request} prepare={prepare} turns={kept} draft={draft} baseUrl={view.baseUrl} />
           <Button variant="default" onClick={clear} disabled={turns.length === 0}>
-            {t('playground.clear')}
+            {t('clear')}
           </Button>
         </Group>
       }
     >
       <MissingAlert view={view} />
       {models.length === 0 ? (
-        <EmptyState title={t('models.none')} text={t('models.noneText')} />
+        <EmptyState title={t('devtools:models.none')} text={t('devtools:models.noneText')} />
       ) : (
         <Grid gap={{ base: 'md', lg: 'xl' }}>
           <Grid.Col span={{ base: 12, md: 4, xl: 3 }}>
@@ -108,7 +108,7 @@ interface CodeButtonProps extends Pick<ReturnType<typeof useRequest>, 'request' 
 
 /** The code of the conversation with the message that is being written. */
 function CodeButton({ request, prepare, turns, draft, baseUrl }: CodeButtonProps) {
-  const { t } = useTranslation('devtools')
+  const { t } = useTranslation(['playground', 'devtools'])
   const [isShown, show] = useState(false)
   const written = isBlank(draft)
     ? turns
@@ -116,7 +116,7 @@ function CodeButton({ request, prepare, turns, draft, baseUrl }: CodeButtonProps
   return (
     <>
       <Button variant="default" onClick={() => prepare() && show(true)} disabled={written.length === 0}>
-        {t('playground.code.open')}
+        {t('code.open')}
       </Button>
       <OnceOpened opened={isShown}>
         <CodeDialog
@@ -133,12 +133,12 @@ function CodeButton({ request, prepare, turns, draft, baseUrl }: CodeButtonProps
 
 /** What the gateway still needs before a request can succeed. */
 function MissingAlert({ view: { missing, organisation } }: { view: DeveloperToolsView }) {
-  const { t } = useTranslation('devtools')
+  const { t } = useTranslation(['playground', 'devtools'])
   const first = missing.find((requirement) => requirement !== 'api_key')
   if (first === undefined) return null
   return (
-    <Alert color="orange" title={t('playground.closed')}>
-      {t(`access.${first}.title`)}.{' '}
+    <Alert color="orange" title={t('closed')}>
+      {t(`devtools:access.${first}.title`)}.{' '}
       <Anchor
         inherit
         renderRoot={(props) => (
@@ -149,7 +149,7 @@ function MissingAlert({ view: { missing, organisation } }: { view: DeveloperTool
           />
         )}
       >
-        {t('playground.openDeveloperTools')}
+        {t('openDeveloperTools')}
       </Anchor>
     </Alert>
   )

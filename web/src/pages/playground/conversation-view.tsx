@@ -11,18 +11,18 @@ interface ConversationViewProps {
 }
 
 export function ConversationView({ organisationId, turns, onResults }: ConversationViewProps) {
-  const { t } = useTranslation('devtools')
+  const { t } = useTranslation('playground')
   const awaiting = isAwaitingResults(turns) ? withoutFailedResults(turns).length - 1 : undefined
   if (turns.length === 0)
     return (
       <Center mih={200}>
         <Text c="dimmed" ta="center" maw={420}>
-          {t('playground.empty')}
+          {t('empty')}
         </Text>
       </Center>
     )
   return (
-    <Stack gap="lg" component="ol" m={0} p={0} style={{ listStyle: 'none' }} aria-label={t('playground.conversation')}>
+    <Stack gap="lg" component="ol" m={0} p={0} style={{ listStyle: 'none' }} aria-label={t('conversation')}>
       {turns.map(({ id, input, answer }, index) => (
         <Stack key={id} component="li" gap="sm">
           {input.kind === 'question' && <Question {...input} />}
@@ -41,11 +41,11 @@ export function ConversationView({ organisationId, turns, onResults }: Conversat
 const resultsOf = (input: TurnInput | undefined) => (input?.kind === 'results' ? input.results : undefined)
 
 function Question({ text, attachments }: Extract<TurnInput, { kind: 'question' }>) {
-  const { t } = useTranslation('devtools')
+  const { t } = useTranslation('playground')
   return (
     <Box bg="var(--portico-sidebar)" p="sm" style={{ borderRadius: 'var(--mantine-radius-sm)' }}>
       <Text size="xs" fw={600} c="dimmed">
-        {t('playground.you')}
+        {t('you')}
       </Text>
       {text !== '' && <Text style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{text}</Text>}
       {attachments.length > 0 && <AttachmentList attachments={attachments} />}

@@ -1,7 +1,7 @@
 import '@mantine/core/styles/NumberInput.css'
 import { NumberInput, Select, Stack, Text, Textarea } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
-import { useFormat } from '../../../i18n/use-format.ts'
+import { useFormat } from '../../i18n/use-format.ts'
 import { schemaExamples, toolExamples } from './examples.ts'
 import { JsonEditor } from './json-editor.tsx'
 import { type CallableId, missingOf, type Need } from './model-needs.ts'
@@ -50,7 +50,7 @@ interface SettingsFormProps {
 
 /** The fields of the request. They apply to the next message. */
 export function SettingsForm({ models, needs, settings, problems, onChange }: SettingsFormProps) {
-  const { t } = useTranslation('devtools')
+  const { t } = useTranslation(['playground', 'devtools'])
   const set = (change: Partial<PlaygroundSettings>) => onChange({ ...settings, ...change })
   const toNumber = (value: string | number) => (typeof value === 'number' ? value : undefined)
   const { areShown, refusals } = problems
@@ -58,8 +58,8 @@ export function SettingsForm({ models, needs, settings, problems, onChange }: Se
     <Stack>
       <ModelSelect {...{ models, needs, problems }} value={settings.model} onChange={(model) => set({ model })} />
       <Textarea
-        label={t('playground.system')}
-        description={t('playground.systemDescription')}
+        label={t('system')}
+        description={t('systemDescription')}
         value={settings.system}
         onChange={(event) => set({ system: event.currentTarget.value })}
         autosize
@@ -68,37 +68,37 @@ export function SettingsForm({ models, needs, settings, problems, onChange }: Se
         maxLength={200_000}
       />
       <JsonEditor
-        title={t('playground.tools.title')}
-        description={t('playground.tools.description')}
-        label={t('playground.tools.label')}
+        title={t('tools.title')}
+        description={t('tools.description')}
+        label={t('tools.label')}
         isOn={settings.hasTools}
         text={settings.tools}
         problem={problems.tools}
         refusal={refusals['tools']}
         showsProblem={areShown}
         examples={[
-          { label: t('playground.tools.weather'), text: toolExamples.weather },
-          { label: t('playground.tools.orders'), text: toolExamples.orders },
+          { label: t('tools.weather'), text: toolExamples.weather },
+          { label: t('tools.orders'), text: toolExamples.orders },
         ]}
         onSwitch={(hasTools) => set({ hasTools })}
         onChange={(tools) => set({ tools })}
       />
       <JsonEditor
-        title={t('playground.schema.title')}
-        description={t('playground.schema.description')}
-        label={t('playground.schema.label')}
+        title={t('schema.title')}
+        description={t('schema.description')}
+        label={t('schema.label')}
         isOn={settings.hasSchema}
         text={settings.schema}
         problem={problems.schema}
         refusal={refusals['schema']}
         showsProblem={areShown}
-        examples={[{ label: t('playground.schema.city'), text: schemaExamples.city }]}
+        examples={[{ label: t('schema.city'), text: schemaExamples.city }]}
         onSwitch={(hasSchema) => set({ hasSchema })}
         onChange={(schema) => set({ schema })}
       />
       <NumberInput
-        label={t('playground.temperature')}
-        description={t('playground.temperatureDescription')}
+        label={t('temperature')}
+        description={t('temperatureDescription')}
         value={settings.temperature ?? ''}
         onChange={(value) => set({ temperature: toNumber(value) })}
         error={refusals['temperature']}
@@ -108,8 +108,8 @@ export function SettingsForm({ models, needs, settings, problems, onChange }: Se
         decimalScale={2}
       />
       <NumberInput
-        label={t('playground.maximumTokens')}
-        description={t('playground.maximumTokensDescription')}
+        label={t('maximumTokens')}
+        description={t('maximumTokensDescription')}
         value={settings.maximumTokens ?? ''}
         onChange={(value) => set({ maximumTokens: toNumber(value) })}
         error={refusals['maximumTokens']}
@@ -128,17 +128,17 @@ interface ModelSelectProps extends Pick<SettingsFormProps, 'models' | 'needs' | 
 
 /** Models that cannot serve the request are disabled, with the reason. */
 function ModelSelect({ models, needs, problems, value, onChange }: ModelSelectProps) {
-  const { t } = useTranslation('devtools')
+  const { t } = useTranslation(['playground', 'devtools'])
   const format = useFormat()
   const money = (usd: string) => format.money(usd, { exact: true })
-  const cannot = (missing: Need[]) => missing.map((need) => t(`playground.cannot.${need}`)).join(', ')
+  const cannot = (missing: Need[]) => missing.map((need) => t(`cannot.${need}`)).join(', ')
   const reasons = new Map(models.map((model) => [model.id, cannot(missingOf(model, needs))]))
   const prices = models.find(({ id }) => id === value)?.prices
   const { missing, refusals } = problems
   return (
     <>
       <Select
-        label={t('playground.model')}
+        label={t('model')}
         data={models.map(({ id }) => ({ value: id, label: id, disabled: reasons.get(id) !== '' }))}
         renderOption={({ option: { value: id } }) => (
           <div style={{ overflowWrap: 'anywhere' }}>
@@ -152,15 +152,15 @@ function ModelSelect({ models, needs, problems, value, onChange }: ModelSelectPr
         )}
         value={value}
         onChange={(id) => onChange(id ?? value)}
-        error={missing.length > 0 ? t('playground.modelCannot', { reasons: cannot(missing) }) : refusals['model']}
+        error={missing.length > 0 ? t('modelCannot', { reasons: cannot(missing) }) : refusals['model']}
         allowDeselect={false}
         searchable
         limit={100}
-        nothingFoundMessage={t('models.noneFound')}
+        nothingFoundMessage={t('devtools:models.noneFound')}
       />
       {prices && (
         <Text size="xs" c="dimmed">
-          {t('playground.prices', { input: money(prices.input), output: money(prices.output) })}
+          {t('prices', { input: money(prices.input), output: money(prices.output) })}
         </Text>
       )}
     </>

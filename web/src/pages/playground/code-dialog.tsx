@@ -1,6 +1,6 @@
 import { Modal, Stack, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
-import { CodeSnippets } from '../../../ui/code-block.tsx'
+import { CodeSnippets } from '../../ui/code-block.tsx'
 import { createCode } from './code-of-request.ts'
 import type { RequestSettings, Turn } from './request.ts'
 
@@ -17,11 +17,11 @@ interface CodeDialogProps {
 
 /** Programs that send the request on the page. */
 export function CodeDialog({ settings, turns, baseUrl, opened, onClose }: CodeDialogProps) {
-  const { t } = useTranslation('devtools')
+  const { t } = useTranslation('playground')
   return (
-    <Modal opened={opened} onClose={onClose} title={t('playground.code.title')} size="xl">
+    <Modal opened={opened} onClose={onClose} title={t('code.title')} size="xl">
       <Stack gap="sm">
-        <Text size="sm">{t('playground.code.description', { placeholder: keyPlaceholder })}</Text>
+        <Text size="sm">{t('code.description', { placeholder: keyPlaceholder })}</Text>
         <CodeSnippets snippets={createCode(settings, turns, { baseUrl, apiKey: keyPlaceholder })} />
       </Stack>
     </Modal>
