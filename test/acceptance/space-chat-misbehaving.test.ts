@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { heldOfStream } from '../../src/chat/chat/tools/model-turn.ts'
 import { expectStatus, type TestOrganisation, type TestSpace } from '../harness/portico.ts'
 import { agentic, type ChatEvent, inline, type ScriptedStage, startScriptedStage } from '../harness/scripted-space.ts'
 import type { UpstreamReply } from '../upstream/upstream.ts'
@@ -158,6 +159,11 @@ async function check(turns: Turn[], { isAgentic, isTame }: { isAgentic: boolean;
   expect(whole.status === 200).toBe(isDone)
   if (!isDone) return
   const text = textOf(events)
+  if (isAgentic && turns.some(isShownEarly)) {
+    // A stream has shown the beginning of a turn that calls tools after a long text, which is no part of the answer.
+    expect(text.endsWith(whole.body.content)).toBe(true)
+    return
+  }
   expect(whole.body.content).toBe(text)
   const ids = events.at(-2)!.data.references.map(({ id }: { id: number }) => id)
   expect(ids).toEqual(ids.map((_: number, index: number) => index + 1))
@@ -167,6 +173,18 @@ async function check(turns: Turn[], { isAgentic, isTame }: { isAgentic: boolean;
   // Of the numbers that were given to passages, those in the text have a reference, in order of first use.
   const used = [...new Set([...text.matchAll(/\[(\d+)\]/g)].map((match) => Number(match[1])))]
   expect(used.filter((number) => number <= 2)).toEqual(ids)
+}
+
+/** Shown by a stream before it is known that tools are called. */
+function isShownEarly({ pieces }: Turn): boolean {
+  const deltas = pieces.flatMap((piece) =>
+    'choice' in piece ? [piece.choice.delta as Record<string, unknown> | null] : [],
+  )
+  const characters = deltas.reduce(
+    (sum, delta) => sum + (typeof delta?.['content'] === 'string' ? delta['content'].length : 0),
+    0,
+  )
+  return characters > heldOfStream && deltas.some((delta) => delta?.['tool_calls'] !== undefined)
 }
 
 it.each([
