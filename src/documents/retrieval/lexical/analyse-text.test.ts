@@ -56,7 +56,8 @@ describe('terms', () => {
   })
 
   it('of many chunks are made in slices, between which the event loop runs', async () => {
-    const texts = Array.from({ length: 32 }, (_, chunk) =>
+    // Many slices long, also where the processor is fast.
+    const texts = Array.from({ length: 160 }, (_, chunk) =>
       Array.from({ length: 1_500 }, (_, word) => `word${chunk}x${word}`).join(' '),
     )
     let turns = 0
