@@ -4,7 +4,10 @@ import { endLink, startLink } from '../link-target.ts'
 import type { Attribute, XmlHandler } from '../office-xml.ts'
 import { createDocxFormFields, wingdingBox } from './form-fields.ts'
 import type { DocxNumbering } from './numbering.ts'
-import { newParagraph, numberParagraph, paragraphBlock, type Paragraph } from './paragraph.ts'
+import { pictureDescription } from '../picture-description.ts'
+import type { DeletedReferences } from './deleted-references.ts'
+import { isPageNumber, pageNumberMark, withoutPageNumbers } from './page-numbers.ts'
+import { newParagraph, numberParagraph, paragraphBlock, type Paragraph, type PartRole } from './paragraph.ts'
 import type { ParagraphStyle } from './styles.ts'
 import { TableStack } from './table-stack.ts'
 
@@ -12,6 +15,13 @@ import { TableStack } from './table-stack.ts'
 export interface EmbeddedPart {
   relationshipId: string
 }
+
+/** A comment at its place. */
+interface CommentReference {
+  commentId: string
+}
+
+export type DocxPiece = ExtractedBlock | EmbeddedPart | CommentReference
 
 /** Elements that are left out: deleted and moved-away revisions, field codes, the older copy of a drawing. */
 const skipped = new Set([
@@ -38,8 +48,9 @@ interface DocxContext {
   numbering: DocxNumbering
   /** Addresses by relationship id. */
   links: Map<string, string>
-  /** Set for the parts of footnotes and endnotes. */
-  notes?: 'footnote' | undefined
+  role: PartRole
+  /** Notes and comments of text whose deletion is tracked. */
+  deleted: DeletedReferences
   /** Called where the file holds text that Word does not show. */
   foundHidden: () => void
 }
@@ -47,14 +58,15 @@ interface DocxContext {
 /** Reads the elements of a document, footnotes or endnotes part into blocks. */
 export class DocxBody implements XmlHandler {
   private readonly context: DocxContext
-  private pieces: (ExtractedBlock | EmbeddedPart)[] = []
+  private pieces: DocxPiece[] = []
   /** Of the open paragraphs. */
-  private embedded: EmbeddedPart[] = []
+  private embedded: (EmbeddedPart | CommentReference)[] = []
   private readonly paragraphs: Paragraph[] = []
   private readonly tables = new TableStack()
   private readonly fields: Field[] = []
   private readonly formFields = createDocxFormFields((text) => this.append(text))
   private skipDepth = 0
+  private isDeleted = false
   private inText = false
   private inFieldCode = false
   /** The text of the current run is not shown; null outside of a run. */
@@ -66,15 +78,17 @@ export class DocxBody implements XmlHandler {
   }
 
   /** Returns what is complete by now. */
-  take(): (ExtractedBlock | EmbeddedPart)[] {
+  take(): DocxPiece[] {
     const taken = this.pieces
     this.pieces = []
     return taken
   }
 
   open(name: string, attribute: Attribute) {
-    if (this.skipDepth > 0 || skipped.has(name)) {
+    if (this.skipDepth > 0 || skipped.has(name) || this.context.deleted.has(name, attribute)) {
+      if (this.skipDepth === 0) this.isDeleted = name === 'w:del'
       this.skipDepth += 1
+      if (this.isDeleted) this.context.deleted.add(name, attribute)
       return
     }
     this.tables.open(name, attribute)
@@ -86,6 +100,8 @@ export class DocxBody implements XmlHandler {
     else if (name === 'w:fldChar') this.markField(attribute('fldCharType'))
     else if (name === 'chart') this.embed(attribute('r:id'))
     else if (name === 'relIds') this.embed(attribute('dm'))
+    else if (name === 'docPr' || name === 'shape' || name === 'textpath') this.describe(textOfPicture(name, attribute))
+    else if (name === 'w:commentReference') this.embedded.push({ commentId: attribute('id') ?? '' })
     else if (name === 'w:footnote' || name === 'w:endnote') this.noteMark = `[^${attribute('id') ?? ''}] `
     else {
       const text = textOfElement(name, attribute)
@@ -124,6 +140,12 @@ export class DocxBody implements XmlHandler {
     if (paragraph) paragraph.text += text
   }
 
+  /** Words of a picture, apart from the text around it. */
+  private describe(text: string) {
+    const paragraph = this.paragraphs.at(-1)
+    if (paragraph && text !== '') paragraph.text += `${paragraph.text === '' ? '' : ' '}${text} `
+  }
+
   private embed(relationshipId: string | undefined) {
     if (relationshipId !== undefined) this.embedded.push({ relationshipId })
   }
@@ -146,6 +168,7 @@ export class DocxBody implements XmlHandler {
       case 'w:hyperlink':
         return startLink(paragraph, this.context.links.get(attribute('id') ?? '') ?? '')
       case 'w:fldSimple':
+        this.markPageNumber(attribute('instr') ?? '')
         return startLink(paragraph, fieldTarget(attribute('instr') ?? ''))
     }
   }
@@ -159,6 +182,7 @@ export class DocxBody implements XmlHandler {
     if (!field) return
     if (type === 'separate') {
       field.isCode = false
+      this.markPageNumber(field.code)
       startLink(this.paragraphs.at(-1), fieldTarget(field.code))
     } else if (type === 'end') {
       this.fields.pop()
@@ -166,10 +190,15 @@ export class DocxBody implements XmlHandler {
     }
   }
 
+  private markPageNumber(fieldCode: string) {
+    if (this.context.role === 'running' && isPageNumber(fieldCode)) this.append(pageNumberMark)
+  }
+
   private closeParagraph() {
     const paragraph = this.paragraphs.pop()
     if (!paragraph) return
     while (paragraph.links.length > 0) endLink(paragraph)
+    if (this.context.role === 'running') paragraph.text = withoutPageNumbers(paragraph.text)
     numberParagraph(paragraph, this.context.numbering)
     // Behind the paragraph; within a table, before its next rows.
     const { embedded } = this
@@ -181,7 +210,7 @@ export class DocxBody implements XmlHandler {
       if (text !== '') cell.push(text)
       return
     }
-    const block = paragraphBlock(paragraph, this.context.notes, this.noteMark)
+    const block = paragraphBlock(paragraph, this.context.role, this.noteMark)
     if (block) this.noteMark = ''
     this.pieces.push(...(block ? [block] : []), ...embedded)
   }
@@ -216,6 +245,13 @@ function textOfElement(name: string, attribute: Attribute): string | null {
     default:
       return null
   }
+}
+
+/** What a picture shows: its description, or the words of WordArt in older documents. */
+function textOfPicture(name: string, attribute: Attribute): string {
+  if (name === 'docPr') return pictureDescription(attribute('descr'))
+  if (name === 'shape') return pictureDescription(attribute('alt'))
+  return name === 'textpath' ? (attribute('string') ?? '') : ''
 }
 
 /** The address of a HYPERLINK field; empty for any other field. */

@@ -1,8 +1,11 @@
 import path from 'node:path'
 import type { ExtractedBlock } from '../../extraction.ts'
-import { DocxBody, type EmbeddedPart } from './body.ts'
+import { DocxBody, type DocxPiece, type EmbeddedPart } from './body.ts'
+import { readComments } from './comments.ts'
+import { createDeletedReferences } from './deleted-references.ts'
 import { createLossReport } from './losses.ts'
 import { readNumbering } from './numbering.ts'
+import type { PartRole } from './paragraph.ts'
 import { readStyles } from './styles.ts'
 import { hiddenText } from '../../suspicious/text-flags.ts'
 import { createBlockBatch, type ExtractorInput } from '../extractor.ts'
@@ -19,24 +22,27 @@ import { readXml, type XmlHandler } from '../office-xml.ts'
 import { SlideReader } from '../pptx/slide.ts'
 import { wordKind } from './word-kind.ts'
 
-/** A Word document: body with headings, lists and tables, then footnotes and endnotes. */
+/**
+ * A Word document: the headers of its pages, the body with headings, lists, tables and comments, footnotes and endnotes, and the footers
+ * of its pages.
+ */
 export async function* extractDocx(input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
   const archive = await openOfficePackage(input, wordKind)
   try {
     const parts = await findParts(archive)
     const styleOf = await readStyles(archive.read(parts.styles))
     const numbering = await readNumbering(archive.read(parts.numbering))
+    const comments = await readComments(archive, parts.comments, input.report)
     const batch = createBlockBatch()
     const losses = createLossReport(input.report)
-    for (const { name, notes } of [
-      { name: parts.document },
-      { name: parts.footnotes, notes: 'footnote' as const },
-      { name: parts.endnotes, notes: 'footnote' as const },
-    ]) {
+    const deleted = createDeletedReferences()
+    const isFirst = createRepetitionFilter()
+    for (const { name, role } of parts.texts) {
       if (!archive.has(name)) continue
       const relationships = await readRelationships(archive, name)
       const links = linksOf(relationships)
-      const body = new DocxBody({ styleOf, numbering, links, notes, foundHidden: () => input.report.warn(hiddenText) })
+      const foundHidden = () => input.report.warn(hiddenText)
+      const body = new DocxBody({ styleOf, numbering, links, role, deleted, foundHidden })
       const handler: XmlHandler = {
         open(elementName, attribute) {
           losses.open(elementName)
@@ -45,16 +51,38 @@ export async function* extractDocx(input: ExtractorInput): AsyncGenerator<Extrac
         close: (elementName) => body.close(elementName),
         text: (text) => body.text(text),
       }
-      const read = (piece: ExtractedBlock | EmbeddedPart) =>
-        'relationshipId' in piece ? readEmbedded(archive, relationships, piece, input) : [piece]
+      const read = async (piece: DocxPiece) => {
+        if ('commentId' in piece) return takeComment(comments, piece.commentId)
+        const blocks = 'relationshipId' in piece ? await readEmbedded(archive, relationships, piece, input) : [piece]
+        return role === 'running' ? blocks.filter(isFirst) : blocks
+      }
       for await (const _ of readXml(archive.read(name), handler, wordKind)) {
         for (const piece of body.take()) for (const block of await read(piece)) if (batch.add(block)) yield batch.take()
       }
       for (const piece of body.take()) for (const block of await read(piece)) batch.add(block)
+      // Those whose place is not stated.
+      if (role === 'body')
+        for (const [id, block] of comments) if (!deleted.hasComment(id) && batch.add(block)) yield batch.take()
     }
     yield batch.take()
   } finally {
     archive.close()
+  }
+}
+
+function takeComment(comments: Map<string, ExtractedBlock>, id: string): ExtractedBlock[] {
+  const comment = comments.get(id)
+  comments.delete(id)
+  return comment ? [comment] : []
+}
+
+/** Headers and footers of sections, first and even pages repeat each other: each text is read once. */
+function createRepetitionFilter() {
+  const seen = new Set<string>()
+  return ({ text }: ExtractedBlock) => {
+    if (seen.has(text)) return false
+    seen.add(text)
+    return true
   }
 }
 
@@ -73,11 +101,11 @@ async function readEmbedded(
 }
 
 interface Parts {
-  document: string
   styles: string
-  footnotes: string
-  endnotes: string
   numbering: string
+  comments: string
+  /** The parts with text in the order in which they are read. */
+  texts: { name: string; role: PartRole }[]
 }
 
 /** The parts by their relationships; the usual names where a producer left those out. */
@@ -85,15 +113,21 @@ async function findParts(archive: OfficePackage): Promise<Parts> {
   const document = await findDocumentPart(archive)
   const relationships = await readRelationships(archive, document)
   const folder = path.posix.dirname(document)
-  const partOf = (wanted: string) =>
-    relationships.find(({ type, isExternal }) => type === wanted && !isExternal)?.target ?? `${folder}/${wanted}.xml`
+  const targetsOf = (wanted: string) =>
+    relationships.filter(({ type, isExternal }) => type === wanted && !isExternal).map(({ target }) => target)
+  const partOf = (wanted: string) => targetsOf(wanted)[0] ?? `${folder}/${wanted}.xml`
+  const running = (wanted: string) =>
+    [...new Set(targetsOf(wanted))].map((name) => ({ name, role: 'running' as const }))
   return {
-    document,
     styles: partOf('styles'),
-    footnotes: partOf('footnotes'),
-    endnotes: partOf('endnotes'),
     numbering: partOf('numbering'),
+    comments: partOf('comments'),
+    texts: [
+      ...running('header'),
+      { name: document, role: 'body' },
+      { name: partOf('footnotes'), role: 'footnote' },
+      { name: partOf('endnotes'), role: 'footnote' },
+      ...running('footer'),
+    ],
   }
 }
-
-/** The addresses outside of the package that a part links to, by id. They become text and are never followed. */

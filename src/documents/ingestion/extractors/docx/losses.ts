@@ -4,6 +4,7 @@ import type { ExtractionReport } from '../extractor.ts'
 /** Elements, as office-xml.ts names them, that refer to content of another part, which is not read, with the name of the content for the warning. */
 const unread: Record<string, string> = {
   'w:altChunk': 'Text that was inserted from another file (altChunk)',
+  'w:control': 'The value of a control (ActiveX)',
   OLEObject: 'Embedded objects, such as spreadsheets,',
 }
 

@@ -26,17 +26,17 @@ export function numberParagraph(paragraph: Paragraph, numbering: DocxNumbering) 
   if (number !== '') paragraph.text = `${number} ${paragraph.text.trimStart()}`
 }
 
-/** The block of a complete paragraph; null where it has no text. `notes` is set in the parts of footnotes and endnotes. */
-export function paragraphBlock(
-  paragraph: Paragraph,
-  notes: 'footnote' | undefined,
-  noteMark: string,
-): ExtractedBlock | null {
+/** What its part is; `running`: a header or footer of pages. */
+export type PartRole = 'body' | 'footnote' | 'running'
+
+/** The block of a complete paragraph; null where it has no text. */
+export function paragraphBlock(paragraph: Paragraph, role: PartRole, noteMark: string): ExtractedBlock | null {
   const text = cleanText(paragraph.text)
     .replace(/[^\S\n]+$/gm, '')
     .replace(/^\s*\n|\s+$/g, '')
   if (text.trim() === '') return null
-  if (notes) return { kind: notes, text: noteMark + text.trimStart() }
+  if (role === 'footnote') return { kind: 'footnote', text: noteMark + text.trimStart() }
+  if (role === 'running') return { kind: 'paragraph', text: text.trimStart() }
   const { style, outlineLevel, numId } = paragraph
   const numbered = numId === null ? null : numId !== '0'
   const level = outlineLevel !== null && outlineLevel <= 8 ? Math.min(6, outlineLevel + 1) : style.headingLevel
