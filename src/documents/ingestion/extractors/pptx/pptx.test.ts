@@ -54,7 +54,7 @@ test('keeps tables with merged cells, addresses of links, and texts of groups on
   ])
 })
 
-test('names the slides with comments and embedded files, and those that are missing', async () => {
+test('names the slides with embedded files, and those that are missing', async () => {
   const types = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
   const { texts, warnings } = await readBlocks(
     'pptx',
@@ -66,7 +66,6 @@ test('names the slides with comments and embedded files, and those that are miss
       ],
       {
         'ppt/_rels/presentation.xml.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="s0" Type="${types}/slide" Target="slides/3.xml"/><Relationship Id="s1" Type="${types}/slide" Target="slides/9.xml"/><Relationship Id="s2" Type="${types}/slide" Target="slides/1.xml"/></Relationships>`,
-        'ppt/slides/_rels/1.xml.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="c" Type="${types}/comments" Target="../comments/1.xml"/></Relationships>`,
       },
     ),
   )
@@ -74,6 +73,27 @@ test('names the slides with comments and embedded files, and those that are miss
   expect(warnings).toEqual([
     { code: 'embedded_content_skipped', message: expect.stringContaining('Embedded objects'), pages: [1] },
     { code: 'damaged_parts', message: expect.stringContaining('missing'), pages: [2] },
-    { code: 'embedded_content_skipped', message: expect.stringContaining('Comments'), pages: [3] },
+  ])
+})
+
+test('has the comments of a slide in both formats, and the descriptions of its pictures', async () => {
+  const types = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
+  const picture =
+    '<p:pic><p:nvPicPr><p:cNvPr id="4" name="Picture 3" descr="A plan of the harbour"/></p:nvPicPr></p:pic>'
+  const { blocks } = await readBlocks(
+    'pptx',
+    buildPptx([{ content: shape(paragraph('Sums')) + picture }], {
+      'ppt/slides/_rels/1.xml.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="a" Type="${types}/comments" Target="../comments/1.xml"/><Relationship Id="b" Type="http://schemas.microsoft.com/office/2018/10/relationships/comments" Target="../comments/2.xml"/></Relationships>`,
+      'ppt/comments/1.xml':
+        '<p:cmLst xmlns:p="p"><p:cm authorId="0"><p:pos x="1" y="2"/><p:text>Check the sums</p:text></p:cm></p:cmLst>',
+      'ppt/comments/2.xml': `<c:cmLst xmlns:c="c" xmlns:a="a"><c:cm><c:replyLst><c:reply><c:txBody>${paragraph('Done')}</c:txBody></c:reply></c:replyLst><c:txBody>${paragraph('Add a title')}</c:txBody></c:cm></c:cmLst>`,
+    }),
+  )
+  expect(blocks.slice(1)).toEqual([
+    { kind: 'paragraph', text: 'Sums', page: 1 },
+    { kind: 'paragraph', text: 'A plan of the harbour', page: 1 },
+    { kind: 'footnote', text: 'Comment: Check the sums', page: 1 },
+    { kind: 'footnote', text: 'Comment: Done', page: 1 },
+    { kind: 'footnote', text: 'Comment: Add a title', page: 1 },
   ])
 })

@@ -9,6 +9,7 @@ import {
 } from '../office-package.ts'
 import { readChartBlocks } from '../office-charts.ts'
 import { type OfficeKind, readWholeXml, readXml } from '../office-xml.ts'
+import { readSlideComments } from './comments.ts'
 import { SlideReader, type SlideText } from './slide.ts'
 
 const powerPointKind: OfficeKind = {
@@ -60,7 +61,6 @@ async function listSlides(archive: OfficePackage, part: string): Promise<string[
 
 const embeddedFile =
   'Embedded objects, such as spreadsheets, were not read. Where they matter, write them into the presentation as text.'
-const comments = 'Comments were not read. Where they matter, write them into the notes.'
 
 async function readSlide(archive: OfficePackage, part: string, number: number, { report }: ExtractorInput) {
   const relationships = await readRelationships(archive, part)
@@ -75,21 +75,22 @@ async function readSlide(archive: OfficePackage, part: string, number: number, {
   if (!archive.has(part)) warn('damaged_parts', 'Slides that are missing in the file were left out.')
   const slide = await read(part)
   if (slide.hasEmbeddedFile) warn('embedded_content_skipped', embeddedFile)
-  if (relationships.some(({ type }) => type === 'comments')) warn('embedded_content_skipped', comments)
   const diagrams: ExtractedBlock[] = []
   const charts: ExtractedBlock[] = []
   const notes: ExtractedBlock[] = []
+  const comments: ExtractedBlock[] = []
   for (const relationship of relationships) {
     const { type, target } = relationship
     if (type === 'diagramData') diagrams.push(...(await read(target)).blocks)
+    else if (type === 'comments') comments.push(...(await readSlideComments(archive, target)))
     else if (type === 'notesSlide') notes.push(...(await read(target, true)).blocks)
     else if (type === 'chart' || type === 'chartEx')
       charts.push(...(await readChartBlocks(archive, relationship, report, [number])))
   }
   const blocks = [...slide.blocks, ...diagrams, ...charts]
-  if (slide.title === '' && blocks.length + notes.length === 0) return []
+  if (slide.title === '' && blocks.length + notes.length + comments.length === 0) return []
   const title = slide.title === '' ? `Slide ${number}` : slide.title
   const heading: ExtractedBlock = { kind: 'heading', level: 1, text: slide.isHidden ? `${title} (hidden)` : title }
   if (notes.length > 0) notes.unshift({ kind: 'heading', level: 2, text: 'Notes' })
-  return [heading, ...blocks, ...notes]
+  return [heading, ...blocks, ...notes, ...comments]
 }

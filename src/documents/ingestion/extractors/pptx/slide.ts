@@ -3,6 +3,7 @@ import { cleanLine, cleanText } from '../clean-text.ts'
 import { maximumBlockCharacters } from '../extractor.ts'
 import { endLink, type LinkedText, startLink } from '../link-target.ts'
 import type { Attribute, XmlHandler } from '../office-xml.ts'
+import { pictureDescription } from '../picture-description.ts'
 import { createTableBlocks, type TableBlocks } from '../table-blocks.ts'
 
 export interface SlideText {
@@ -72,6 +73,9 @@ export class SlideReader implements XmlHandler {
       case 'sp':
         this.place = null
         return
+      case 'cNvPr':
+        this.describe(pictureDescription(attribute('descr')))
+        return
       case 'oleObj':
         this.hasEmbeddedFile = true
         return
@@ -109,6 +113,11 @@ export class SlideReader implements XmlHandler {
 
   text(text: string) {
     if (this.inText && this.paragraph && this.skipDepth === 0) this.paragraph.text += text
+  }
+
+  /** The alternative text of a picture or shape. */
+  private describe(text: string) {
+    if (text !== '') this.blocks.push({ kind: 'paragraph', text })
   }
 
   private openInParagraph(paragraph: Paragraph, name: string, attribute: Attribute) {

@@ -1,6 +1,7 @@
 import { cleanLine } from '../clean-text.ts'
 import { corruptFile } from '../extractor.ts'
 import type { Attribute, XmlHandler } from '../office-xml.ts'
+import { pageTextElements, pageTexts } from './page-texts.ts'
 import { createTextReader, maximumCellCharacters, type Workbook } from './workbook.ts'
 
 /** Most columns of a sheet. */
@@ -35,6 +36,8 @@ export class SheetReader implements XmlHandler {
   private lastColumn = -1
   private cell: Cell | null = null
   private field: 'value' | 'formula' | null = null
+  private pageText: string | null = null
+  private readonly shownOnPages: string[] = []
   private readonly hidden = { rows: createRanges(String), columns: createRanges(columnName) }
 
   constructor(workbook: Pick<Workbook, 'strings' | 'formats'>, missesValue: () => void) {
@@ -58,6 +61,11 @@ export class SheetReader implements XmlHandler {
     return places.flatMap(([what, ranges]) => (ranges === '' ? [] : [`${what}: ${ranges}.`])).join(' ')
   }
 
+  /** The texts of the headers and footers of its printed pages. */
+  pageTexts(): readonly string[] {
+    return this.shownOnPages
+  }
+
   open(name: string, attribute: Attribute) {
     if (this.cell) {
       if (name === 'v') this.field = 'value'
@@ -69,7 +77,8 @@ export class SheetReader implements XmlHandler {
       this.lastRow = this.row.number
       this.lastColumn = -1
       this.isHiddenRow = isTrue(attribute('hidden'))
-    } else if (name === 'col' && isTrue(attribute('hidden'))) {
+    } else if (pageTextElements.has(name)) this.pageText = ''
+    else if (name === 'col' && isTrue(attribute('hidden'))) {
       this.hidden.columns.add(Number(attribute('min')) || 0, Math.min(Number(attribute('max')) || 0, maximumColumns))
     }
   }
@@ -78,7 +87,10 @@ export class SheetReader implements XmlHandler {
     this.inline.close(name)
     if (name === 'v' || name === 'f') this.field = null
     else if (name === 'c') this.closeCell()
-    else if (name === 'row' && this.row) {
+    else if (this.pageText !== null) {
+      this.shownOnPages.push(...pageTexts(this.pageText))
+      this.pageText = null
+    } else if (name === 'row' && this.row) {
       if (this.row.cells.size > 0) {
         this.rows.push(this.row)
         if (this.isHiddenRow) this.hidden.rows.add(this.row.number, this.row.number)
@@ -88,6 +100,7 @@ export class SheetReader implements XmlHandler {
   }
 
   text(text: string) {
+    if (this.pageText !== null) this.pageText += text
     if (!this.cell) return
     if (this.field) this.cell[this.field] += text
     else this.inline.text(text)

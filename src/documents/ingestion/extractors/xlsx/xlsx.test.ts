@@ -156,3 +156,44 @@ test('diagrams of a sheet are read, and a sheet that the file does not have is n
   expect(texts).toEqual(['Plan', 'a | b', 'First step'])
   expect(warnings).toEqual([{ code: 'damaged_parts', message: expect.stringContaining('Costs') }])
 })
+
+test('headers and footers of pages follow the sheet, each text once and without codes and page numbers', async () => {
+  const pages = (header: string, footer: string) =>
+    `<headerFooter><oddHeader>${header}</oddHeader><oddFooter>${footer}</oddFooter></headerFooter>`
+  const header = '&amp;L&amp;"Arial,Bold"&amp;14Acme &amp;&amp; Sons&amp;CPrices 2026&amp;R&amp;D'
+  const { blocks } = await readBlocks(
+    'xlsx',
+    buildXlsx([
+      {
+        name: 'A',
+        rows: sheetRows([['a', 'b']]),
+        after: pages(header, '&amp;Kff0000Confidential&amp;CPage &amp;P of &amp;N'),
+      },
+      { name: 'B', rows: sheetRows([['c', 'd']]), after: pages('Prices 2026', '&amp;A&amp;RDraft') },
+    ]),
+  )
+  expect(blocks.map(({ kind, text }) => [kind, text])).toEqual([
+    ['heading', 'A'],
+    ['table_row', 'a | b'],
+    ['footnote', 'Acme & Sons'],
+    ['footnote', 'Prices 2026'],
+    ['footnote', 'Confidential'],
+    ['heading', 'B'],
+    ['table_row', 'c | d'],
+    ['footnote', 'Draft'],
+  ])
+})
+
+test('embedded files of a sheet are named, and descriptions of its pictures are read', async () => {
+  const types = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
+  const parts = {
+    'xl/worksheets/_rels/0.xml.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="a" Type="${types}/package" Target="../embeddings/1.docx"/><Relationship Id="b" Type="${types}/drawing" Target="../drawings/1.xml"/></Relationships>`,
+    'xl/drawings/1.xml': '<wsDr><pic><nvPicPr><cNvPr id="2" descr="A map of the port"/></nvPicPr></pic></wsDr>',
+  }
+  const { texts, warnings } = await readBlocks(
+    'xlsx',
+    buildXlsx([{ name: 'S', rows: sheetRows([['a', 'b']]) }], { parts }),
+  )
+  expect(texts).toEqual(['S', 'a | b', 'A map of the port'])
+  expect(warnings).toMatchObject([{ code: 'embedded_content_skipped' }])
+})

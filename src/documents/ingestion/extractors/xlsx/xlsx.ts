@@ -32,6 +32,7 @@ export async function* extractXlsx(input: ExtractorInput): AsyncGenerator<Extrac
   try {
     const workbook = await readWorkbook(archive, await findDocumentPart(archive))
     const missing = { formulas: 0 }
+    const pageTexts = new Set<string>()
     const batch = createBlockBatch()
     for (const sheet of workbook.sheets) {
       let isFirst = true
@@ -39,7 +40,9 @@ export async function* extractXlsx(input: ExtractorInput): AsyncGenerator<Extrac
         reportMissingSheet(input, sheet)
         continue
       }
-      for await (const block of readSheet(archive, workbook, sheet, () => (missing.formulas += 1))) {
+      await reportEmbedded(archive, sheet, input)
+      const context = { workbook, pageTexts, missesValue: () => void (missing.formulas += 1) }
+      for await (const block of readSheet(archive, sheet, context)) {
         if (isFirst)
           batch.add({ kind: 'heading', level: 1, text: sheet.isHidden ? `${sheet.name} (hidden)` : sheet.name })
         isFirst = false
@@ -53,11 +56,17 @@ export async function* extractXlsx(input: ExtractorInput): AsyncGenerator<Extrac
   }
 }
 
+interface SheetContext {
+  workbook: Workbook
+  /** Headers and footers of the sheets so far: most sheets have the same. */
+  pageTexts: Set<string>
+  missesValue: () => void
+}
+
 async function* readSheet(
   archive: OfficePackage,
-  workbook: Workbook,
   { part }: Sheet,
-  missesValue: () => void,
+  { workbook, pageTexts, missesValue }: SheetContext,
 ): AsyncGenerator<ExtractedBlock> {
   const fill = createMergeFiller(await findMerges(archive.read(part)))
   const reader = new SheetReader(workbook, missesValue)
@@ -71,6 +80,10 @@ async function* readSheet(
   yield* tables.end()
   yield* await readDrawings(archive, part)
   for (const text of await readComments(archive, part)) yield { kind: 'footnote', text }
+  for (const text of reader.pageTexts()) {
+    if (!pageTexts.has(text)) yield { kind: 'footnote', text }
+    pageTexts.add(text)
+  }
   const hidden = reader.hiddenPlaces()
   if (hidden !== '') yield { kind: 'footnote', text: hidden }
 }
@@ -87,7 +100,7 @@ async function readDrawings(archive: OfficePackage, part: string): Promise<Extra
       for await (const _ of readXml(archive.read(diagram.target), texts, archive.kind));
       blocks.push(...texts.finish().blocks)
     }
-    for (const chart of await relationshipsOf(archive, target, 'chart')) {
+    for (const chart of await relationshipsOf(archive, target, 'chart', 'chartEx')) {
       const { titles = [] } = (await readChart(archive, chart.target)) ?? {}
       if (titles.length > 0) blocks.push({ kind: 'paragraph', text: titles.join(', ') })
     }
@@ -95,9 +108,17 @@ async function readDrawings(archive: OfficePackage, part: string): Promise<Extra
   return blocks
 }
 
-async function relationshipsOf(archive: OfficePackage, part: string, wanted: string): Promise<Relationship[]> {
+async function relationshipsOf(archive: OfficePackage, part: string, ...wanted: string[]): Promise<Relationship[]> {
   const relationships = await readRelationships(archive, part)
-  return relationships.filter(({ type, isExternal }) => type === wanted && !isExternal)
+  return relationships.filter(({ type, isExternal }) => wanted.includes(type) && !isExternal)
+}
+
+async function reportEmbedded(archive: OfficePackage, { part }: Sheet, { report }: ExtractorInput) {
+  if ((await relationshipsOf(archive, part, 'oleObject', 'package')).length > 0)
+    report.warn({
+      code: 'embedded_content_skipped',
+      message: 'Embedded objects, such as documents, were not read. Where they matter, upload them as files.',
+    })
 }
 
 function reportMissingSheet({ report }: ExtractorInput, { name }: Sheet) {
