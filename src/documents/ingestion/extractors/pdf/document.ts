@@ -1,6 +1,6 @@
 import type { PdfCharacter } from './character.ts'
 import { PDFiumModule } from '@hyzyla/pdfium'
-import { ExtractionError } from '../../extraction.ts'
+import { ExtractionError, type ExtractedBlock } from '../../extraction.ts'
 import { corruptFile } from '../extractor.ts'
 import {
   closeForm,
@@ -13,6 +13,14 @@ import {
 } from './form-fields.ts'
 import { hasHiddenText, type HiddenTextFunctions } from './hidden-text.ts'
 import { type LinkFunctions, placeLinks, readLinks } from './links.ts'
+import {
+  noAnnotations,
+  noteBlocks,
+  type NoteFunctions,
+  type PageAnnotations,
+  readAnnotations,
+  readAttachments,
+} from './notes.ts'
 import { type PageImage, renderPage, type RenderFunctions } from './render.ts'
 import { type PagePictures, type PictureFunctions, readPictures } from './pictures.ts'
 import { type PageBox, shownCharacters } from './shown-characters.ts'
@@ -22,7 +30,8 @@ import { readRules, type Rule } from './tables/drawn-rules.ts'
  * The few functions of PDFium's C interface that are used here; the package types none of the text geometry. Pointers are
  * byte offsets into the WebAssembly memory, whose views (HEAP…) are replaced whenever it grows: read them again each time.
  */
-interface Pdfium extends PictureFunctions, RenderFunctions, FormFunctions, LinkFunctions, HiddenTextFunctions {
+interface Pdfium
+  extends PictureFunctions, RenderFunctions, FormFunctions, LinkFunctions, HiddenTextFunctions, NoteFunctions {
   HEAPU8: Uint8Array
   _malloc(bytes: number): number
   _free(pointer: number): void
@@ -66,6 +75,9 @@ export interface PdfPage {
   render(): PageImage | null
   /** Text that readers of the page cannot see. */
   hasHiddenText(): boolean
+  /** Texts of its annotations that it does not show, in the order of the file. */
+  notes: ExtractedBlock[]
+  hasAttachedFile: boolean
   /** Glyphs whose font does not state the letter that they show; `characters` has a guess of PDFium's for each. */
   unmappedGlyphs: number
 }
@@ -74,6 +86,8 @@ interface PdfDocument {
   pageCount: number
   /** True for a form whose pages only its program can show. */
   hasDynamicForm: boolean
+  /** Names of the files in it that belong to no page. */
+  attachments: string[]
   /** Reads a page and calls `use` while it is open. Throws an ordinary Error when the page is broken. */
   readPage<T>(index: number, use: (page: PdfPage) => T): T
   close(): void
@@ -104,6 +118,7 @@ export async function createPdfReader() {
       return {
         pageCount: pdfium._FPDF_GetPageCount(document),
         hasDynamicForm: pdfium._FPDF_GetFormType(document) === dynamicXfaForm,
+        attachments: readAttachments(pdfium, document),
         readPage: (index, use) => readPage(pdfium, scratch, { document, form: form.form }, index, use),
         close() {
           closeForm(pdfium, form)
@@ -156,7 +171,7 @@ function readPage<T>(
   index: number,
   use: (page: PdfPage) => T,
 ): T {
-  const { page, fields, links } = openPage(pdfium, scratch, source, index)
+  const { page, fields, links, annotations } = openPage(pdfium, scratch, source, index)
   try {
     const textPage = loadUprightText(pdfium, page)
     if (textPage === 0) throw new Error(`page ${index + 1} has no readable content`)
@@ -178,6 +193,8 @@ function readPage<T>(
         pictures: () => readPictures(pdfium, page, scratch),
         render: () => renderPage(pdfium, page),
         hasHiddenText: () => hasHiddenText(pdfium, { page, textPage, scratch }, read),
+        notes: noteBlocks(annotations.notes, read),
+        hasAttachedFile: annotations.hasAttachedFile,
         unmappedGlyphs,
       })
     } finally {
@@ -200,18 +217,19 @@ function openPage(
   scratch: number,
   { document, form }: OpenDocument,
   index: number,
-): { page: number; fields: FormField[]; links: ReturnType<typeof readLinks> } {
+): { page: number; fields: FormField[]; links: ReturnType<typeof readLinks>; annotations: PageAnnotations } {
   const page = pdfium._FPDF_LoadPage(document, index)
   if (page === 0) throw new Error(`page ${index + 1} cannot be opened`)
-  if (pdfium._FPDFPage_GetAnnotCount(page) === 0) return { page, fields: [], links: [] }
+  if (pdfium._FPDFPage_GetAnnotCount(page) === 0) return { page, fields: [], links: [], annotations: noAnnotations }
   const links = readLinks(pdfium, document, page, scratch, scratchBytes)
+  const annotations = readAnnotations(pdfium, page)
   const fields = form === 0 ? [] : takeFields(pdfium, form, page, scratch)
   const flattened = pdfium._FPDFPage_Flatten(page, 0)
-  if (flattened !== 1) return { page, fields, links }
+  if (flattened !== 1) return { page, fields, links, annotations }
   pdfium._FPDF_ClosePage(page)
   const reopened = pdfium._FPDF_LoadPage(document, index)
   if (reopened === 0) throw new Error(`page ${index + 1} cannot be opened`)
-  return { page: reopened, fields, links }
+  return { page: reopened, fields, links, annotations }
 }
 
 /**

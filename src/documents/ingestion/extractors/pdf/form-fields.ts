@@ -1,12 +1,17 @@
 import type { PdfCharacter } from './character.ts'
 
-/** PDFium's functions for form fields. `form` is the handle of openForm. */
-export interface FormFunctions {
-  HEAP32: Int32Array
-  HEAPF32: Float32Array
+/** PDFium's functions for the texts of annotations. */
+export interface TextFunctions {
   HEAPU8: Uint8Array
   _malloc(bytes: number): number
   _free(pointer: number): void
+  _FPDFAnnot_GetStringValue(annotation: number, key: number, buffer: number, bytes: number): number
+}
+
+/** PDFium's functions for form fields. `form` is the handle of openForm. */
+export interface FormFunctions extends TextFunctions {
+  HEAP32: Int32Array
+  HEAPF32: Float32Array
   _FPDF_GetFormType(document: number): number
   _FPDFDOC_InitFormFillEnvironment(document: number, info: number): number
   _FPDFDOC_ExitFormFillEnvironment(form: number): void
@@ -21,13 +26,12 @@ export interface FormFunctions {
   _FPDFAnnot_GetFormFieldType(form: number, annotation: number): number
   _FPDFAnnot_GetFormFieldFlags(form: number, annotation: number): number
   _FPDFAnnot_GetFormFieldValue(form: number, annotation: number, buffer: number, bytes: number): number
-  _FPDFAnnot_GetStringValue(annotation: number, key: number, buffer: number, bytes: number): number
   _FPDFAnnot_IsChecked(form: number, annotation: number): number
 }
 
 /** Numbers of PDFium's public headers fpdf_annot.h and fpdf_formfill.h, and of the pdf standard (flags). */
 const widget = 20
-const hiddenFlags = 2 | 32
+export const hiddenFlags = 2 | 32
 const checkBox = 2
 const radioButton = 3
 const comboBox = 4
@@ -128,10 +132,7 @@ function textOf(pdfium: FormFunctions, form: number, annotation: number): string
 
 /** By its appearance state, which most programs write; by its value where there is none. */
 function isChecked(pdfium: FormFunctions, form: number, annotation: number, type: number): boolean {
-  const key = pdfium._malloc(4)
-  pdfium.HEAPU8.set([0x41, 0x53, 0], key)
-  const state = readText(pdfium, (buffer, bytes) => pdfium._FPDFAnnot_GetStringValue(annotation, key, buffer, bytes))
-  pdfium._free(key)
+  const state = readValue(pdfium, annotation, 'AS')
   if (state !== '') return state !== 'Off'
   if (pdfium._FPDFAnnot_IsChecked(form, annotation) !== 0) return true
   const value = readText(pdfium, (buffer, bytes) =>
@@ -140,8 +141,22 @@ function isChecked(pdfium: FormFunctions, form: number, annotation: number, type
   return type === checkBox && value !== '' && value !== 'Off'
 }
 
+/** A text of an annotation's dictionary; empty where it has none. */
+export function readValue(pdfium: TextFunctions, annotation: number, name: string): string {
+  const key = pdfium._malloc(name.length + 1)
+  pdfium.HEAPU8.set([...Buffer.from(name, 'latin1'), 0], key)
+  try {
+    return readText(pdfium, (buffer, bytes) => pdfium._FPDFAnnot_GetStringValue(annotation, key, buffer, bytes))
+  } finally {
+    pdfium._free(key)
+  }
+}
+
 /** Calls a function that reports how many bytes it needs, then fills a buffer with UTF-16 and its end. */
-function readText(pdfium: FormFunctions, read: (buffer: number, bytes: number) => number): string {
+export function readText(
+  pdfium: Pick<TextFunctions, 'HEAPU8' | '_malloc' | '_free'>,
+  read: (buffer: number, bytes: number) => number,
+): string {
   const bytes = Math.min(read(0, 0), maximumValueBytes)
   if (bytes <= 2) return ''
   const buffer = pdfium._malloc(bytes)

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { ExtractionError, type ExtractedBlock } from '../../extraction.ts'
+import { ExtractionError, type ExtractedBlock, type ExtractionWarning } from '../../extraction.ts'
 import { hiddenText } from '../../suspicious/text-flags.ts'
 import { corruptFile, createBlockBatch, type Extractor } from '../extractor.ts'
 import type { PdfPage, PdfReader } from './document.ts'
@@ -38,14 +38,20 @@ export function createPdfExtractor(reader: PdfReader, { findsTables = true }: Pd
       const tables = createPdfTableReader(sense.joinParted)
       const running = createRunningLineFilter()
       const recognition = createPageRecognition(input.recognition, report)
+      const notes = new Map<number, ExtractedBlock[]>()
       const finish = (pages: Iterable<BodyLines>) => {
-        for (const page of pages) for (const block of bodyBlocks(page, sense, tables)) batch.add(block)
+        for (const page of pages) {
+          for (const block of bodyBlocks(page, sense, tables)) batch.add(block)
+          for (const block of notes.get(page.page) ?? []) batch.add({ ...block, page: page.page })
+          notes.delete(page.page)
+        }
       }
       let broken = 0
       let hasBlocks = false
       let hasPictures = false
       const withoutText: number[] = []
       if (document.hasDynamicForm) report.warn(dynamicForm)
+      if (document.attachments.length > 0) report.warn(attachedFiles(document.attachments))
       for (let index = 0; index < pageCount; index += 1) {
         try {
           const page = document.readPage(index, (open) => readPage(open, index + 1, findsTables, recognition))
@@ -56,6 +62,8 @@ export function createPdfExtractor(reader: PdfReader, { findsTables = true }: Pd
             if (page.isWithoutText) withoutText.push(page.number)
             for (const loss of page.losses) report.warn({ ...loss, pages: [page.number] })
           }
+          if (page.notes.length > 0) notes.set(page.number, page.notes)
+          if (page.hasAttachedFile) report.warn({ ...attachedToPages, pages: [page.number] })
           sense.learn(page.lines.lines)
           finish(running.push(page.lines))
         } catch (error) {
@@ -92,6 +100,24 @@ const dynamicForm = {
   code: 'form_fields',
   message:
     'The pdf is a dynamic form (XFA) that only its own program can show; its fields were not read. Print it into a new pdf and upload that.',
+} as const
+
+/** Most names of attached files in a warning, and their longest part. */
+const shownNames = 8
+const shownCharacters = 40
+
+function attachedFiles(names: readonly string[]): ExtractionWarning {
+  const shown = names.slice(0, shownNames).map((name) => name.slice(0, shownCharacters))
+  const others = names.length > shownNames ? ` and ${names.length - shownNames} more` : ''
+  return {
+    code: 'embedded_content_skipped',
+    message: `Files are attached to the pdf and were not read: ${shown.join(', ')}${others}. If they matter, upload them.`,
+  }
+}
+
+const attachedToPages = {
+  code: 'embedded_content_skipped',
+  message: 'Files are attached to these pages and were not read. If they matter, upload them.',
 } as const
 
 /** Text that a scanner or an archive stamps on a page is shorter than this. */
@@ -151,7 +177,18 @@ function readPage(
   const needsRecognition = recognition.isOn() && (hasNone || !isUsable)
   const kept = needsRecognition ? recognition.readKept(number) : undefined
   const image = needsRecognition && !kept ? page.render() : null
-  return { number, lines, losses, isWithoutText: hasNone, hasPictures: page.pictures().hasAny, image, kept }
+  const { notes, hasAttachedFile } = page
+  return {
+    number,
+    lines,
+    notes,
+    hasAttachedFile,
+    losses,
+    isWithoutText: hasNone,
+    hasPictures: page.pictures().hasAny,
+    image,
+    kept,
+  }
 }
 
 function readLines(page: PdfPage, pageNumber: number, findsTables: boolean) {
