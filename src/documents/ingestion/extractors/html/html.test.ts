@@ -63,13 +63,6 @@ describe('a page', () => {
     expect(await texts(Buffer.from(page('windows-1252').replace('€', '\x80'), 'latin1'))).toEqual(['Grüße, 5 €'])
     expect(await texts(Buffer.from(page('utf-8')))).toEqual(['Grüße, 5 €'])
   })
-
-  test('reports text that a browser hides, and reads it', async () => {
-    const { texts: found, warnings } = await readBlocks('html', '<p>Seen.</p><p style="display: none">Not seen.</p>')
-    expect(found).toEqual(['Seen.', 'Not seen.'])
-    expect(warnings).toMatchObject([{ code: 'hidden_text' }])
-    expect((await readBlocks('html', '<p>Seen.</p><p hidden> </p><p>Too.</p>')).warnings).toEqual([])
-  })
 })
 
 describe('a table', () => {

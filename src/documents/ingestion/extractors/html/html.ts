@@ -13,13 +13,20 @@ const maximumTitle = 500
 /** A part of the page stands for all of it if it has at least this share of the text around it. */
 const sufficientShare = 0.2
 
+const omittedText = {
+  code: 'hidden_text',
+  message:
+    'The page holds text that browsers do not show, for example of parts that a reader opens. It was left out. If it matters, save the page with these parts open, or write their text into a document.',
+} as const
+
 /** A web page: the text of its main part with headings, lists, tables and the addresses of links. */
 export async function* extractHtml(given: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
   const input = { ...given, declaredEncoding: given.declaredEncoding ?? (await statedEncoding(given)) }
   const survey = await surveyPage(input)
   const batch = createBlockBatch()
   if (survey.title !== '') batch.add({ kind: 'heading', level: 1, text: survey.title })
-  const page = new HtmlPage({ scope: survey.scope, foundHidden: () => input.report.warn(hiddenText) })
+  const foundHidden = (isRead: boolean) => input.report.warn(isRead ? hiddenText : omittedText)
+  const page = new HtmlPage({ scope: survey.scope, foundHidden })
   const tokenizer = new HtmlTokenizer(page)
   for await (const piece of decodeTextFile(input)) {
     tokenizer.write(piece)

@@ -2,12 +2,17 @@ import { ExtractionError, type ExtractedBlock } from '../../extraction.ts'
 import { cleanLine, cleanText } from '../clean-text.ts'
 import { maximumBlockCharacters } from '../extractor.ts'
 import { endLink, type LinkedText, startLink } from '../link-target.ts'
+import { createChoice, inputText, isBareMarks } from './form-values.ts'
+import { isHidden } from './hidden-region.ts'
 import { isHidingElement, type PageScope, RegionStack } from './regions.ts'
 import { closeCell, closeRow, closeTable, type HtmlTable, newTable, openCell, turnIntoLayout } from './tables.ts'
-import type { HtmlAttribute, HtmlHandler } from './tokenizer.ts'
+import { type HtmlAttribute, type HtmlHandler, HtmlTokenizer } from './tokenizer.ts'
 
 /** Most open tables and lists; a deeper page is hostile. */
 const maximumDepth = 1_000
+
+/** Pages within pages that are read. */
+const maximumFrames = 3
 
 /** Elements that begin and end on their own line. */
 const blockElements = new Set(
@@ -23,8 +28,10 @@ interface List {
 
 interface PageContext {
   scope: PageScope
-  /** Called where the page holds text that a browser does not show. */
-  foundHidden: () => void
+  /** Called where the page holds text that a browser does not show. `isRead`: it was read all the same. */
+  foundHidden: (isRead: boolean) => void
+  /** Pages around this one, which is the content of a frame. */
+  depth?: number
 }
 
 /** Reads the tags and texts of a page into blocks. */
@@ -41,6 +48,7 @@ export class HtmlPage implements HtmlHandler {
   /** The mark before the next paragraph, which begins an item of a list. */
   private mark = ''
   private hiddenElement: string | null = null
+  private choice: ReturnType<typeof createChoice> | null = null
 
   constructor(context: PageContext) {
     this.context = context
@@ -60,13 +68,20 @@ export class HtmlPage implements HtmlHandler {
   }
 
   open(name: string, attribute: HtmlAttribute) {
+    const wasRead = this.regions.isRead()
     this.regions.open(name, attribute)
-    if (!this.regions.isRead()) return
+    if (name === 'iframe' && wasRead) this.readFrame(attribute)
+    this.choice?.open(name, attribute)
+    if (!this.regions.isRead()) {
+      if (name === 'select' && wasRead && !isHidden(attribute)) this.choice = createChoice()
+      return
+    }
     if (isHidingElement(name, attribute)) this.hiddenElement ??= name
     if (blockElements.has(name)) this.endBlock()
     if (name === 'br') this.append('\n')
     else if (name === 'a') startLink(this.target(), attribute('href') ?? '')
     else if (name === 'img') this.append(` ${attribute('alt') ?? ''} `)
+    else if (name === 'input' && !isHidden(attribute)) this.append(` ${inputText(attribute)} `)
     else if (name === 'blockquote') this.quotes += 1
     else if (name === 'pre') this.codes += 1
     else if (/^h[1-6]$/.test(name)) this.openHeading(Number(name[1]))
@@ -78,6 +93,8 @@ export class HtmlPage implements HtmlHandler {
   close(name: string) {
     const wasRead = this.regions.isRead()
     this.regions.close(name)
+    this.choice?.close(name)
+    if (name === 'select') this.choice = null
     if (!wasRead) return
     if (name === this.hiddenElement) this.hiddenElement = null
     if (blockElements.has(name)) this.endBlock()
@@ -90,9 +107,27 @@ export class HtmlPage implements HtmlHandler {
   }
 
   text(text: string) {
-    if (!this.regions.isRead()) return
-    if (this.hiddenElement && /[\p{L}\p{N}]/u.test(text)) this.context.foundHidden()
+    if (!this.regions.isRead()) {
+      if (this.choice?.isShown()) this.append(` ${text.replace(/\s+/g, ' ')} `)
+      if (this.regions.isHidden() && isWords(text)) this.context.foundHidden(false)
+      return
+    }
+    if (this.hiddenElement && isWords(text)) this.context.foundHidden(true)
     this.append(this.codes > 0 && !this.cell() ? text : text.replace(/[\t\n\f\r ]+/g, ' '))
+  }
+
+  /** The page that a frame has as its attribute; other frames are never loaded. */
+  private readFrame(attribute: HtmlAttribute) {
+    const content = attribute('srcdoc') ?? ''
+    const { foundHidden, depth = 0 } = this.context
+    if (content === '' || isHidden(attribute) || depth === maximumFrames) return
+    const page = new HtmlPage({ scope: 'body', foundHidden, depth: depth + 1 })
+    const tokenizer = new HtmlTokenizer(page)
+    tokenizer.write(content)
+    tokenizer.finish()
+    page.finish()
+    this.endBlock()
+    this.blocks.push(...page.take())
   }
 
   private openHeading(level: number) {
@@ -162,13 +197,17 @@ export class HtmlPage implements HtmlHandler {
     this.level = null
     while (paragraph.links.length > 0) endLink(paragraph)
     const text = this.codes > 0 ? codeText(paragraph.text) : plainText(paragraph.text)
-    if (text === '') return
+    if (text === '' || isBareMarks(text)) return
     const { mark } = this
     this.mark = ''
     if (level !== null) this.blocks.push({ kind: 'heading', level, text: cleanLine(text) })
     else if (mark !== '') this.blocks.push({ kind: 'list_item', text: mark + text })
     else this.blocks.push({ kind: this.codes > 0 ? 'code' : this.quotes > 0 ? 'quote' : 'paragraph', text })
   }
+}
+
+function isWords(text: string): boolean {
+  return /[\p{L}\p{N}]/u.test(text)
 }
 
 function plainText(text: string): string {

@@ -1,3 +1,4 @@
+import { createHiddenRegion, isHidden } from './hidden-region.ts'
 import type { HtmlAttribute } from './tokenizer.ts'
 
 /** How much of a page is read: its main element, the page without navigation, or all of it. */
@@ -28,6 +29,7 @@ export class RegionStack {
   /** A drawing (svg) shows only its labels; its title and description are shown by no browser. */
   private drawing: Region | null = null
   private label: Region | null = null
+  private hidden: ReturnType<typeof createHiddenRegion> | null = null
   private isTitle = false
 
   constructor(scope: PageScope) {
@@ -35,6 +37,7 @@ export class RegionStack {
   }
 
   open(name: string, attribute: HtmlAttribute) {
+    if (this.hidden?.open(name) === false) this.hidden = null
     if (name === 'title' && !this.skipped && !this.drawing) this.isTitle = true
     for (const region of [this.skipped, this.main, this.article, this.drawing, this.label])
       if (region?.name === name) region.depth += 1
@@ -44,9 +47,11 @@ export class RegionStack {
     if (name === 'svg') this.drawing ??= { name, depth: 1 }
     if (this.drawing && labels.has(name)) this.label ??= { name, depth: 1 }
     if (!this.skipped && this.isOutside(name, attribute)) this.skipped = { name, depth: 1 }
+    if (this.scope !== 'all' && !this.hidden && isHidden(attribute)) this.hidden = createHiddenRegion(name)
   }
 
   close(name: string) {
+    if (this.hidden?.close(name) === false) this.hidden = null
     if (name === 'title') this.isTitle = false
     this.skipped = leave(this.skipped, name)
     this.main = leave(this.main, name)
@@ -61,13 +66,18 @@ export class RegionStack {
     return !this.isSkipped() && !this.isTitle && (this.scope !== 'main' || this.main !== null)
   }
 
+  /** True where the text would be read if the page did not hide it. */
+  isHidden(): boolean {
+    return this.hidden !== null && this.skipped === null && (this.scope !== 'main' || this.main !== null)
+  }
+
   /** The parts of the page that contain the text. */
   place(): { isTitle: boolean; isSkipped: boolean; isMain: boolean } {
     return { isTitle: this.isTitle, isSkipped: this.isSkipped(), isMain: this.main !== null }
   }
 
   private isSkipped(): boolean {
-    return this.skipped !== null || (this.drawing !== null && this.label === null)
+    return this.skipped !== null || this.hidden !== null || (this.drawing !== null && this.label === null)
   }
 
   private isOutside(name: string, attribute: HtmlAttribute): boolean {
@@ -90,9 +100,8 @@ function leave(region: Region | null, name: string): Region | null {
   return region.depth === 1 ? null : { name, depth: region.depth - 1 }
 }
 
-/** True for an element that its own attributes hide. */
+/** True for an element whose own attributes hide its text, as far as an element within it does not show it. */
 export function isHidingElement(name: string, attribute: HtmlAttribute): boolean {
   if (empty.has(name)) return false
-  if (attribute('hidden') !== undefined) return true
-  return /display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d])/i.test(attribute('style') ?? '')
+  return isHidden(attribute) || /visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d])/i.test(attribute('style') ?? '')
 }

@@ -16,6 +16,8 @@ const rawElements = new Set(['script', 'style', 'xmp', 'iframe', 'noembed', 'nof
 const textElements = new Set(['title', 'textarea'])
 /** The part of one tag that is kept; pictures that are embedded in an attribute are longer. */
 const maximumTag = 64 * 1024
+/** The same for a frame, which may have a page as its attribute. */
+const maximumFrameTag = 4 * 1024 * 1024
 /** Longest character reference. */
 const maximumReference = 40
 /** Enough to recognise what a `<` begins. */
@@ -107,7 +109,8 @@ export class HtmlTokenizer {
       if (character === '=') tag.afterEquals = true
       else if (!/\s/.test(character)) tag.afterEquals = false
     }
-    if (tag.text.length < maximumTag) tag.text += buffer.slice(from, Math.min(at, from + maximumTag))
+    const limit = /^iframe\s/i.test(tag.text.slice(0, 8) || buffer.slice(from, from + 8)) ? maximumFrameTag : maximumTag
+    if (tag.text.length < limit) tag.text += buffer.slice(from, Math.min(at, from + limit))
     if (at === buffer.length) return -1
     this.closeTag()
     return at + 1
