@@ -141,3 +141,62 @@ test('leaves out the pictures that the text shows, and names others that are not
   )
   expect(warnings.map(({ message }) => /\w+\.png/.exec(message)![0])).toEqual(['scan.png', 'photo.png'])
 })
+
+describe('files in the text of a message', () => {
+  /** As uuencode writes them: 45 bytes a line, a grave accent for zero. */
+  function uuencode(name: string, content: Buffer): string {
+    const character = (value: number) => (value === 0 ? '`' : String.fromCharCode(value + 0x20))
+    const lines: string[] = []
+    for (let at = 0; at < content.length; at += 45) {
+      const bytes = content.subarray(at, at + 45)
+      let line = character(bytes.length)
+      for (let place = 0; place < bytes.length; place += 3) {
+        const [one = 0, two = 0, three = 0] = bytes.subarray(place, place + 3)
+        const group = (one << 16) | (two << 8) | three
+        line += [18, 12, 6, 0].map((shift) => character((group >> shift) & 0x3f)).join('')
+      }
+      lines.push(line)
+    }
+    return ['begin 644 ' + name, ...lines, '`', 'end'].join('\r\n')
+  }
+  const letter = buildDocx(docxParagraph('Dear all'))
+
+  test('that are uuencoded are attachments', async () => {
+    const { texts, warnings } = await readBlocks(
+      'eml',
+      `Subject: Old\r\n\r\nSee the files.\r\n\r\n${uuencode('a letter.docx', letter)}\r\n${uuencode('notes.txt', Buffer.from('Bring shoes.'))}\r\n\r\nBest wishes`,
+    )
+    expect(texts).toEqual([
+      'Old',
+      'See the files.',
+      'Best wishes',
+      'a letter.docx',
+      'Dear all',
+      'notes.txt',
+      'Bring shoes.',
+    ])
+    expect(warnings).toEqual([])
+  })
+
+  test('can be a part in this encoding, and text about it stays text', async () => {
+    const part = `Content-Type: application/octet-stream; name=letter.docx\r\nContent-Transfer-Encoding: x-uuencode\r\n\r\n${uuencode('letter.docx', letter)}`
+    const plain = 'Content-Type: text/plain\r\n\r\nbegin 644 the line\r\nand end it.'
+    const { texts } = await readBlocks('eml', `Subject: Part\r\n${multipart('mixed', 'b', plain, part)}`)
+    expect(texts).toEqual(['Part', 'begin 644 the line\nand end it.', 'letter.docx', 'Dear all'])
+  })
+})
+
+test('reads an encoded message within it, and names the remedy for winmail.dat', async () => {
+  const inner = Buffer.from('Subject: Inner\r\n\r\nThe inner text.').toString('base64')
+  const { texts, warnings } = await readBlocks(
+    'eml',
+    multipart(
+      'mixed',
+      'b',
+      `Content-Type: message/global\r\nContent-Transfer-Encoding: BASE64 (as it is)\r\n\r\n${inner}`,
+      attachment('winmail.dat', '\x78\x9f\x3e\x22', 'application/ms-tnef'),
+    ),
+  )
+  expect(texts).toEqual(['Message.eml', 'Inner', 'The inner text.'])
+  expect(warnings).toMatchObject([{ code: 'embedded_content_skipped', message: expect.stringContaining('Outlook') }])
+})

@@ -4,6 +4,7 @@ import { ExtractionError, type DocumentFormat, type ExtractedBlock } from '../..
 import { createBlockBatch, type Extractor, type ExtractorInput } from '../extractor.ts'
 import { decodeHeader, type Headers } from './headers.ts'
 import { type MailPart, readMail } from './parts.ts'
+import { type EncodedFile, takeUuencoded } from './uuencode.ts'
 
 /** Messages within messages that are read. */
 const maximumMessages = 5
@@ -24,17 +25,23 @@ export function createEmlExtractor(
         code: 'truncated',
         message: 'The message has too many or too deeply nested parts; some were not read.',
       })
-    for (const part of mail.body) yield* readBody(part, input)
+    const files: MailPart[] = []
+    for (const part of mail.body) {
+      const content = part.content()
+      const { text, files: encoded } =
+        part.type === 'text/plain' ? takeUuencoded(content) : { text: content, files: [] }
+      files.push(...encoded.map(partOfFile))
+      yield* readBody(part, text, input)
+    }
     const shown = shownPictures(mail.body)
-    for (const part of mail.attachments) {
+    for (const part of [...mail.attachments, ...files]) {
       // Pictures within the text are mostly logos.
       if (part.type.startsWith('image/') && shown.has(part.contentId)) continue
       yield* readAttachment(part, input, depth)
     }
   }
 
-  async function* readBody(part: MailPart, input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
-    const content = part.content()
+  async function* readBody(part: MailPart, content: Buffer, input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
     if (content.length === 0) return
     yield* extractPart(part.type === 'text/html' ? 'html' : 'txt', inputOf(input, content, part))
   }
@@ -45,10 +52,11 @@ export function createEmlExtractor(
     depth: number,
   ): AsyncGenerator<ExtractedBlock[]> {
     const content = part.content()
-    const name = part.name === '' ? (part.type === 'message/rfc822' ? 'Message.eml' : part.type) : part.name
+    const name = part.name === '' ? (isMessage(part) ? 'Message.eml' : part.type) : part.name
     const detected = formatOf(part, content)
     if (content.length === 0 || (detected === 'eml' && depth >= maximumMessages) || !detected) {
-      reportSkipped(input, name)
+      if (isWinmail(part)) input.report.warn(winmail)
+      else reportSkipped(input, name)
       return
     }
     const batch = createBlockBatch()
@@ -106,8 +114,35 @@ function inputOf(input: ExtractorInput, content: Buffer, { charset }: MailPart):
   return { ...input, content, sizeBytes: content.length, declaredEncoding: charset, report }
 }
 
-function formatOf({ type, name }: MailPart, content: Buffer): DocumentFormat | null {
-  if (type === 'message/rfc822') return 'eml'
+/** RFC 2046 and, for addresses in all scripts, RFC 6532. */
+function isMessage({ type }: MailPart): boolean {
+  return type === 'message/rfc822' || type === 'message/global'
+}
+
+function isWinmail({ type, name }: MailPart): boolean {
+  return /^application\/(?:vnd\.)?ms-tnef$/.test(type) || name.toLowerCase() === 'winmail.dat'
+}
+
+const winmail = {
+  code: 'embedded_content_skipped',
+  message:
+    'Outlook has packed attachments of the message into winmail.dat, which was not read. Ask the sender for a message in the format HTML, or upload the files themselves.',
+} as const
+
+function partOfFile({ name, content }: EncodedFile): MailPart {
+  return {
+    type: 'application/octet-stream',
+    charset: undefined,
+    name,
+    isAttachment: true,
+    contentId: '',
+    content: () => content,
+  }
+}
+
+function formatOf(part: MailPart, content: Buffer): DocumentFormat | null {
+  if (isMessage(part)) return 'eml'
+  const { type, name } = part
   const head = content.subarray(0, detectionHeadBytes)
   const detected = detectFormat({ fileName: name, head, declaredType: type }, 2)
   return detected.supported ? detected.format : null

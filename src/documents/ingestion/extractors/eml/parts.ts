@@ -1,4 +1,5 @@
 import { HtmlTokenizer } from '../html/tokenizer.ts'
+import { takeUuencoded } from './uuencode.ts'
 import { decodeHeader, decodeQuotedPrintable, type Headers, readHeaders, readParameters } from './headers.ts'
 
 /** Deeper than any mail program nests, and most parts that are read. */
@@ -117,11 +118,15 @@ function toPart(type: string, parameters: Map<string, string>, headers: Headers,
     contentId: disposition.value === 'attachment' ? '' : headers.get('content-id').replace(/^\s*<|>\s*$/g, ''),
     isAttachment: disposition.value === 'attachment' || !isText || (name !== '' && disposition.value !== 'inline'),
     content() {
-      switch (headers.get('content-transfer-encoding').toLowerCase()) {
+      switch (/^[\w-]*/.exec(headers.get('content-transfer-encoding').trim().toLowerCase())![0]) {
         case 'base64':
           return Buffer.from(body.toString('latin1'), 'base64')
         case 'quoted-printable':
           return decodeQuotedPrintable(body)
+        case 'x-uuencode':
+        case 'x-uue':
+        case 'uuencode':
+          return takeUuencoded(body).files[0]?.content ?? body
         default:
           return body
       }
