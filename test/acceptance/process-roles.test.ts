@@ -3,11 +3,11 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DatabasePlace, freshDatabasePlace, serviceVariables, testServerUrl } from '../harness/database.ts'
+import { lastingPorts } from '../harness/free-port.ts'
 import {
   type ApiClient,
   createApiClient,
   expectStatus,
-  freePort,
   organisationMakers,
   type PorticoProcess,
   soonPresumedDead,
@@ -26,7 +26,7 @@ const gatewayProcesses = 2
 
 describe.skipIf(!hasServer)('processes with roles', () => {
   let place: DatabasePlace
-  let metricsPort: number
+  let ports: { gateway: number; metrics: number }
   let gateway: PorticoProcess
   let api: PorticoProcess
   let worker: PorticoProcess
@@ -44,15 +44,17 @@ describe.skipIf(!hasServer)('processes with roles', () => {
   })
   const start = (role: string, more: Record<string, string> = {}) =>
     spawnPortico(variables({ PORTICO_ROLE: role, ...more }))
-  const startGateway = async () =>
-    spawnPortico(variables({ PORT: String(await freePort()), PORTICO_METRICS_PORT: String(metricsPort) }), [
+  const startGateway = () =>
+    spawnPortico(variables({ PORT: String(ports.gateway), PORTICO_METRICS_PORT: String(ports.metrics) }), [
       '--role=gateway',
       `--processes=${gatewayProcesses}`,
     ])
 
   beforeAll(async () => {
     place = await freshDatabasePlace()
-    metricsPort = await freePort()
+    // The metrics of each process have their own; a process that is started again must find it free.
+    const [gatewayPort, metrics] = await lastingPorts(1 + gatewayProcesses)
+    ports = { gateway: gatewayPort!, metrics: metrics! }
     ;[api, worker] = [await start('api'), await start('worker')]
     gateway = await startGateway()
     operator = createApiClient(api.url, operatorToken)
@@ -114,7 +116,7 @@ describe.skipIf(!hasServer)('processes with roles', () => {
     const running = instances.filter(({ alive }: { alive: boolean }) => alive).map(({ role }: { role: string }) => role)
     expect(running.toSorted()).toEqual(['api', 'gateway', 'gateway', 'worker'])
     for (let number = 0; number < gatewayProcesses; number++) {
-      const text = await (await fetch(`http://127.0.0.1:${metricsPort + number}/metrics`)).text()
+      const text = await (await fetch(`http://127.0.0.1:${ports.metrics + number}/metrics`)).text()
       expect(text).toContain('portico_instances{role="gateway"} 2')
     }
   })
