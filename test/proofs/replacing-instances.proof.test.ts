@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { Agent, setGlobalDispatcher } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type DatabasePlace, freshDatabasePlace, testServerUrl } from '../harness/database.ts'
+import { lastingPorts } from '../harness/free-port.ts'
 import { compareLedger } from '../harness/ledger-crash/compare-ledger.ts'
 import { readLedgerTables } from '../harness/ledger-crash/ledger-tables.ts'
 import {
@@ -12,7 +13,6 @@ import {
 import {
   createApiClient,
   expectStatus,
-  freePort,
   type SeparatePortico,
   startSeparatePortico,
   type TestOrganisation,
@@ -66,7 +66,7 @@ for (const [name, proxy] of Object.entries(reverseProxies)) {
       })
 
     test(`replacing both instances under load fails no request and bills each answer once (seed ${seed})`, async () => {
-      const ports = [await freePort(), await freePort()]
+      const ports = await lastingPorts(2)
       const instances = await Promise.all(ports.map(start))
       const running = await startReverseProxy(proxy, ports)
       try {
