@@ -22,6 +22,7 @@ describe.skipIf(!hasBrowser)(`the first minutes${skipReason}`, () => {
     const { page } = await stage.openAs({ email: 'ada@example.com', organisationId: organisation.id, role: 'member' })
     await page.goto(`${stage.url}/organisations/${organisation.id}/spaces/${space.id}/files`)
     await page.getByText('No files yet').waitFor()
+    await page.locator('svg[data-drawing=open]').waitFor()
     await page.getByText('100 MiB').first().waitFor()
     const input = page.locator('input[type=file]:not([webkitdirectory])')
     await input.setInputFiles([file('a.txt', 'one'), file('b.txt', 'two'), file('c.exe', 'three')])

@@ -1,4 +1,11 @@
-import { createTheme, type CSSVariablesResolver, type MantineColorsTuple, mergeThemeOverrides } from '@mantine/core'
+import {
+  createTheme,
+  type CSSVariablesResolver,
+  type MantineColorsTuple,
+  mergeThemeOverrides,
+  type TitleProps,
+} from '@mantine/core'
+import { titleFace } from '../ui/title-face.ts'
 
 /** Ten shades, light to dark. White on shade 7, and shade 4 on the dark background, have a contrast above 4.5. */
 const teal: MantineColorsTuple = [
@@ -24,10 +31,11 @@ const theme = createTheme({
   autoContrast: true,
   headings: {
     fontWeight: '600',
-    sizes: { h1: { fontSize: '1.5rem' }, h2: { fontSize: '1.125rem' }, h3: { fontSize: '1rem' } },
+    sizes: { h1: { fontSize: '1.625rem' }, h2: { fontSize: '1.125rem' }, h3: { fontSize: '1rem' } },
   },
   cursorType: 'pointer',
   components: {
+    Title: { styles: (_: unknown, { order }: TitleProps) => (order === 1 ? { root: { fontFamily: titleFace } } : {}) },
     // Texts wrap in narrow cells instead of ending in an ellipsis: badges name states.
     Badge: {
       styles: {

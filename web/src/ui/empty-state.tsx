@@ -1,6 +1,7 @@
 import { Button, Center, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
+import { type Drawing, Illustration } from './illustration.tsx'
 
 interface EmptyStateProps {
   title: string
@@ -8,14 +9,17 @@ interface EmptyStateProps {
   action?: ReactNode
   /** Where a search or a filter hides what there is: shows all of it. */
   onClear?: (() => void) | undefined
+  /** `open` by default, and `search` with `onClear`. */
+  drawing?: Drawing
 }
 
 /** Shown where a list has no entries: what belongs here, and the action that adds the first. */
-export function EmptyState({ title, text, action, onClear }: EmptyStateProps) {
+export function EmptyState({ title, text, action, onClear, drawing }: EmptyStateProps) {
   const { t } = useTranslation()
   return (
-    <Center py={64}>
+    <Center py={48}>
       <Stack align="center" gap="xs" maw={480}>
+        <Illustration drawing={drawing ?? (onClear ? 'search' : 'open')} />
         <Title order={2} ta="center">
           {title}
         </Title>

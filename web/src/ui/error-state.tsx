@@ -12,14 +12,23 @@ export function ErrorState({ error }: ErrorComponentProps) {
   const returnTo = useRouterState({ select: (state) => state.location.href })
   if (error instanceof ApiError) {
     if (error.status === 401) return <Navigate to={'/sign-in'} search={{ returnTo }} replace />
-    if (error.status === 403) return <EmptyState title={t('error.forbidden')} text={t('error.forbiddenText')} />
+    if (error.status === 403)
+      return <EmptyState drawing="broken" title={t('error.forbidden')} text={t('error.forbiddenText')} />
     if (error.status === 404) return <NotFoundState />
     if (error.status === 0)
-      return <EmptyState title={t('error.noConnection')} text={t('error.noConnectionText')} action={<RetryButton />} />
+      return (
+        <EmptyState
+          drawing="broken"
+          title={t('error.noConnection')}
+          text={t('error.noConnectionText')}
+          action={<RetryButton />}
+        />
+      )
   }
   const requestId = error instanceof ApiError ? error.requestId : undefined
   return (
     <EmptyState
+      drawing="broken"
       title={t('error.title')}
       text={error instanceof Error ? error.message : undefined}
       action={

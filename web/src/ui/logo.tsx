@@ -1,4 +1,5 @@
 import { Group, Text } from '@mantine/core'
+import { titleFace } from './title-face.ts'
 
 export function Logo() {
   return (
@@ -9,7 +10,7 @@ export function Logo() {
           d="M3 11 16 3l13 8v3H3zM5 16h4v9H5zm9 0h4v9h-4zm9 0h4v9h-4zM3 27h26v2H3z"
         />
       </svg>
-      <Text fw={650} size="lg">
+      <Text fw={600} size="xl" lh={1} ff={titleFace}>
         Portico
       </Text>
     </Group>

@@ -6,6 +6,7 @@ export function NotFoundState() {
   const { t } = useTranslation()
   return (
     <EmptyState
+      drawing="search"
       title={t('error.notFound')}
       text={t('error.notFoundText')}
       action={<AnchorLink to="/">{t('error.home')}</AnchorLink>}

@@ -173,7 +173,8 @@ function Content({ view, target, onPage }: ContentProps) {
       </Suspense>
     )
   }
-  if (status === 'failed') return <EmptyState title={t('failed.title')} text={error && <Failure code={error.code} />} />
+  if (status === 'failed')
+    return <EmptyState drawing="broken" title={t('failed.title')} text={error && <Failure code={error.code} />} />
   return <EmptyState title={t('processing.title')} text={t(`stage.${stage}`)} />
 }
 

@@ -55,7 +55,7 @@ export function SearchPage() {
       ) : search.isPending ? (
         <LoadingState />
       ) : search.isError ? (
-        <EmptyState title={t('search.failed')} text={messageOf(search.error)} />
+        <EmptyState drawing="broken" title={t('search.failed')} text={messageOf(search.error)} />
       ) : (
         <SearchResult result={search.data} />
       )}

@@ -14,6 +14,7 @@ export function PdfDocument({ url, ...shown }: { url: string } & Omit<ShownPages
   if (state.status === 'ready') return <PdfPages pdf={state.pdf} {...shown} />
   return (
     <EmptyState
+      drawing="broken"
       title={t(`pdf.failure.${state.reason}`)}
       text={t(`pdf.failureText.${state.reason}`)}
       action={
