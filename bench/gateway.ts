@@ -1,14 +1,17 @@
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpus, tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { Agent, request } from 'undici'
+import { version } from '../src/platform/kernel/index.ts'
 import { pinToMeasuredCore, runWrk, startNginxUpstream } from './gateway/pinned-load.ts'
+import { type Peer, recipes, startPeer } from './gateway/peers.ts'
 import { startPortkey } from './gateway/portkey.ts'
 import { startBenchPortico } from './gateway/portico.ts'
 import { startRole } from './gateway/roles.ts'
 import { describeThreads, readThreadTimes } from './gateway/thread-times.ts'
 import { figureWriter, rotated } from './runner/figures.ts'
+import { writePlot } from './runner/plot.ts'
 import { processorMs, processorMsAtRest } from './runner/processor-time.ts'
 import { median } from './runner/ratios.ts'
 
@@ -16,10 +19,12 @@ import { median } from './runner/ratios.ts'
  * What the gateway costs: requests per second, processor time, added latency and time to the first byte against an instant upstream, compared
  * with a bare Node proxy that only forwards bytes, in turns: with the ledger in the database, and with its local journal. Upstream, proxy
  * and both Porticos are separate processes; the load comes from this one. The time of one fdatasync of the same disk is measured
- * before. `--portkey` installs Portkey's gateway into a temporary folder and measures it as well.
+ * before. `--portkey` installs Portkey's gateway into a temporary folder and measures it as well; other gateways are measured where the path of
+ * their program is given. `npm run bench:public` is the comparison of docs/understand/performance.md, and draws its picture.
  *
  *   npm run bench:gateway -- [--seconds 4] [--rounds 1] [--connections 16,1] [--kinds plain,streamed]
- *     [--journals none,database,local] [--portkey] [--pinned] [--threads] [--warmup 20000] [--json FILE]
+ *     [--journals none,database,local] [--portkey] [--litellm PROGRAM] [--bifrost PROGRAM] [--aigw PROGRAM]
+ *     [--pinned] [--threads] [--warmup 20000] [--json FILE] [--picture FILE]
  *
  * `--journals none` measures the gateway without a ledger. `--pinned` gives the measured process one core for all its threads, and the
  * other core to wrk and an nginx upstream: rates that the load generator does not limit, of plain calls only. It needs wrk, nginx and
@@ -36,10 +41,14 @@ const { values } = parseArgs({
     kinds: { type: 'string', default: 'plain,streamed' },
     journals: { type: 'string', default: 'database,local' },
     portkey: { type: 'boolean', default: false },
+    litellm: { type: 'string' },
+    bifrost: { type: 'string' },
+    aigw: { type: 'string' },
     pinned: { type: 'boolean', default: false },
     threads: { type: 'boolean', default: false },
     warmup: { type: 'string' },
     json: { type: 'string' },
+    picture: { type: 'string' },
   },
 })
 /** At least, so that a round on a busy machine is not a handful of requests. */
@@ -55,6 +64,7 @@ interface Target {
   reference?: boolean
   url: string
   headers: Record<string, string>
+  model?: string | undefined
   pid: number
 }
 
@@ -72,7 +82,7 @@ printSyncTime(dataFolder)
 const upstream = values.pinned ? await startNginxUpstream(path.join(dataFolder, 'nginx')) : await startUpstream()
 const proxy = await startRole('proxy', { upstream: upstream.url })
 const unmetered = wanted('none') ? await startRole('unmetered', { upstream: upstream.url }) : undefined
-const portkey = values.portkey ? await startPortkey(upstream.url) : undefined
+const peers = await startPeers()
 const porticos = await Promise.all(
   ledgers.map(async (journal) => ({
     journal,
@@ -85,7 +95,7 @@ try {
   await run(all)
 } finally {
   for (const portico of porticos) await portico.stop()
-  portkey?.stop()
+  for (const peer of peers) peer.stop()
   for (const role of [proxy, unmetered]) role?.child.kill()
   upstream.stop()
   rmSync(dataFolder, { recursive: true, force: true })
@@ -96,23 +106,30 @@ async function startUpstream() {
   return { url, pid: child.pid!, stop: () => child.kill() }
 }
 
+async function startPeers(): Promise<Peer[]> {
+  const started = values.portkey ? [await startPortkey(path.join(dataFolder, 'portkey'), upstream.url)] : []
+  for (const id of ['litellm', 'bifrost', 'aigw'] as const) {
+    const program = values[id]
+    if (program === undefined) continue
+    started.push(await startPeer(recipes[id], { program, folder: path.join(dataFolder, id), upstream: upstream.url }))
+  }
+  return started.filter((peer) => peer !== undefined)
+}
+
 function targets(): Target[] {
   const chat = '/v1/chat/completions'
   const known = { reference: true, headers: { authorization: 'Bearer none' } }
   return [
     { name: 'upstream alone', url: upstream.url + chat, headers: known.headers, pid: upstream.pid },
     { ...known, name: 'bare Node proxy', url: proxy.url + chat, pid: proxy.child.pid! },
-    ...(portkey === undefined
-      ? []
-      : [
-          {
-            name: "Portkey's gateway",
-            reference: true,
-            url: portkey.url + chat,
-            headers: { ...known.headers, ...portkey.headers },
-            pid: portkey.pid,
-          },
-        ]),
+    ...peers.map(({ name, url, headers, model, pid }) => ({
+      name,
+      reference: true,
+      url: url + chat,
+      headers: { ...known.headers, ...headers },
+      model,
+      pid,
+    })),
     ...(unmetered === undefined
       ? []
       : [
@@ -134,6 +151,7 @@ function targets(): Target[] {
 
 async function run(all: readonly Target[]): Promise<void> {
   const clientCounts = values.connections.split(',').map(Number)
+  const rates = new Map<string, number[]>()
   for (const kind of values.kinds.split(',')) {
     const stream = kind === 'streamed'
     for (const clients of clientCounts) {
@@ -148,9 +166,24 @@ async function run(all: readonly Target[]): Promise<void> {
           record(title, round, target, stream, figures)
         }
       }
-      print(measured)
+      for (const [name, { requestsPerSecond }] of print(measured)) {
+        if (kind === 'plain' && name !== 'upstream alone')
+          rates.set(name, [...(rates.get(name) ?? []), requestsPerSecond])
+      }
     }
   }
+  if (values.picture !== undefined) drawRates(values.picture, clientCounts, rates)
+}
+
+function drawRates(file: string, sizes: readonly number[], rates: ReadonlyMap<string, readonly number[]>): void {
+  const [{ model: processor } = { model: 'an unknown processor' }] = cpus()
+  writePlot(file, {
+    title: 'Completions per second, one core for each program, an upstream that answers at once',
+    axis: 'calls at once',
+    sizes,
+    note: `Portico ${version}, Node.js ${process.version}, ${processor.trim()}, ${new Date().toISOString().slice(0, 10)}: npm run bench:public`,
+    lines: [...rates].map(([name, values]) => ({ name, values })),
+  })
 }
 
 async function warmUp(target: Target, stream: boolean, clients: number): Promise<void> {
@@ -170,7 +203,8 @@ function record(title: string, round: number, target: Target, stream: boolean, f
   write({ ...figure, quantity: `${waited}, p50`, value: figures.p50Ms, better: 'lower' })
 }
 
-function print(measured: ReadonlyMap<Target, Figures[]>): void {
+/** Prints the medians, and returns them by name. */
+function print(measured: ReadonlyMap<Target, Figures[]>): Map<string, Figures> {
   const middle = (figures: readonly Figures[]): Figures => {
     const of = (key: keyof Figures) => median(figures.map((each) => each[key]))
     const errors = figures.reduce((sum, each) => sum + each.errors, 0)
@@ -185,7 +219,8 @@ function print(measured: ReadonlyMap<Target, Figures[]>): void {
   const rows = [...measured].map(([target, figures]) => ({ target, figures: middle(figures) }))
   const bare = rows.find(({ target }) => target.name === 'bare Node proxy')!.figures
   for (const { target, figures } of rows)
-    console.log(describe(target.name, figures, target.name.startsWith('Port') ? bare : undefined))
+    console.log(describe(target.name, figures, target.name.startsWith('Portico') ? bare : undefined))
+  return new Map(rows.map(({ target, figures }) => [target.name, figures]))
 }
 
 function describe(
@@ -208,7 +243,7 @@ async function load(
   isMeasured = false,
 ): Promise<Figures> {
   const body = JSON.stringify({
-    model: 'bench-model',
+    model: target.model ?? 'bench-model',
     stream,
     max_completion_tokens: 64,
     messages: [{ role: 'user', content: 'Say hello to the bench, please.' }],

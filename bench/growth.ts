@@ -13,8 +13,8 @@ import { startRole } from './gateway/roles.ts'
 import { type CallCost, measureCalls, measureRemoval } from './growth/calls.ts'
 import { measurePages, type PageCost } from './growth/pages.ts'
 import { openGrowthPlace } from './growth/place.ts'
-import { writePlot } from './growth/plot.ts'
 import { figureWriter } from './runner/figures.ts'
+import { writePlot } from './runner/plot.ts'
 
 const { values } = parseArgs({
   options: {
@@ -105,8 +105,10 @@ function report(isWithin: boolean, bound: string): boolean {
 }
 
 function plot(folder: string): void {
+  const axis = 'entries of the ledger'
   writePlot(path.join(folder, 'growth-calls.svg'), {
     title: 'Processor time of a call, ms',
+    axis,
     sizes,
     lines: [
       { name: 'calls', values: calls.map(({ processorMs }) => processorMs) },
@@ -117,5 +119,5 @@ function plot(folder: string): void {
   const lines = pages[0]!.flatMap(({ name, isPlotted }, index) =>
     isPlotted ? [{ name, values: pages.map((ofSize) => ofSize[index]!.p50Ms) }] : [],
   )
-  writePlot(path.join(folder, 'growth-reports.svg'), { title: 'Data of a page, p50 in ms', sizes, lines })
+  writePlot(path.join(folder, 'growth-reports.svg'), { title: 'Data of a page, p50 in ms', axis, sizes, lines })
 }

@@ -1,29 +1,22 @@
 import { execFile, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { freePort } from '../../test/harness/free-port.ts'
+import { answers, type Peer } from './peers.ts'
 
 /** The version that the figures of the docs are of. */
-const packageName = '@portkey-ai/gateway@1.15.2'
+const version = '1.15.2'
 const installMs = 90_000
 const startMs = 20_000
 
-export interface Portkey {
-  url: string
-  pid: number
-  headers: Record<string, string>
-  stop(): void
-}
-
-/** Installs Portkey's gateway into a temporary folder and starts it. Undefined, with a message, where that is not possible. */
-export async function startPortkey(upstreamUrl: string): Promise<Portkey | undefined> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'portico-bench-portkey-'))
+/** Installs Portkey's gateway into a folder and starts it. Undefined, with a message, where that is not possible. */
+export async function startPortkey(folder: string, upstreamUrl: string): Promise<Peer | undefined> {
   const remove = () => rmSync(folder, { recursive: true, force: true })
   try {
     const flags = ['--no-save', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error']
-    await promisify(execFile)('npm', ['install', '--prefix', folder, ...flags, packageName], { timeout: installMs })
+    const install = ['install', '--prefix', folder, ...flags, `@portkey-ai/gateway@${version}`]
+    await promisify(execFile)('npm', install, { timeout: installMs })
     const port = await freePort()
     const program = path.join(folder, 'node_modules/@portkey-ai/gateway/build/start-server.js')
     const child = spawn(process.execPath, [program, `--port=${port}`, '--headless'], {
@@ -35,38 +28,16 @@ export async function startPortkey(upstreamUrl: string): Promise<Portkey | undef
       remove()
     }
     const url = `http://127.0.0.1:${port}`
-    if (!(await answers(url))) {
+    if (!(await answers(url, startMs))) {
       stop()
       throw new Error('it did not start')
     }
     // It calls OpenAI's format at the custom host.
     const headers = { 'x-portkey-provider': 'openai', 'x-portkey-custom-host': `${upstreamUrl}/v1` }
-    return { url, pid: child.pid!, headers, stop }
+    return { name: `Portkey ${version}`, url, pid: child.pid!, headers, stop }
   } catch (error) {
     remove()
     console.log(`Portkey's gateway is skipped: ${(error as Error).message.split('\n')[0]}`)
     return undefined
   }
-}
-
-async function answers(url: string): Promise<boolean> {
-  const endMs = performance.now() + startMs
-  while (performance.now() < endMs) {
-    const answered = await fetch(url).then(
-      () => true,
-      () => false,
-    )
-    if (answered) return true
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  return false
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(address !== null && typeof address === 'object' ? address.port : 0))
-    })
-  })
 }

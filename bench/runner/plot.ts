@@ -2,8 +2,12 @@ import fs from 'node:fs'
 
 export interface Plot {
   title: string
-  /** Entries, ascending. */
+  /** What the sizes count. */
+  axis: string
+  /** Ascending. */
   sizes: readonly number[]
+  /** Below the axis; it says where the values are from. */
+  note?: string
   /** A value for each size. */
   lines: readonly { name: string; values: readonly number[] }[]
 }
@@ -13,8 +17,8 @@ const height = 360
 const area = { left: 60, top: 40, right: 470, bottom: 310 }
 const colours = ['#1971c2', '#e8590c', '#2f9e44', '#9c36b5', '#c92a2a', '#0b7285', '#5f3dc4', '#866118']
 
-/** Writes lines over the number of entries as SVG: a logarithmic axis of entries, and a linear one of values from zero. */
-export function writePlot(file: string, { title, sizes, lines }: Plot): void {
+/** Writes lines as SVG: a logarithmic axis of sizes, and a linear one of values from zero. */
+export function writePlot(file: string, { title, axis, sizes, note, lines }: Plot): void {
   const [first, last] = [Math.log10(sizes[0]!), Math.log10(sizes.at(-1)!)]
   const top = roundedUp(Math.max(...lines.flatMap(({ values }) => values)))
   const x = (size: number) => area.left + ((Math.log10(size) - first) / (last - first || 1)) * (area.right - area.left)
@@ -34,20 +38,24 @@ export function writePlot(file: string, { title, sizes, lines }: Plot): void {
     return `<polyline points="${points.join(' ')}" fill="none" stroke="${colour}" stroke-width="2"/>${dots.join('')}
 <rect x="${area.right + 20}" y="${at - 9}" width="12" height="3" fill="${colour}"/>${text(area.right + 38, at - 3, name)}`
   })
+  const fullHeight = note === undefined ? height : height + 24
   fs.writeFileSync(
     file,
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12">
-<rect width="${width}" height="${height}" fill="#fff"/>
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${fullHeight}" font-family="sans-serif" font-size="12">
+<rect width="${width}" height="${fullHeight}" fill="#fff"/>
 ${text(area.left, 22, title)}
-${[...axes, ...labels, text((area.left + area.right) / 2, area.bottom + 40, 'entries of the ledger', 'middle'), ...drawn].join('\n')}
+${[...axes, ...labels, text((area.left + area.right) / 2, area.bottom + 40, axis, 'middle'), ...drawn].join('\n')}
+${note === undefined ? '' : text(area.left, height + 12, note)}
 </svg>
 `,
   )
 }
 
 function text(x: number, y: number, words: string, anchor = 'start'): string {
-  return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" text-anchor="${anchor}" fill="#212529">${words}</text>`
+  return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" text-anchor="${anchor}" fill="#212529">${escaped(words)}</text>`
 }
+
+const escaped = (words: string) => words.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 
 /** 1, 2 or 5 times a power of ten, at least the value. */
 function roundedUp(value: number): number {
