@@ -1,14 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testServerUrl } from '../harness/database.ts'
-import { blindSpots } from '../harness/ledger-crash/final-checks.ts'
 import { hasOwnPostgres } from '../harness/ledger-crash/own-postgres.ts'
 import { hasPgBouncer } from '../harness/pgbouncer.ts'
 import { seededRandom } from '../harness/recorded-wire.ts'
 import { faults } from './faults.ts'
 import { hangsAfterMs } from './harness/instance.ts'
-import { compareAll, documentsOf, openHolds, unfinished } from './harness/final-state.ts'
-import { isAlive } from './harness/processes.ts'
+import { endAndCompare } from './harness/final-state.ts'
 import { type ChaosStage, openStage } from './harness/stage.ts'
 import { testSeed } from '../harness/seed.ts'
 
@@ -35,7 +33,7 @@ describe.skipIf(!isPossible)(isPossible ? `${title}, seed ${seed}` : `${title} (
 
   beforeAll(async () => {
     console.log(`chaos: ${title}; to repeat: ${repeat}`)
-    stage = await openStage(random)
+    stage = await openStage({ random })
     await stage.answersAgain()
   }, limits.aFault)
   afterAll(() => stage?.close())
@@ -64,35 +62,11 @@ describe.skipIf(!isPossible)(isPossible ? `${title}, seed ${seed}` : `${title} (
   it(
     'has then billed every answer once, processed every accepted document, and left nothing open',
     async () => {
-      const { instances, load, provider } = stage
-      await load.stop()
-      await expect.poll(() => openHolds(stage), { timeout: hangsAfterMs }).toEqual([])
-      await expectAllFinished(stage)
-      for (const instance of instances) {
-        await expect.poll(() => instance.metric('portico_running_requests'), { timeout: hangsAfterMs }).toBe(0)
-      }
-      await provider.upstream.quiet()
-      const faultsOfDocuments = documentsOf(stage)
-      expect(await stage.audit()).toEqual([])
-      const pids = instances.flatMap((instance) => instance.pids())
-      expect(await Promise.all(instances.map((instance) => instance.stop()))).toEqual(instances.map(() => 0))
-      expect(pids.filter(isAlive)).toEqual([])
-
-      const { faults: differences, figures, tables } = await compareAll(stage)
+      const { found, figures } = await endAndCompare(stage)
       console.log(`chaos: ${title}, seed ${seed}`, figures)
-      const found = [...(await faultsOfDocuments), ...differences, ...load.internalErrors()]
-      expect([...found, ...blindSpots(load.records, tables, provider)], repeat).toEqual([])
+      expect(found, repeat).toEqual([])
       if (done.has('kill -9 of an instance')) expect(figures['streams killed after some text']).toBeGreaterThan(0)
     },
     limits.theEnd,
   )
 })
-
-/** A repeated document waits up to some minutes, and a busy machine takes long for thousands: only a time without any progress is a fault. */
-async function expectAllFinished(stage: ChaosStage): Promise<void> {
-  let left = await unfinished(stage)
-  while (left.length > 0) {
-    await expect.poll(async () => (await unfinished(stage)).length, { timeout: hangsAfterMs }).toBeLessThan(left.length)
-    left = await unfinished(stage)
-  }
-}

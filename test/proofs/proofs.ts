@@ -11,7 +11,7 @@ export interface Proof {
   /** Test files, run by vitest on each of `engines`. */
   files?: readonly string[]
   engines?: readonly ('embedded' | 'postgres')[]
-  /** A program instead of test files; its last line is `N passed, N failed`. Exit status 3: this machine cannot run it. */
+  /** A program, which runs the test files if there are any; its last line is `N passed, N failed`. Exit status 3: this machine cannot run it. */
   command?: readonly string[]
 }
 
@@ -54,6 +54,13 @@ export const proofs: readonly Proof[] = [
     rooms: ['src/app/', 'src/platform/http/', 'src/gateway/billing/'],
     files: ['test/proofs/replacing-instances.proof.test.ts'],
     engines: ['postgres'],
+  },
+  {
+    name: 'failover',
+    proves: 'no acknowledged bill, upload or deletion is lost while a primary of PostgreSQL is replaced',
+    rooms: [...ledger, ...work, 'deploy/patroni.yml', 'deploy/haproxy.cfg', 'scripts/failover-for-tests.sh'],
+    files: ['test/proofs/failover.proof.test.ts'],
+    command: ['bash', 'scripts/failover-for-tests.sh', 'prove'],
   },
   {
     name: 'document-kills',

@@ -42,6 +42,7 @@ export const sqlState = {
   connectionLost: '08006',
   protocolViolation: '08P01',
   foreignKeyViolation: '23503',
+  readOnly: '25006',
   serializationFailure: '40001',
   deadlock: '40P01',
   transactionFailed: '25P02',

@@ -31,6 +31,8 @@ export interface UploadRecord {
   name: string
   /** Undefined unless the upload was accepted. */
   id: string | undefined
+  /** Undefined: nobody wanted to delete it. */
+  deletion?: 'sent' | 'acknowledged'
 }
 
 export interface ChaosLoadOptions {
@@ -43,19 +45,21 @@ export interface ChaosLoadOptions {
   /** Of chats and uploads. */
   team: Caller
   space: TestSpace
+  /** Of each instance; 3 by default. */
+  completionClients?: number | undefined
 }
 
-/** Clients of each instance. */
-const completionClients = 3
 const chatPauseMs = 300
 const uploadPauseMs = 800
+/** Long enough that most uploads stay. */
+const deletionPauseMs = 2_500
 const afterFailureMs = 50
 const uploadWords = 400
 
 const isInternal = ({ status, errorCode }: CallRecord) => status === 500 || errorCode === 'internal_error'
 
 export function startChaosLoad(options: ChaosLoadOptions): ChaosLoad {
-  const { provider, random, callers, team, space } = options
+  const { provider, random, callers, team, space, completionClients = 3 } = options
   const records: CallRecord[] = []
   const chats: ChatRecord[] = []
   const uploads: UploadRecord[] = []
@@ -106,6 +110,16 @@ export function startChaosLoad(options: ChaosLoadOptions): ChaosLoad {
     return answer
   }
 
+  /** Of the first upload that nobody deletes yet. */
+  async function remove(url: string): Promise<void> {
+    const record = uploads.find(({ id, deletion }) => id !== undefined && deletion === undefined)
+    if (!record) return
+    record.deletion = 'sent'
+    const sent = createApiClient(url, team.apiKey)('DELETE', `/v1/documents/${record.id}`)
+    const answer = noteInternal('deletion', await sent.catch(() => undefined))
+    if (answer?.status === 204) record.deletion = 'acknowledged'
+  }
+
   async function tryEach(url: string, onFailed: (what: string) => void): Promise<string[]> {
     const failed: string[] = []
     const note = (isAnswered: boolean, what: string) => {
@@ -132,6 +146,7 @@ export function startChaosLoad(options: ChaosLoadOptions): ChaosLoad {
     ),
     client(async () => (await ask(url))?.status === 200, chatPauseMs),
     client(async () => (await upload(url))?.status === 201, uploadPauseMs),
+    client(() => remove(url).then(() => true), deletionPauseMs),
   ])
 
   return {

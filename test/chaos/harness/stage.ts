@@ -68,7 +68,15 @@ const pollMs = 200
 /** Short, so that a provider that sends nothing fails a call while the test runs. */
 const silentProviderMs = 1_500
 
-export async function openStage(random: () => number): Promise<ChaosStage> {
+export interface StageOptions {
+  random: () => number
+  /** Default: an own one of the engine of this run. */
+  openBackend?: () => Promise<Backend>
+  /** Of each instance. */
+  completionClients?: number
+}
+
+export async function openStage(options: StageOptions): Promise<ChaosStage> {
   const closers: (() => Promise<void> | void)[] = []
   const close = async () => {
     const failures: unknown[] = []
@@ -82,7 +90,7 @@ export async function openStage(random: () => number): Promise<ChaosStage> {
     if (failures.length > 0) throw new AggregateError(failures, 'the stage could not be closed')
   }
   try {
-    return await open(random, closers, close)
+    return await open(options, closers, close)
   } catch (error) {
     await close()
     throw error
@@ -90,13 +98,13 @@ export async function openStage(random: () => number): Promise<ChaosStage> {
 }
 
 async function open(
-  random: () => number,
+  { random, openBackend = testServerUrl() === undefined ? openEmbedded : openServer, completionClients }: StageOptions,
   closers: (() => Promise<void> | void)[],
   close: () => Promise<void>,
 ): Promise<ChaosStage> {
   const provider = await startPlannedProvider()
   closers.push(() => provider.upstream.close())
-  const backend = testServerUrl() === undefined ? await openEmbedded() : await openServer()
+  const backend = await openBackend()
   closers.push(backend.close)
   const { place } = backend
   const extras = makeTestFolder()
@@ -127,7 +135,7 @@ async function open(
   })
   // One after the other: the first one makes the tables.
   instances.push(await start('the first instance', 1, { NODE_OPTIONS: clock.nodeOptions }))
-  if (backend.postgres) instances.push(await start('the second instance', 2, {}))
+  if (place.databaseUrl !== undefined) instances.push(await start('the second instance', 2, {}))
 
   const { url } = instances[0]!
   const operator = createApiClient(url, operatorToken)
@@ -137,7 +145,7 @@ async function open(
   const team = await makers.createOrganisation(rich)
   const space = await makers.createSpace(team)
   const urls = instances.map((instance) => instance.url)
-  const load = startChaosLoad({ provider, random, urls, callers, team, space })
+  const load = startChaosLoad({ provider, random, urls, callers, team, space, completionClients })
   closers.push(() => load.stop())
 
   return {
@@ -175,7 +183,8 @@ async function open(
   }
 }
 
-interface Backend {
+/** Where the databases and the files of a stage are. */
+export interface Backend {
   place: DatabasePlace
   disk?: SmallDisk | undefined
   postgres?: OwnPostgres

@@ -2,13 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Log } from '../../kernel/index.ts'
 import { createDatabase } from '../create-database.ts'
-import { DatabaseStartError, shortMessage, toDatabaseError } from '../database-error.ts'
+import { DatabaseStartError, shortMessage, sqlState, toDatabaseError } from '../database-error.ts'
 import { quoteName } from '../quote-name.ts'
 import { type EngineFeatures, isOlder, loadFeatures } from '../features.ts'
 import { migrate } from '../migrate.ts'
 import type { Database, LogicalDatabase } from '../port.ts'
 import { defaultLimits, type ServerLimits } from '../session.ts'
 import { assertOwnSession, assertSameDatabase } from './pooler.ts'
+import { processIdOfPrimary } from './primary.ts'
 import { createServerSource } from './server-source.ts'
 
 export interface ServerOptions {
@@ -25,8 +26,8 @@ export interface ServerOptions {
 // A server that starts at the same time (compose) or is in a failover may need these attempts.
 const connectAttempts = 10
 const connectRetryMs = 500
-// Refused, reset, ended by the server or "the database system is starting up".
-const transientCodes = ['ECONNREFUSED', 'ECONNRESET', '57P01', '57P02', '57P03']
+// Refused, reset, a standby, ended by the server or "the database system is starting up".
+const transientCodes = ['ECONNREFUSED', 'ECONNRESET', sqlState.readOnly, '57P01', '57P02', '57P03']
 const preparationLockKey = 7_041_994_202n
 
 /** Opens one logical database on a PostgreSQL server: creates its schema and extensions, and runs its migrations. */
@@ -93,8 +94,10 @@ async function connectWithRetries(url: string, name: LogicalDatabase, log: Log):
     client.on('error', () => {})
     try {
       await client.connect()
+      await processIdOfPrimary(client)
       return client
     } catch (error) {
+      void client.end().catch(() => {})
       const code = String((error as { code?: unknown }).code)
       // Other errors, such as a wrong password, are permanent.
       const isTransient = transientCodes.includes(code) || shortMessage(error) === 'Connection terminated unexpectedly'

@@ -3,7 +3,8 @@ import { type Log, raceSignal } from '../../kernel/index.ts'
 import { DatabaseError, shortMessage, sqlState, toDatabaseError } from '../database-error.ts'
 import { type LocalSettings, runWithLocalSettings, setConfig } from '../local-settings.ts'
 import { createTurns, pastDeadline, runOnClient, type RunOptions, type SqlResult, type SqlSession } from '../session.ts'
-import { cancelThroughPooler, processIdOf } from './pooler.ts'
+import { cancelThroughPooler } from './pooler.ts'
+import { processIdOfPrimary } from './primary.ts'
 
 // An unreachable server is noticed after this time; the ledger rejects calls after 5 s.
 export const connectTimeoutMs = 3_000
@@ -15,9 +16,9 @@ const timeouts = new WeakMap<pg.ClientBase, number>()
 /** The server process of each connection. The number that the driver received may be a pooler's own. */
 const processIds = new WeakMap<pg.ClientBase, number>()
 
-/** Must run once on each new connection, before its first session. */
+/** Must run once on each new connection, before its first session. Rejects for a standby. */
 export async function rememberProcessId(client: pg.ClientBase): Promise<void> {
-  processIds.set(client, await processIdOf(client))
+  processIds.set(client, await processIdOfPrimary(client))
 }
 
 export interface ServerSessionOptions {
@@ -61,8 +62,8 @@ export function createServerSession({ client, config, localSettings, ...options 
       return await runOn(statement, parameters, { timeoutMs, settings, prepared })
     } catch (error) {
       const failure = toDatabaseError(error)
-      // After a failed rollback the state of the connection is unknown.
-      if (/^(?:08|57P|25P03)/.test(failure.code) || statement === 'rollback') broken = true
+      // After a failed rollback the state of the connection is unknown. 25006: the server has become a standby, another one is the primary.
+      if (/^(?:08|57P|25P03|25006)/.test(failure.code) || statement === 'rollback') broken = true
       throw late ? pastDeadline(timeoutMs) : failure
     } finally {
       clearTimeout(timer)

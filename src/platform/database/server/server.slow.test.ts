@@ -205,6 +205,59 @@ describe.skipIf(testServerUrl() === undefined)('on a PostgreSQL server (PORTICO_
     await proxy.close()
   })
 
+  test('a connection whose server has become read-only is not used again', async () => {
+    const bounded = await open({ maximumConnections: 1 }, withoutPooler(place))
+    await bounded.control.execute('create table kept (id int)')
+    // As in the session of a server that was the primary.
+    await bounded.control.execute('set default_transaction_read_only = on')
+    const write = () => bounded.control.execute('insert into kept values (1)')
+    await expect(write()).rejects.toMatchObject({ code: '25006', isUnavailable: true })
+    expect(await write()).toBe(1)
+    await bounded.close()
+  })
+
+  describe('a server that looks like a standby', () => {
+    const direct = () => withoutPooler(place)
+    const becomesStandby = (is: boolean) =>
+      one.control.execute(
+        `create or replace function portico_control.pg_is_in_recovery() returns boolean language sql as 'select ${is}'`,
+      )
+
+    beforeEach(async () => {
+      await becomesStandby(false)
+      const [row] = await one.control.query<{ name: string }>('select current_database() as name')
+      // New connections find this function before that of the system.
+      await one.control.execute(`alter database ${row!.name} set search_path = portico_control, pg_catalog`)
+    })
+
+    test('runs no statement; the next connection to the primary does', async () => {
+      const opened = await open({ maximumConnections: 2 }, direct())
+      const ask = () => opened.control.query('select 1 as one')
+      const held = Promise.withResolvers<void>()
+      // It has the only connection that is open.
+      const holding = opened.control.transaction(() => held.promise)
+      await becomesStandby(true)
+      await expect(ask()).rejects.toMatchObject({ code: '25006', isUnavailable: true, isUnsent: true })
+      await becomesStandby(false)
+      expect(await ask()).toEqual([{ one: 1 }])
+      held.resolve()
+      await holding
+      await opened.close()
+    })
+
+    test('delays a start until it is the primary', async () => {
+      await becomesStandby(true)
+      const waits = Promise.withResolvers<void>()
+      const log = { ...silentLog, warn: () => waits.resolve() }
+      const opening = openDatabases({ ...direct(), clock: systemClock, log })
+      await waits.promise
+      await becomesStandby(false)
+      const opened = await opening
+      expect(await opened.control.query('select 1 as one')).toEqual([{ one: 1 }])
+      await opened.close()
+    })
+  })
+
   test('a connection lost between two statements of a transaction fails only that transaction', async () => {
     await one.control.execute('create table kept (id int)')
     const cut = one.control.transaction(async (transaction) => {
