@@ -16,6 +16,7 @@ import {
   createOrganisationStore,
 } from '../tenants/organisations/index.ts'
 import { listParts, type PartsOf } from './part-list.ts'
+import { checkConnections } from './parts/connections.ts'
 import { describeInstance } from './parts/instance-facts.ts'
 import { observeLedger } from './parts/ledger-metrics.ts'
 import { openFetch } from './parts/outgoing-fetch.ts'
@@ -167,6 +168,7 @@ export const gatewayParts = listParts<Given>()
       },
     }),
   )
+  .add('connections', (parts) => checkConnections(parts))
   .add('calls', ({ catalogue, router, ledger, tokens, pseudonyms, limiter, telemetry, clock, log }) => ({
     catalogue,
     router,

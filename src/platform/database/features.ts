@@ -14,12 +14,22 @@ export async function loadFeatures(source: SessionSource): Promise<EngineFeature
     const result = await session.run(
       `select current_setting('server_version') as version,
               (select extversion from pg_extension where extname = 'vector') as vector,
-              exists (select from pg_extension where extname = 'pg_textsearch') as bm25`,
+              exists (select from pg_extension where extname = 'pg_textsearch') as bm25,
+              least(
+                current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+                  - coalesce(current_setting('reserved_connections', true)::int, 0),
+                (select nullif(datconnlimit, -1) from pg_database where datname = current_database()),
+                (select nullif(rolconnlimit, -1) from pg_roles where rolname = current_user)) as connections`,
       [],
       { timeoutMs: defaultStatementTimeoutMs },
     )
-    const row = result.rows[0] as { version: string; vector: string | null; bm25: boolean }
-    return { serverVersion: row.version.split(' ')[0]!, pgvectorVersion: row.vector, bm25: row.bm25 }
+    const row = result.rows[0] as { version: string; vector: string | null; bm25: boolean; connections: number }
+    return {
+      serverVersion: row.version.split(' ')[0]!,
+      pgvectorVersion: row.vector,
+      bm25: row.bm25,
+      acceptedConnections: row.connections,
+    }
   } finally {
     session.release()
   }

@@ -18,4 +18,5 @@ export type {
   SqlValue,
   StoreOf,
 } from './port.ts'
+export { mostConnections } from './server/server-source.ts'
 export { decodeVector, encodeHalfVector, encodeVector } from './vectors.ts'

@@ -54,6 +54,8 @@ export interface DatabaseFeatures {
   /** pg_textsearch is installed: BM25 indexes can be used. */
   bm25: boolean
   serverVersion: string
+  /** Most connections of all clients with this user and database. */
+  acceptedConnections: number
 }
 
 interface DatabaseFacts {

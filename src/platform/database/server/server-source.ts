@@ -25,6 +25,14 @@ const maximumDirectConnections = 2
 // Without an answer for 10 s + 3 × 5 s the connection is closed: a host that loses its power does not close it.
 const keepAliveIdleMs = 10_000
 
+/** Most connections of a process to the server of one logical database: for statements, direct ones, and for notifications. */
+export function mostConnections(
+  { maximumConnections }: Pick<ServerLimits, 'maximumConnections'>,
+  isPooled: boolean,
+): number {
+  return (isPooled ? 0 : maximumConnections) + maximumDirectConnections + 1
+}
+
 /** A pool of connections to one server, each with the same settings as the embedded engine. */
 export function createServerSource(options: ServerSourceOptions): SessionSource {
   const { name, url, directUrl, limits, log } = options
