@@ -125,3 +125,22 @@ export function denials(text: string): { name: string; text: string }[] {
     return reversed === null || reversed === text ? [] : [{ name, text: reversed }]
   })
 }
+
+const negation = /\bnot\b|n['’]t\b|\bcannot\b|\bnever\b|\bno\b|\bnone\b|\bno one\b|\bnobody\b|\bwithout\b/gi
+const affirmations: [RegExp, string][] = [
+  [/\b(?:do|does|did)(?: not|n['’]t) /, ''],
+  [/\b(is|are|was|were|has|have|had|would|could|should|may|must|can|will)(?: not|n['’]t)\b/, '$1'],
+  [/\bcannot\b|\bcan['’]t\b/, 'can'],
+  [/\bnever\b/, 'always'],
+  [/\bno longer\b/, 'still'],
+  [/\b(?:no one|nobody)\b/i, 'everyone'],
+  [/\bnone of\b/i, 'all of'],
+  [/\b(has|have|had|is|are|was|were|there is|there are|with) no /, '$1 a '],
+]
+
+/** A sentence that denies one thing, without its denial; null for others. */
+export function affirm(text: string): string | null {
+  if (text.match(negation)?.length !== 1 || /\bnot (?:only|just|until|all|every)\b/i.test(text)) return null
+  const found = affirmations.find(([pattern]) => pattern.test(text))
+  return found === undefined ? null : text.replace(...found)
+}

@@ -5,7 +5,7 @@ import { readJsonLines } from '../test/harness/shared-data.ts'
 import { type CitablePassage, createAnswerCitations } from '../src/chat/chat/citations/answer-citations.ts'
 import { splitSentences } from '../src/platform/language/index.ts'
 import { computedStatements } from './computed.ts'
-import { denials } from './denials.ts'
+import { affirm, denials } from './denials.ts'
 import { articleOf, type Half, inHalf } from './half.ts'
 import type { Evaluation, Measure } from './measure.ts'
 import { alter, passage, pick, type Statement } from './statement.ts'
@@ -33,6 +33,7 @@ const boundsOfSets: Record<string, number> = {
   quotients: 0.4,
   'English answers that deny': 0.9,
   'English answers: opposites': 0.75,
+  'English answers: denial left out': 0.5,
   'English answers: does not, fails to': 0.75,
   'English answers: no, none of': 0.7,
   'English answers: nobody, nothing': 0.83,
@@ -192,8 +193,7 @@ function proseStatement(text: string, cited: CitablePassage[], set: string): Sta
   const own = text.toLowerCase().match(/\p{L}{4,}/gu) ?? []
   // Remarks of the writer are not from the passages.
   if (own.filter((word) => words.has(word)).length < own.length * 0.7) return []
-  if (/\bnot?\b|n['’]t\b|\bnever\b|\bcannot\b|\bnone\b/i.test(text))
-    return [{ kind: 'true', set: `${set} that deny`, text, cited }]
+  if (/\bnot?\b|n['’]t\b|\bnever\b|\bcannot\b|\bnone\b/i.test(text)) return denyingStatement(text, cited, set)
   const found: Statement[] = [{ kind: 'true', set, text, cited }]
   const number = /(?<![\d.,])\d[\d,.]*\d|(?<![\d.,])\d(?![\d.,])/.exec(text.replace(/^\W*\d+[.)]/, ''))?.[0]
   if (number !== undefined)
@@ -202,6 +202,17 @@ function proseStatement(text: string, cited: CitablePassage[], set: string): Sta
     for (const { name, text: denied } of denials(text))
       found.push({ kind: 'negation', set: `${set}: ${name}`, text: denied, cited })
   return found
+}
+
+/** A sentence that denies something, and what it denies. */
+function denyingStatement(text: string, cited: CitablePassage[], set: string): Statement[] {
+  const affirmed = affirm(text)
+  return [
+    { kind: 'true', set: `${set} that deny`, text, cited },
+    ...(affirmed === null
+      ? []
+      : [{ kind: 'negation' as const, set: `${set}: denial left out`, text: affirmed, cited }]),
+  ]
 }
 
 const negations: Record<string, [RegExp, string]> = {

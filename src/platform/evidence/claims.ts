@@ -51,7 +51,7 @@ export function readClaims(sentence: string, answerLanguage: Language | null = n
       ...words.filter((word) => isContentWord(word, latin)).map((word) => wordKeys(word, latin)),
       ...[...new Set(compoundsOf(tokens, latin))].map((compound) => [compound]),
     ],
-    clauses: (other) => readClauses(text, language.latin === null ? other : language),
+    clauses: readOnce((other) => readClauses(text, language.latin === null ? other : language)),
   }
 }
 
@@ -67,6 +67,17 @@ export function mergeClaims(parts: readonly Claims[]): Claims {
     names: parts.flatMap(({ names }) => names),
     quotes: parts.flatMap(({ quotes }) => quotes),
     words: [...words.values()],
-    clauses: (other) => parts.flatMap(({ clauses }) => clauses(other)),
+    clauses: readOnce((other) => parts.flatMap(({ clauses }) => clauses(other))),
+  }
+}
+
+/** The same for each language; a sentence is compared with many passages. */
+function readOnce(read: Claims['clauses']): Claims['clauses'] {
+  const known = new Map<string, readonly Clause[]>()
+  return (language) => {
+    const key = `${language.script} ${language.latin}`
+    const clauses = known.get(key) ?? read(language)
+    known.set(key, clauses)
+    return clauses
   }
 }

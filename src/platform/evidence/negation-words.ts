@@ -45,7 +45,7 @@ const spacelessWords: Readonly<Record<string, string>> = {
 
 /** What looks like a negation and is none, or two that cancel each other. */
 const exempt: readonly RegExp[] = [
-  /\bn(?:ot|o) (?:only|just|merely|until|later|earlier|more|less|fewer|other|matter|longer than|doubt)\b|\b(?:do not|don['’]t) (?:forget|hesitate)\b/giu,
+  /(?:\bn(?:ot|o)|\p{L}n['’]t) (?:only|just|merely|until|later|earlier|more|less|fewer|other|matter|longer than|doubt)\b|\b(?:do not|don['’]t) (?:forget|hesitate)\b/giu,
   /\bnicht (?:nur|zuletzt)\b|\bpas (?:seulement|uniquement)\b|\bno (?:s[oó]lo|solamente|obstante)\b|\bnon (?:solo|soltanto)\b|\bnão (?:só|apenas)\b|\bniet (?:alleen|slechts)\b/giu,
   /(?<!\p{L})не только(?!\p{L})|(?<!\p{L})nie tylko(?!\p{L})|(?<!\p{L})inte bara(?!\p{L})/giu,
   /不仅|不僅|不但|不只|不同|不少|不断|不斷|不久|不过|不過|不管|不论|不論|无论|無論|不得不|未来|未來|无线|無線|无障碍|不锈|だけで(?:は)?なく|かもしれない|なければなら(?:ない|なかった|ません)|ไม่เพียง|ไม่ว่า|뿐만 아니라/gu,
@@ -101,7 +101,15 @@ const exceptionWords =
   'but|except|unless|although|however|whereas|aber|außer|sondern|sofern|obwohl|mais|sauf|excepté|sinon|pero|salvo|excepto|sino|aunque|ma|tranne|eccetto|mas|exceto|maar|behalve|tenzij|men|utom|ale|lecz|oprócz|но|кроме|однак|але|крім|ancak|fakat|nhưng|trừ|لكن|إلا|باستثناء|אבל|אלא|मगर|लेकिन'
 /** "No. 5" and "No. of seats" deny nothing. */
 export const numberSign = /\bno\. ?(?=\d|of\b)/giu
-export const sentenceEnd = /[.!?。！？؟।\n]+/u
+const sentenceEnd = /([.!?。！？؟।\n]+)/u
+const questionMark = /[?？؟]/u
+
+/** The sentences of a text without their ends; no questions, which state nothing. Linear. */
+export function splitStatements(text: string): string[] {
+  const parts = text.split(sentenceEnd)
+  return parts.filter((part, at) => at % 2 === 0 && part.trim() !== '' && !questionMark.test(parts[at + 1] ?? ''))
+}
+
 /** Words that state that something is missing or refused, without denying their clause. */
 const absenceWords =
   'without|exclud(?:e|es|ing)|illegal(?:ly)?|unlawful(?:ly)?|unavailable|unnecessary|unsuccessful(?:ly)?|disabled|ohne|sans|sin|senza|sem|zonder|utan|uden|uten|bez|без|χωρίς|بدون|ללא|बिना'

@@ -8,7 +8,7 @@ import {
   findNegations,
   isConditional,
   numberSign,
-  sentenceEnd,
+  splitStatements,
 } from './negation-words.ts'
 import { oppositeSides } from './opposite-words.ts'
 import { latinOf, type TextLanguage } from './text-language.ts'
@@ -66,15 +66,17 @@ export function readClauses(text: string, language: TextLanguage): Clause[] {
     opposites = []
     isCondition = false
   }
-  const sentences = text.replaceAll(numberSign, 'number ').split(sentenceEnd)
+  const sentences = splitStatements(text.replaceAll(numberSign, 'number '))
   for (const [sentence, whole] of sentences.entries()) {
     subject = []
     for (const part of whole.split(clauseEnd)) {
       if (clauses.length === maximumClauses) return clauses
       if (exceptionStart.test(part)) {
+        // Only the opposites in it are compared.
         words = []
-        opposites = []
         isCondition = false
+        opposites = readOpposites(tokenize(part, { singleCharacters: false }), language)
+        add(sentence, false)
         continue
       }
       if (words.length === 0 && continuesSubject(part)) words = [...subject]
@@ -98,10 +100,15 @@ export function readClauses(text: string, language: TextLanguage): Clause[] {
   return clauses
 }
 
-/** The keys of the first content word of a text. */
+/** So many words after a negation may be what it denies. */
+const deniedReach = 4
+
+/** The keys of the first content word of a text; none where it begins with more function words. */
 function firstKeys(text: string | null, latin: Language): string[] | null {
   if (text === null) return null
-  const first = tokenize(text, { singleCharacters: false }).find((word) => isContentWord(word, latin))
+  const first = tokenize(text, { singleCharacters: false })
+    .slice(0, deniedReach)
+    .find((word) => isContentWord(word, latin))
   return first === undefined ? [] : wordKeys(first, latin)
 }
 
@@ -116,10 +123,13 @@ function readOpposites(tokens: readonly string[], language: TextLanguage): Oppos
 /** A clause with a smaller share of the words deals with something else; in scripts without spaces words are pairs of characters. */
 const minimumShare = 0.55
 const minimumShareOfPairs = 0.45
-/** A clause with this share of the words of the best one may be meant as well. Denials are rare, so that one with fewer words counts. */
+/**
+ * A clause with this share of the words of the best one may be meant as well, unless that has nearly all. Denials are rare, so that one with fewer
+ * words counts.
+ */
 const nearlyBest = 0.67
 const nearlyBestDenial = 0.45
-/** Where a clause has this share of the words, a denial with fewer is about something else. */
+/** Where a clause has this share of the words, one with fewer is about something else. */
 const clearShare = 0.9
 
 /**
@@ -138,7 +148,7 @@ export function deny(claimed: readonly Clause[], text: readonly Clause[]): boole
   }
   return claimed.some((claim) => {
     const { words, isNegated, isCondition } = claim
-    if ((isCondition && !isNegated) || (words.length < fewWords && claimed.length > 1)) return false
+    if (words.length < fewWords && claimed.length > 1) return false
     const counts = new Map<number, number>()
     for (const keys of words) {
       const found = new Set(keys.flatMap((key) => places.get(key) ?? []))
@@ -150,7 +160,7 @@ export function deny(claimed: readonly Clause[], text: readonly Clause[]): boole
     if (most === 0 || most < words.length * (isPaired(words) ? minimumShareOfPairs : minimumShare)) return false
     const isClear = most >= words.length * clearShare
     if (isCondition && !isClear) return false
-    const least = most * (isNegated && !isClear ? nearlyBestDenial : nearlyBest)
+    const least = isClear ? most : most * (isNegated ? nearlyBestDenial : nearlyBest)
     const best = [...counts].filter(([, count]) => count >= least).map(([index]) => text[index]!)
     // "In the evening, no dogs are allowed": the text denies what the sentence denies next to it.
     const denials = isNegated ? [] : claimed.filter((one) => one.isNegated && one.sentence === claim.sentence)
@@ -163,7 +173,7 @@ export function deny(claimed: readonly Clause[], text: readonly Clause[]): boole
 const isPaired = (words: readonly (readonly string[])[]) => /\p{Script=Han}/u.test(words[0]?.[0] ?? '')
 
 /** Whether both have the same polarity, or one of them has the opposite of a word of the other: "not open" and "closed". */
-function agrees(claim: Clause, clause: Clause): boolean {
+export function agrees(claim: Clause, clause: Clause): boolean {
   // "Not without a ticket" agrees with "with a ticket".
   if (claim.isNegated && claim.isAbsence && !clause.isAbsence) return true
   return (claim.isNegated === clause.isNegated) !== hasOpposite(claim, clause)
@@ -273,7 +283,11 @@ export function statesOpposite(claimed: readonly Clause[], text: readonly Clause
       const ofOpposite = shareAt(
         (places.get(-opposite.side) ?? []).filter((place) => isDenied(place) === isDenied({ clause, opposite })),
       )
-      const ofSame = shareAt(places.get(opposite.side) ?? [])
+      // "Not required" is "optional".
+      const ofSame = shareAt([
+        ...(places.get(opposite.side) ?? []),
+        ...(places.get(-opposite.side) ?? []).filter((place) => isDenied(place) !== isDenied({ clause, opposite })),
+      ])
       return ofOpposite >= leastSharedWords && ofSame < leastSharedWordsOfSame
     }),
   )
@@ -281,7 +295,7 @@ export function statesOpposite(claimed: readonly Clause[], text: readonly Clause
 
 const knownKeys = new WeakMap<Clause, ReadonlySet<string>>()
 
-function keysOf(clause: Clause): ReadonlySet<string> {
+export function keysOf(clause: Clause): ReadonlySet<string> {
   const known = knownKeys.get(clause) ?? new Set(clause.words.flat())
   knownKeys.set(clause, known)
   return known

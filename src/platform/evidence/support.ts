@@ -12,6 +12,7 @@ import {
 import { findNearSegments, type RowsBy } from './near-segments.ts'
 import { deny, lacksDenial, sharesDenials, statesOpposite } from './negation.ts'
 import type { Figure } from './read-figures.ts'
+import { contradictsRepeated } from './repeated-sentences.ts'
 import { exact, precisionOf } from './read-number.ts'
 import { compareLanguages } from './text-language.ts'
 
@@ -150,7 +151,10 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
       'words of no header': operandsBy('words of no header'),
     },
     isDenied: () =>
-      languages !== 'different' && deny(claims.clauses(passage.language), passage.clauses(claims.language)),
+      languages !== 'different' &&
+      [deny, contradictsRepeated].some((isDenied) =>
+        isDenied(claims.clauses(passage.language), passage.clauses(claims.language)),
+      ),
     statesOpposite: () =>
       languages !== 'different' && statesOpposite(claims.clauses(passage.language), passage.clauses(claims.language)),
     lacksDenial: () =>
