@@ -69,7 +69,7 @@ function formatBytes(locale: string, value: number): string {
 }
 
 function formatUnit(locale: string, value: number, unit: string, maximumFractionDigits: number): string {
-  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits }).format(
-    value,
-  )
+  // Short, English has no plural of byte.
+  const unitDisplay = unit === 'byte' ? 'long' : 'short'
+  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay, maximumFractionDigits }).format(value)
 }
