@@ -53,6 +53,9 @@ function readSaved(value: unknown): SavedRun | undefined {
   return isObject(value) ? (value as unknown as SavedRun) : undefined
 }
 
+/** The same while an organisation that has used clearly less time waits. A file that has no chunk by then moves to a slower lane. */
+export const shortSliceMs = 2_000
+
 /** The time of a run between two interruptions. */
 export function createSlice(clock: Clock) {
   const openedMs = clock.monotonicMs()
@@ -67,5 +70,19 @@ export function createSlice(clock: Clock) {
       firstMs ??= nowMs
       return nowMs - firstMs >= Math.max(sliceMs, firstMs - openedMs)
     },
+    /** The same for the sake of an organisation that has used clearly less time: after one batch, if the time is over then. */
+    isShortOver: () => clock.monotonicMs() - openedMs >= shortSliceMs,
   }
+}
+
+type Slice = ReturnType<typeof createSlice>
+
+/** True where a run has to give up its worker, after a batch. `isSlow`: it would lose what it has read in a long time. */
+export async function mustYield(
+  slice: Slice,
+  job: Pick<Job, 'othersWait' | 'lighterWait'>,
+  isSlow: boolean,
+): Promise<boolean> {
+  if (slice.isOver() && (await job.othersWait())) return true
+  return !isSlow && slice.isShortOver() && (await job.lighterWait())
 }

@@ -130,7 +130,7 @@ async function insert(): Promise<DocumentId> {
 }
 
 function jobOf(documentId: string, attempt = 1, signal = new AbortController().signal): Job {
-  const othersWait = async () => false
+  const [othersWait, lighterWait] = [async () => false, async () => false]
   return {
     kind: 'process-document',
     key: documentId,
@@ -139,6 +139,7 @@ function jobOf(documentId: string, attempt = 1, signal = new AbortController().s
     attempt,
     signal,
     othersWait,
+    lighterWait,
   }
 }
 
@@ -289,6 +290,20 @@ describe('a document of many chunks while another organisation waits', () => {
       [sliced],
     )
     expect(renames).toBeDefined()
+  })
+
+  it('is interrupted after its next batch if that organisation has used clearly less time, and continued', async () => {
+    const id = await insert()
+    const { process, processSlow, embedded } = slowPipeline()
+    const lighter = { ...contended(id), lighterWait: async () => true }
+    const first = await process(lighter)
+    expect(first?.moveTo).toBe('process-document')
+    expect(embedded).toHaveLength(1)
+    await process({ ...contended(id, first!.payload), lighterWait: async () => true })
+    expect(embedded).toHaveLength(2)
+    await processSlow({ ...contended(id, first!.payload), lighterWait: async () => true })
+    expect(embedded.length).toBeGreaterThan(4)
+    expect(new Set(embedded).size).toBe(embedded.length)
   })
 
   it('is not interrupted while nobody waits', async () => {

@@ -27,7 +27,7 @@ import {
 import { declaredEncodingOf } from './declared-encoding.ts'
 import { ExtractionError, type ExtractionWarning } from './extraction.ts'
 import { ExtractorCrashError } from './isolation/extraction-run.ts'
-import { createSlice, openRun } from './interrupted-runs.ts'
+import { createSlice, mustYield, openRun } from './interrupted-runs.ts'
 import type { ExtractorPool } from './isolation/extractor-pool.ts'
 import type { ExtractionRequest } from './isolation/extraction-run.ts'
 import { createRecognisedPages, type RecognisedPages } from './recognised-pages.store.ts'
@@ -95,8 +95,8 @@ export function createPipeline(dependencies: PipelineDependencies) {
     } catch (error) {
       if (error instanceof IndexRunEndedError) return
       if (error instanceof SlowReadingError) {
-        log.info({ documentId: document.id }, 'a document takes long to read and moves to the worker of slow ones')
-        return { moveTo: processSlowDocumentJob, payload: { interrupted: saved } }
+        log.info({ documentId: document.id, lane }, 'a document takes long while others wait and moves on')
+        return { moveTo: slowerKinds[lane], payload: { interrupted: saved } }
       }
       if (lane === 'small' && isCostly(error)) {
         log.info(
@@ -145,6 +145,13 @@ export function createPipeline(dependencies: PipelineDependencies) {
  * started again by a worker of large documents.
  */
 const smallLimits = { timeLimitMs: 6_000, maximumChunks: 2_000 }
+
+/** Where a document goes that takes long in its lane. */
+const slowerKinds: Record<Lane, string> = {
+  small: processDocumentJob,
+  any: processSlowDocumentJob,
+  slow: processSlowDocumentJob,
+}
 
 /** The file takes more than a small one may, or it ends its reader: both cost as much again at each try. */
 function isCostly(error: unknown): boolean {
@@ -239,7 +246,7 @@ async function indexChunks(
     written += batch.length
     if (!isReadingPages) progress.report({ stage: 'indexing', partsDone: written, partsTotal: null })
     // A scan that takes long moves to the worker of slow documents, which interrupts it between its pages.
-    if (!isRecognised && slice.isOver() && (await job.othersWait())) {
+    if (!isRecognised && (await mustYield(slice, job, lane === 'slow'))) {
       await progress.done()
       return 'interrupted'
     }

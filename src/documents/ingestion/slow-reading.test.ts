@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/kernel/index.ts'
 import { type Lane, SlowReadingError, watchReading } from './slow-reading.ts'
 
 /** A clock that the test moves by the second; every second is a check. */
-function openReading(lane: Lane, othersWait: boolean) {
+function openReading(lane: Lane, othersWait: boolean, lighterWait = false) {
   let nowMs = 0
   let check = () => {}
   const clock = {
@@ -17,6 +17,7 @@ function openReading(lane: Lane, othersWait: boolean) {
   const reading = watchReading(clock, lane, {
     signal: new AbortController().signal,
     othersWait: () => Promise.resolve(othersWait),
+    lighterWait: () => Promise.resolve(lighterWait),
   })
   return {
     reading,
@@ -84,4 +85,38 @@ it('continues a file that gives chunks without recognition', async () => {
   reading.started()
   for await (const _ of reading.watch(batches()));
   expect(reading.signal.aborted).toBe(false)
+})
+
+it.each([
+  ['any', true, 2],
+  ['small', true, 2],
+  ['any', false, 10],
+  ['small', false, Infinity],
+  ['slow', true, Infinity],
+] as const)(
+  'ends a file without a chunk in the lane %s, if an organisation with less used time waits: %s, after %s seconds',
+  async (lane, lighterWait, seconds) => {
+    const { reading, pass } = openReading(lane, true, lighterWait)
+    reading.started()
+    let passed = 0
+    for (; !reading.signal.aborted && passed < 60; passed += 1) await pass(1)
+    expect(reading.signal.aborted ? passed : Infinity).toBe(seconds)
+  },
+)
+
+it('ends a small file that gives chunks for two seconds if an organisation with less used time waits', async () => {
+  const { reading, pass } = openReading('small', true, true)
+  async function* batches() {
+    for (let second = 0; second < 10; second += 1) {
+      yield second
+      await pass(1)
+    }
+  }
+  reading.started()
+  let read = 0
+  for await (const _ of reading.watch(batches())) {
+    if (reading.signal.aborted) break
+    read += 1
+  }
+  expect(read).toBe(2)
 })

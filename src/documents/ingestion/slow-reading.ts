@@ -1,6 +1,6 @@
 import type { Job } from '../../platform/jobs/index.ts'
 import type { Clock } from '../../platform/kernel/index.ts'
-import { createSlice, sliceMs } from './interrupted-runs.ts'
+import { createSlice, shortSliceMs, sliceMs } from './interrupted-runs.ts'
 
 /** Whose worker reads a document. `small`: large ones must not hold it. `slow`: of documents that take long to read. */
 export type Lane = 'small' | 'any' | 'slow'
@@ -16,22 +16,31 @@ export type WatchedReading = ReturnType<typeof watchReading>
  * Ends the extraction of a large document that keeps its worker without giving chunks, or by the recognition of pages, which takes seconds for each;
  * `createSlice` bounds one that gives many. The worker of slow documents ends one after a page that was recognised, which is kept.
  */
-export function watchReading(clock: Clock, lane: Lane, job: Pick<Job, 'signal' | 'othersWait'>) {
+export function watchReading(clock: Clock, lane: Lane, job: Pick<Job, 'signal' | 'othersWait' | 'lighterWait'>) {
   const slow = new AbortController()
   /** Since when the file is read without a chunk; Infinity: it is not read now. */
   let sinceMs = Infinity
   /** Since when pages are recognised; chunks in between make it no faster. */
   let recognisedSinceMs = Infinity
   let slice: ReturnType<typeof createSlice> | undefined
-  const isSlow = () => clock.monotonicMs() - Math.min(sinceMs, recognisedSinceMs) >= sliceMs
+  /** Since when a small file is read or indexed. */
+  let startedMs = Infinity
+  const hasTaken = (ms: number) => {
+    const fromMs = lane === 'small' ? startedMs : Math.min(sinceMs, recognisedSinceMs)
+    return clock.monotonicMs() - fromMs >= ms
+  }
+  const isSlow = async () =>
+    (lane === 'any' && hasTaken(sliceMs) && (await job.othersWait()) && hasTaken(sliceMs)) ||
+    (lane !== 'slow' && hasTaken(shortSliceMs) && (await job.lighterWait()) && hasTaken(shortSliceMs))
   const check = async () => {
-    if (lane === 'any' && isSlow() && (await job.othersWait()) && isSlow()) slow.abort(new SlowReadingError())
+    if (await isSlow()) slow.abort(new SlowReadingError())
   }
   return {
     /** Aborts with SlowReadingError, or as the job's signal. */
     signal: AbortSignal.any([job.signal, slow.signal]),
     started() {
       sinceMs = clock.monotonicMs()
+      startedMs = Math.min(startedMs, sinceMs)
       slice = createSlice(clock)
     },
     /** Called when a page was recognised. `isKept`: another run need not read it again. */

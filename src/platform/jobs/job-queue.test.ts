@@ -65,6 +65,28 @@ test('ten thousand jobs of one organisation or Space do not delay the job of ano
   expect(first.slice(0, 2)).toEqual(['big1', 'small'])
 })
 
+test('an organisation that has lately used less time is first, and learns of those that have used clearly less', async () => {
+  const clock = createFakeClock()
+  const queue = stage.openQueue({ clock })
+  const lighter: [string, boolean][] = []
+  const work = recorder(async (job) => {
+    const minutes = job.organisationId === 'a' ? 1 : 0
+    await clock.advance(minutes * 60_000)
+    lighter.push([job.key, await job.lighterWait()])
+  })
+  await stage.enqueue(
+    queue,
+    ...['a1', 'a2', 'a3'].map((key) => of('used', key, 'a')),
+    ...['b1', 'b2', 'b3'].map((key) => of('used', key, 'b')),
+    ...['c1', 'c2'].map((key) => of('used', key, 'c')),
+  )
+  queue.work('used', { ...options, isMeasured: true }, work.handler)
+  await work.calls(8)
+  await stage.untilEmpty()
+  expect(work.keys()).toEqual(['a1', 'b1', 'c1', 'b2', 'c2', 'b3', 'a2', 'a3'])
+  expect(lighter.filter(([, waits]) => waits)).toEqual([['a1', true]])
+})
+
 test('within one Space the oldest job is first, and organisations take turns', async () => {
   const queue = stage.openQueue()
   await stage.enqueue(

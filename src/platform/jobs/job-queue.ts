@@ -21,6 +21,7 @@ import {
 } from './job.store.ts'
 import { noteRun } from './queue-places.store.ts'
 import type { JobHandler, JobQueue, NewJob, WorkOptions } from './port.ts'
+import { createUsedTime, type UsedTime } from './used-time.ts'
 
 // A server has many instances: one that has not renewed its leases for this long is presumed dead. A job whose end could not be written
 // down runs again after this time, on the embedded engine too.
@@ -74,6 +75,7 @@ export function createJobQueue(options: JobQueueOptions): JobQueue {
 class DatabaseJobQueue implements JobQueue {
   private readonly options: Required<JobQueueOptions>
   private readonly store: JobStore
+  private readonly used: UsedTime
   private readonly workers = new Map<string, Worker>()
   private readonly running = new Map<bigint, RunningJob>()
   private readonly stops: (() => unknown)[] = []
@@ -88,6 +90,7 @@ class DatabaseJobQueue implements JobQueue {
     const { random = Math.random, soleOwner = database.engine === 'embedded', telemetry = null } = options
     this.options = { ...options, telemetry, random, soleOwner }
     this.store = new JobStore(database, createInstanceId())
+    this.used = createUsedTime(options.clock)
     this.poll = oneAtATime(log, 'jobs could not be polled', () => this.findChanges())
     this.renew = oneAtATime(log, 'leases of jobs could not be renewed', () => this.renewLeases())
   }
@@ -205,10 +208,14 @@ class DatabaseJobQueue implements JobQueue {
 
   private async fillPlaces(worker: Worker): Promise<void> {
     const { clock, random } = this.options
-    const spaceTurnOf = (organisationId: string) => worker.spaceTurns.get(organisationId) ?? ''
+    const taking = {
+      kind: worker.kind,
+      spaceTurnOf: (organisationId: string) => worker.spaceTurns.get(organisationId) ?? '',
+      choose: (ids: readonly string[]) => (worker.options.isMeasured ? this.used.least(ids) : ids[0]),
+    }
     for (;;) {
       if (this.closing || worker.running >= worker.options.concurrency) return
-      const taken = await this.store.take(worker.kind, worker.turn, spaceTurnOf, leaseSeconds)
+      const taken = await this.store.take({ ...taking, turn: worker.turn }, leaseSeconds)
       if (!taken) return
       if ('contended' in taken) {
         // Other instances have taken the rest of this organisation's jobs: continue with the next one.
@@ -226,7 +233,8 @@ class DatabaseJobQueue implements JobQueue {
     if (this.closing) abort.abort(new JobStop('shutdown'))
     worker.running++
     const startedMs = this.options.clock.monotonicMs()
-    const done = runJob({ store: this.store, ...this.options }, worker, row, abort.signal)
+    const endRun = worker.options.isMeasured ? this.used.begin(row.organisationId) : undefined
+    const done = runJob({ store: this.store, used: this.used, ...this.options }, worker, row, abort.signal)
       .catch((error: unknown) =>
         this.options.log.error(
           { kind: row.kind, reason: describeError(error) },
@@ -234,6 +242,7 @@ class DatabaseJobQueue implements JobQueue {
         ),
       )
       .finally(() => {
+        endRun?.()
         if (worker.options.isMeasured) this.noteRun(worker, startedMs)
         this.running.delete(row.id)
         worker.running--

@@ -1,6 +1,7 @@
 import { type Clock, describeError, type Log, type Telemetry } from '../kernel/index.ts'
 import { type JobRow, type JobStore, longestDelayMs } from './job.store.ts'
 import type { Job, JobHandler, WorkOptions } from './port.ts'
+import { clearlyLessMs, type UsedTime } from './used-time.ts'
 
 /** `onExhausted` that fails this often is given up, so that it does not run for ever. */
 const maximumExhaustedAttempts = 5
@@ -22,6 +23,7 @@ interface RunDeps {
   clock: Clock
   log: Log
   telemetry: Telemetry | null
+  used: UsedTime
   /** 0 to 1. */
   random(): number
 }
@@ -33,12 +35,19 @@ export async function runJob(
   row: JobRow,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, clock, log, telemetry, random } = deps
+  const { store, clock, log, telemetry, random, used } = deps
   const { kind, key, organisationId, attempt } = row
   // With telemetry, the queue has added the span that enqueued the job.
   const { traceparent, ...payload } = row.payload
   const othersWait = () => store.othersWait(kind, organisationId)
-  const job: Job = { kind, key, organisationId, payload, attempt, signal, othersWait }
+  const lighterWait = async () => {
+    const limitMs = used.of(organisationId) - clearlyLessMs
+    if (limitMs < 0) return false
+    return (await store.readyOrganisations(kind, organisationId)).some(
+      (id) => id !== organisationId && used.of(id) <= limitMs,
+    )
+  }
+  const job: Job = { kind, key, organisationId, payload, attempt, signal, othersWait, lighterWait }
   let failure: unknown
   if (attempt > options.maximumAttempts) {
     failure = new Error(`the process ended during each of ${options.maximumAttempts} attempts`)

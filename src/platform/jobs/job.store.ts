@@ -24,6 +24,18 @@ export interface Turn {
 export const jobsChannel = 'portico_jobs'
 export const cancelledChannel = 'portico_jobs_cancelled'
 
+/** What the next job of a kind is taken by. */
+export interface Taking {
+  kind: string
+  turn: Turn
+  spaceTurnOf(organisationId: string): string
+  /** Of organisations in the order of their turns. */
+  choose(organisationIds: readonly string[]): string | undefined
+}
+
+/** Most organisations of which one is chosen; the others come with the next turns. */
+const comparedOrganisations = 64
+
 /** Longest time that a job waits, before its first or its next attempt. */
 export const longestDelayMs = 60 * 60_000
 /** Of the message that is kept of a failed attempt. */
@@ -95,16 +107,16 @@ export class JobStore {
     this.takenBy = takenBy
   }
 
-  /** Takes the next job of a kind, fairly: the next organisation after the turn, its next Space, its oldest job. */
-  async take(kind: string, turn: Turn, spaceTurnOf: (organisationId: string) => string, leaseSeconds: number) {
-    const [organisation] = await this.shared.query<{ id: string | null }>(
-      `select coalesce(
-         (select organisation_id from job where kind = $1 and state = 'ready' and organisation_id > $2
-          order by organisation_id limit 1),
-         (select organisation_id from job where kind = $1 and state = 'ready' order by organisation_id limit 1)) as id`,
-      [kind, turn.organisationId],
-    )
-    if (!organisation || organisation.id === null) return undefined
+  /**
+   * Takes the next job of a kind, fairly: of the organisations that are next after the turn the chosen one, its next Space, its oldest
+   * job.
+   */
+  async take(
+    { kind, turn, spaceTurnOf, choose }: Taking,
+    leaseSeconds: number,
+  ): Promise<JobRow | { contended: string } | undefined> {
+    const organisation = choose(await this.readyOrganisations(kind, turn.organisationId))
+    if (organisation === undefined) return undefined
     const [row] = await this.shared.query<JobRow>(
       `update job set state = 'running', attempt = attempt + 1, taken_by = $4,
                       lease_until = clock_timestamp() + make_interval(secs => $5)
@@ -114,9 +126,33 @@ export class JobStore {
          (select id from job where kind = $1 and state = 'ready' and organisation_id = $2
           order by space_id, id limit 1 for update skip locked))
        returning ${columns}`,
-      [kind, organisation.id, spaceTurnOf(organisation.id), this.takenBy, leaseSeconds],
+      [kind, organisation, spaceTurnOf(organisation), this.takenBy, leaseSeconds],
     )
-    return row ?? { contended: organisation.id }
+    return row ?? { contended: organisation }
+  }
+
+  /** Organisations with ready jobs of a kind, those after the given one first. Reads one row of each, however many jobs wait. */
+  async readyOrganisations(kind: string, after: string): Promise<string[]> {
+    const rows = await this.shared.query<{ id: string }>(
+      `with recursive ready(id, place) as (
+         (select organisation_id, 1 from job where kind = $1 and state = 'ready' and organisation_id > $2
+          order by organisation_id limit 1)
+         union all
+         select (select organisation_id from job where kind = $1 and state = 'ready' and organisation_id > ready.id
+                 order by organisation_id limit 1), place + 1
+         from ready where id is not null and place < $3),
+       wrapped(id, place) as (
+         (select organisation_id, 1 from job where kind = $1 and state = 'ready' and organisation_id <= $2
+          order by organisation_id limit 1)
+         union all
+         select (select organisation_id from job where kind = $1 and state = 'ready' and organisation_id > wrapped.id
+                 and organisation_id <= $2 order by organisation_id limit 1), place + 1
+         from wrapped where id is not null and place < $3)
+       select id from (select id, place, 1 as half from ready union all select id, place, 2 from wrapped) as found
+       where id is not null order by half, place limit $3`,
+      [kind, after, comparedOrganisations],
+    )
+    return rows.map(({ id }) => id)
   }
 
   /** Those of the kinds that have ready jobs: one statement for all kinds, because every instance polls them all the time. */

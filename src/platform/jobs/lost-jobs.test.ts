@@ -168,7 +168,7 @@ test('an idle queue polls all its kinds with two statements', async () => {
   const kinds = Array.from({ length: 12 }, (_, index) => `kind_${index}`)
   for (const kind of kinds) queue.work(kind, options, async () => {})
   // The start and `work` look for jobs of each kind.
-  const starts = () => statements.filter((statement) => statement.startsWith('select coalesce')).length
+  const starts = () => statements.filter((statement) => statement.startsWith('with recursive ready')).length
   await expect.poll(starts).toBe(2 * kinds.length)
   const polls = () => statements.filter((statement) => statement.includes("state = 'delayed'")).length
   const next = async () => {

@@ -37,6 +37,8 @@ export interface Job {
   signal: AbortSignal
   /** True while a job of the same kind of another organisation is ready and waits for a place. */
   othersWait(): Promise<boolean>
+  /** The same for an organisation whose measured jobs have lately used clearly less time than those of this one. */
+  lighterWait(): Promise<boolean>
 }
 
 export type JobHandler = (job: Job) => Promise<void | JobMove>
@@ -58,6 +60,9 @@ export interface WorkOptions {
   /** First delay; doubles each time with jitter. */
   backoffMs: number
   onExhausted(job: Job, error: unknown): Promise<void>
-  /** The time of its runs counts for the estimates of `loadQueuePlaces`. */
+  /**
+   * The time of its runs counts for the estimates of `loadQueuePlaces`. Jobs of the organisation that has lately used the least are
+   * taken first, instead of round robin.
+   */
   isMeasured?: boolean
 }
