@@ -1,16 +1,14 @@
 import '@mantine/core/styles/Pill.css'
 import '@mantine/core/styles/PillsInput.css'
-import { Alert, Button, Group, Stack, Switch, TagsInput, Text, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Switch, TagsInput, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import type { AlertChannel, AlertKind, AlertSettingsBody, AlertSettingsChange } from '@contract/alerts.ts'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { deleteJson, patchJson, postJson, putJson } from '../../api/client.ts'
-import { openConfirm } from '../../ui/confirm.tsx'
-import { CopyField } from '../../ui/copy-field.tsx'
-import { useFieldErrors } from '../../ui/field-errors.ts'
+import { patchJson, postJson } from '../../api/client.ts'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Section } from '../../ui/section.tsx'
+import { WebhookForm } from '../../ui/webhook-form.tsx'
 import { alertSettingsQuery, alertsKey } from './alert-queries.ts'
 
 const kinds = ['budget', 'velocity', 'provider', 'model', 'disk', 'ledger', 'jobs'] as const satisfies AlertKind[]
@@ -138,69 +136,26 @@ function TestButton({ channel, disabled }: { channel: AlertChannel; disabled: bo
   )
 }
 
-/** The signing secret is shown once, after the address was set. */
 function Webhook({ url }: { url: string | null }) {
   const { t } = useTranslation('alerts')
-  const queryClient = useQueryClient()
-  const { errors, attempt } = useFieldErrors(['url'])
-  const [address, setAddress] = useState(url ?? '')
-  const [secret, setSecret] = useState<string>()
-  const reload = () => queryClient.invalidateQueries({ queryKey: alertsKey })
-  const save = useMutation({
-    mutationFn: () => putJson<{ secret: string }>('/api/alerts/webhook', { url: address }),
-    onSuccess(made) {
-      setSecret(made.secret)
-      return reload()
-    },
-  })
-  const remove = useMutation({
-    mutationFn: () => deleteJson('/api/alerts/webhook'),
-    async onSuccess() {
-      setAddress('')
-      setSecret(undefined)
-      await reload()
-    },
-    onError: notifyError,
-  })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    void attempt(() => save.mutateAsync())
-  }
-  const confirmRemove = () =>
-    openConfirm({
-      title: t('settings.removeTitle'),
-      text: t('settings.removeText', { url }),
-      confirm: t('settings.remove'),
-      onConfirm: () => remove.mutate(),
-    })
   return (
     <Section title={t('settings.webhook')} description={t('settings.webhookText')}>
-      <form onSubmit={submit} noValidate>
-        <Group align="flex-end" gap="xs">
-          <TextInput
-            type="url"
-            label={t('settings.url')}
-            placeholder="https://"
-            value={address}
-            onChange={(event) => setAddress(event.currentTarget.value)}
-            error={errors['url']}
-            style={{ flex: '1 1 260px' }}
-          />
-          <Button type="submit" variant="default" loading={save.isPending} disabled={address === ''}>
-            {t(url === null ? 'settings.set' : 'settings.replace')}
-          </Button>
-          {url !== null && (
-            <Button variant="subtle" color="red" onClick={confirmRemove} loading={remove.isPending}>
-              {t('settings.remove')}
-            </Button>
-          )}
-        </Group>
-      </form>
-      {secret !== undefined && (
-        <Alert title={t('settings.secretTitle')} color="portico" variant="light">
-          <CopyField label={t('settings.secret')} value={secret} />
-        </Alert>
-      )}
+      <WebhookForm
+        path="/api/alerts/webhook"
+        url={url}
+        queryKey={alertsKey}
+        texts={{
+          url: t('settings.url'),
+          set: t('settings.set'),
+          replace: t('settings.replace'),
+          remove: t('settings.remove'),
+          removeTitle: t('settings.removeTitle'),
+          removeText: t('settings.removeText', { url }),
+          removed: t('settings.removed'),
+          secretTitle: t('settings.secretTitle'),
+          secret: t('settings.secret'),
+        }}
+      />
       <Group gap="xs">
         <TestButton channel="webhook" disabled={url === null} />
       </Group>
