@@ -19,6 +19,11 @@ Research | 24.6 | 27.1 | 31.8
  | 437.1 | 465.3 | 497.7`,
 }
 
+const areas = {
+  title: 'Areas.csv',
+  text: 'Town | Area (km²)\nTeresa | 18.61\nBinangonan | 66.34\nPililla | 69.95',
+}
+
 test.each([
   [
     'rows are named by another form of their word',
@@ -32,6 +37,8 @@ test.each([
   ],
   ['years between two named ones', report, 'The average revenue from 2022 to 2024 was $438.87 million.'],
   ['the number of added cells', report, 'Research adds up to 83.5 over the three years.'],
+  ['a sum that is rounded', areas, 'Together, Teresa and Binangonan have an area of 85 km².'],
+  ['a difference that is rounded', areas, 'The area of Teresa and Binangonan differs by 47.7 km².'],
   ['a row of sums without a name', report, 'The difference in the total between 2022 and 2023 was 28.2.'],
 ])('a computed number counts: %s', (_, passage, sentence) => {
   expect(supports(sentence, passage)).toBe(true)
@@ -42,6 +49,8 @@ test.each([
   ['Die Leihfrist für Noten ist 9 Tage länger als die für ein Buch.', library],
   ['The average revenue from 2022 to 2024 was $428.87 million.', report],
   ['The difference in the total between 2022 and 2023 was 38.2.', report],
+  ['Together, Teresa and Binangonan have an area of 84 km².', areas],
+  ['The area of Teresa and Binangonan differs by 47.8 km².', areas],
 ])('a wrong result does not: %s', (sentence, passage) => {
   expect(supports(sentence, passage)).toBe(false)
 })

@@ -135,10 +135,11 @@ function isLikely(group: readonly number[], { value, precision, operations, clai
   let isFound = false
   // Nobody computes a year from another one.
   const numbers = isYear(value) ? group.filter((operand) => !isYear(operand)) : group
-  const take = (result: number, isRounded: boolean) => {
+  const take = (result: number) => {
     if (Math.abs(result - value) > value / 2) return
     near++
-    isFound ||= isRounded ? Math.abs(result - value) <= precision * (0.5 + tiny) : isSame(result, value)
+    // Rounded as it is written.
+    isFound ||= Math.abs(result - value) <= precision * (0.5 + tiny)
   }
   if (operations.has('sum') || operations.has('difference')) takeSums(numbers, take)
   if (operations.has('average')) takeAverages(group, take)
@@ -148,7 +149,7 @@ function isLikely(group: readonly number[], { value, precision, operations, clai
   return isFound && (near * precision) / value <= limit
 }
 
-type Take = (result: number, isRounded: boolean) => void
+type Take = (result: number) => void
 
 /** Of numbers that follow each other, and of any two. */
 function takeSums(group: readonly number[], take: Take): void {
@@ -156,9 +157,9 @@ function takeSums(group: readonly number[], take: Take): void {
     let sum = left
     for (const [distance, right] of group.slice(at + 1).entries()) {
       sum += right
-      take(sum, false)
-      if (distance > 0) take(left + right, false)
-      take(Math.abs(left - right), false)
+      take(sum)
+      if (distance > 0) take(left + right)
+      take(Math.abs(left - right))
     }
   }
 }
@@ -168,8 +169,8 @@ function takeAverages(group: readonly number[], take: Take): void {
     let sum = left
     for (const [distance, right] of group.slice(at + 1).entries()) {
       sum += right
-      take(sum / (distance + 2), true)
-      if (distance > 0) take((left + right) / 2, true)
+      take(sum / (distance + 2))
+      if (distance > 0) take((left + right) / 2)
     }
   }
 }
@@ -178,19 +179,19 @@ function takePercents(group: readonly number[], take: Take): void {
   for (const left of group) {
     for (const right of group) {
       if (left === right || right === 0) continue
-      take((left / right) * 100, true)
-      take((Math.abs(left - right) / right) * 100, true)
+      take((left / right) * 100)
+      take((Math.abs(left - right) / right) * 100)
     }
   }
 }
 
 function takeQuotients(group: readonly number[], take: Take): void {
-  for (const left of group) for (const right of group) if (left !== right && right !== 0) take(left / right, true)
+  for (const left of group) for (const right of group) if (left !== right && right !== 0) take(left / right)
 }
 
 function takeProducts(group: readonly number[], claimed: readonly number[], take: Take): void {
   for (const quantity of claimed.slice(0, maximumOperands)) {
     if (!Number.isInteger(quantity) || quantity < 2 || quantity > 1_000) continue
-    for (const operand of group) if (operand > 1) take(operand * quantity, false)
+    for (const operand of group) if (operand > 1) take(operand * quantity)
   }
 }

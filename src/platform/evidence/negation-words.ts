@@ -136,7 +136,7 @@ export function continuesSubject(clause: string): boolean {
 
 /** Where a clause ends. */
 export const clauseEnd = new RegExp(
-  `[,;:.!?()،؛。，；：！？、…–—\\n]+|(?<![\\p{L}\\p{M}])(?=(?:${exceptionWords}|${conditionWords})(?![\\p{L}\\p{M}])|(?:${andNot})(?![\\p{L}\\p{M}]))|(?=但|除|しかし|ただし|하지만|แต่)`,
+  `[,;:.!?()|،؛。，；：！？、…–—\\n]+|(?<![\\p{L}\\p{M}])(?=(?:${exceptionWords}|${conditionWords})(?![\\p{L}\\p{M}])|(?:${andNot})(?![\\p{L}\\p{M}]))|(?=但|除|しかし|ただし|하지만|แต่)`,
   'giu',
 )
 
