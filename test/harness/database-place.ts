@@ -22,8 +22,11 @@ export interface DatabasePlace {
   remove(): Promise<void>
 }
 
-/** Where a service under test stores its data: a folder, and on a server run also a separate database. */
-export async function freshDatabasePlace(): Promise<DatabasePlace> {
+/**
+ * Where a service under test stores its data: a folder, and on a server run also a separate database. It has the tables of this version, or none
+ * on a server with `isEmpty`.
+ */
+export async function freshDatabasePlace({ isEmpty = false }: { isEmpty?: boolean } = {}): Promise<DatabasePlace> {
   const url = testServerUrl()
   if (url === undefined) return freshEmbeddedPlace()
   const { dataFolder, remove } = emptyFolder()
@@ -31,7 +34,7 @@ export async function freshDatabasePlace(): Promise<DatabasePlace> {
   if (template === undefined)
     throw new Error('run the tests through vitest: its global setup makes the template database')
   const name = `${template}_${randomBytes(6).toString('hex')}`
-  await runOnServer(url, `create database ${name} template ${template}`)
+  await runOnServer(url, `create database ${name} template ${isEmpty ? 'template0' : template}`)
   const directUrl = urlOfDatabase(url, name)
   const poolerUrl = process.env['PORTICO_TEST_POOLER_URL']
   return {

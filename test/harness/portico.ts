@@ -256,15 +256,20 @@ export async function startSeparatePortico({
   settings = {},
   environment = {},
   place: given,
-}: Pick<StartOptions, 'settings' | 'environment' | 'place'> = {}): Promise<SeparatePortico> {
+  sources,
+}: Pick<StartOptions, 'settings' | 'environment' | 'place'> & {
+  /** The folder of another version. */
+  sources?: string | undefined
+} = {}): Promise<SeparatePortico> {
   const place = given ?? (await freshDatabasePlace())
   const operatorToken = `test-operator-${randomBytes(16).toString('hex')}`
   const [variables, folder] = configuration(place, operatorToken, { settings, environment })
-  const running = await spawnPortico({
+  const environmentOfProcess = {
     PORTICO_CONFIG: path.join(folder, 'portico.yaml'),
     PORTICO_LOG_LEVEL: 'warn',
     ...variables,
-  })
+  }
+  const running = await spawnPortico(environmentOfProcess, [], undefined, sources)
   const operator = createApiClient(running.url, operatorToken)
   let stopped: Promise<void> | undefined
   const stop = () =>
@@ -293,37 +298,39 @@ export const soonPresumedDead = { TEST_INSTANCE_EXPIRY_MS: '3000' }
 /** Environment of services that repeat their background work ten times as often: see hasty-clock.ts. */
 export const hasty = { TEST_HASTY: 'true' }
 const entryFor = (environment: Record<string, string>) =>
-  path.join(
-    repository,
-    'TEST_INSTANCE_EXPIRY_MS' in environment || 'TEST_HASTY' in environment
-      ? 'test/harness/timed-portico-process.ts'
-      : 'src/main.ts',
-  )
+  'TEST_INSTANCE_EXPIRY_MS' in environment || 'TEST_HASTY' in environment
+    ? 'test/harness/timed-portico-process.ts'
+    : 'src/main.ts'
 
 /** Starts Portico as a separate process, for tests that kill it. Resolves when it listens. */
 export async function spawnPortico(
   environment: Record<string, string>,
   options: readonly string[] = [],
   onOutput: (text: string) => void = () => {},
+  sources: string = repository,
 ): Promise<PorticoProcess> {
   // As an operator starts it: memory and processor time depend on the settings there.
   // A test that fails leaves its services running: they stop after the process of its file.
   const stopWith = `--stop-with=${process.pid}`
-  const child = spawn(path.join(repository, 'bin/run'), [entryFor(environment), stopWith, ...options], {
-    cwd: environment.PORTICO_DATA_DIR ?? repository,
-    env: {
-      PATH: process.env.PATH,
-      HOME: process.env.HOME,
-      // Compiled modules take a third of the time of a start.
-      ...(process.env.NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }),
-      PORT: '0',
-      PORTICO_METRICS_PORT: '0',
-      PORTICO_LOG_LEVEL: 'info',
-      ...ledgerSetting(environment.DATABASE_URL),
-      ...environment,
+  const child = spawn(
+    path.join(sources, 'bin/run'),
+    [path.join(sources, entryFor(environment)), stopWith, ...options],
+    {
+      cwd: environment.PORTICO_DATA_DIR ?? repository,
+      env: {
+        PATH: process.env.PATH,
+        HOME: process.env.HOME,
+        // Compiled modules take a third of the time of a start.
+        ...(process.env.NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }),
+        PORT: '0',
+        PORTICO_METRICS_PORT: '0',
+        PORTICO_LOG_LEVEL: 'info',
+        ...ledgerSetting(environment.DATABASE_URL),
+        ...environment,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  )
   let output = ''
   const ended = once(child, 'exit') as Promise<[number | null]>
   const url = await new Promise<string>((resolve, reject) => {

@@ -33,11 +33,14 @@ function replaceAll(text: string, replacements: Record<string, string>): string 
   return text
 }
 
+/** A line of nginx.conf for a further instance. */
+const otherServer = '# server 127.0.0.1:8081 max_fails=1 fail_timeout=5s;'
+
 export const reverseProxies: Record<'nginx' | 'Caddy', ReverseProxy> = {
   nginx: {
     program: '/usr/sbin/nginx',
     endedBy: 'SIGTERM',
-    configure(folder, port, [first, second]) {
+    configure(folder, port, [first, ...others]) {
       const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
         (kind) => `${kind}_temp_path ${folder}/${kind};`,
       )
@@ -46,7 +49,7 @@ export const reverseProxies: Record<'nginx' | 'Caddy', ReverseProxy> = {
         'listen 443': `listen 127.0.0.1:${port}`,
         '/etc/ssl/portico': folder,
         '127.0.0.1:8080': `127.0.0.1:${first}`,
-        ...(second === undefined ? {} : { '# server 127.0.0.1:8081': `server 127.0.0.1:${second}` }),
+        [otherServer]: others.map((other) => otherServer.slice(2).replace('8081', String(other))).join('\n'),
       })
       const file = path.join(folder, 'nginx.conf')
       writeFileSync(file, text)

@@ -16,46 +16,64 @@ import {
   type SeparatePortico,
   startSeparatePortico,
   type TestOrganisation,
+  type TestSpace,
   waitForDocument,
 } from '../harness/portico.ts'
+import { checkOutLastRelease, type LastRelease, lastReleaseCommit } from '../harness/last-release.ts'
 import { seededRandom } from '../harness/recorded-wire.ts'
 import { type ReplacementLoad, startReplacementLoad } from '../harness/replacement-load.ts'
 import { isInstalled, reverseProxies, startReverseProxy } from '../harness/reverse-proxies.ts'
 import { testCertificate } from '../upstream/test-certificate.ts'
 import { testSeed } from '../harness/seed.ts'
 
-/** Two instances on PostgreSQL behind a proxy of deploy/, replaced one after the other while clients never pause. */
+/**
+ * Instances on PostgreSQL behind a proxy of deploy/, replaced one after the other while clients never pause: three of the last release behind nginx
+ * by three of this version, and these by others; two of this version behind Caddy.
+ */
 
 const seed = testSeed
 const hasServer = testServerUrl() !== undefined
 /** As docs/operate/upgrade.md recommends: longer than the health interval of the proxies. */
 const shutdownDelayMs = 3_000
 const busyMs = 1_500
+/** Instances, and their versions: those of each round replace those of the one before. */
+const plans = {
+  nginx: { instances: 3, versions: ['the last release', 'this', 'this'] },
+  Caddy: { instances: 2, versions: ['this', 'this'] },
+}
 
 const unfitting = (isMissing: boolean) =>
   hasServer ? (isMissing ? ' (skipped: it is not installed)' : '') : ' (skipped: PORTICO_TEST_DATABASE_URL is not set)'
 
-for (const [name, proxy] of Object.entries(reverseProxies)) {
+for (const [name, plan] of Object.entries(plans)) {
+  const proxy = reverseProxies[name as keyof typeof plans]
+  const [firstVersion, ...laterVersions] = plan.versions
   const isMissing = !isInstalled(proxy)
   describe.skipIf(!hasServer || isMissing)(`behind ${name}${unfitting(isMissing)}`, () => {
     let provider: PlannedProvider
     let place: DatabasePlace
+    let release: LastRelease | undefined
     const dispatcher = new Agent({ connect: { ca: testCertificate } })
 
     beforeAll(async () => {
       setGlobalDispatcher(dispatcher)
       provider = await startPlannedProvider()
-      place = await freshDatabasePlace()
+      if (firstVersion === 'the last release' && lastReleaseCommit !== undefined)
+        release = checkOutLastRelease(lastReleaseCommit)
+      // The release makes its own tables, and the first instance of this version changes them.
+      place = await freshDatabasePlace({ isEmpty: release !== undefined })
     })
     afterAll(async () => {
       await place?.remove()
+      release?.remove()
       await provider?.upstream.close()
       await dispatcher.close()
     })
 
-    const start = (port: number) =>
+    const start = (port: number, version: string) =>
       startSeparatePortico({
         place,
+        sources: version === 'this' ? undefined : release?.folder,
         environment: { PORT: String(port), PORTICO_SHUTDOWN_DELAY_MS: String(shutdownDelayMs) },
         settings: {
           ...providerSettings(provider),
@@ -65,9 +83,11 @@ for (const [name, proxy] of Object.entries(reverseProxies)) {
         },
       })
 
-    test(`replacing both instances under load fails no request and bills each answer once (seed ${seed})`, async () => {
-      const ports = await lastingPorts(2)
-      const instances = await Promise.all(ports.map(start))
+    test(`replacing ${plan.versions.join(' by ')} under load fails no request and bills each answer once (seed ${seed})`, async () => {
+      const ports = await lastingPorts(plan.instances)
+      const instances: SeparatePortico[] = []
+      // One after the other: the first one makes the tables.
+      for (const port of ports) instances.push(await start(port, firstVersion!))
       const running = await startReverseProxy(proxy, ports)
       try {
         const [caller, team] = await Promise.all([
@@ -76,6 +96,8 @@ for (const [name, proxy] of Object.entries(reverseProxies)) {
         ])
         const space = await instances[0]!.createSpace(team, {})
         await reaches(`${running.url}/readyz`)
+        const firstChats: string[] = []
+        for (const { url } of instances) firstChats.push(await knows(url, { caller, team, space }))
         const load = startReplacementLoad({
           url: running.url,
           provider,
@@ -84,11 +106,13 @@ for (const [name, proxy] of Object.entries(reverseProxies)) {
           team,
           space,
         })
-        await serves(instances[0]!)
-        await serves(instances[1]!)
-        for (const [index, port] of ports.entries()) {
-          await wait(busyMs)
-          await replace(instances, index, () => start(port), load)
+        load.chats.push(...firstChats)
+        for (const instance of instances) await serves(instance)
+        for (const version of laterVersions) {
+          for (const [index, port] of ports.entries()) {
+            await wait(busyMs)
+            await replace(instances, index, () => start(port, version), load)
+          }
         }
         await load.stop()
         expect(load.failures, `seed ${seed}`).toEqual([])
@@ -98,14 +122,14 @@ for (const [name, proxy] of Object.entries(reverseProxies)) {
         // The figures are a result of the run.
         // oxlint-disable-next-line no-console
         console.log(
-          `replacing-instances: ${name}, ${load.records.length} completions, ${load.chats.length} chats, ${load.documents.length} uploads`,
+          `replacing-instances: ${name}, ${plan.instances} instances, ${load.records.length} completions, ${load.chats.length} chats, ${load.documents.length} uploads`,
         )
-        expect(await Promise.all(instances.map((instance) => instance.kill('SIGTERM')))).toEqual([0, 0])
+        expect(await Promise.all(instances.map((instance) => instance.kill('SIGTERM')))).toEqual(instances.map(() => 0))
       } finally {
         for (const instance of instances) await instance.stop()
         await running.stop()
       }
-    }, 180_000)
+    }, 400_000)
 
     async function expectLedger(
       load: ReplacementLoad,
@@ -132,6 +156,28 @@ for (const [name, proxy] of Object.entries(reverseProxies)) {
 async function organisationBehind(url: string, [first]: SeparatePortico[]): Promise<TestOrganisation> {
   const organisation = await first!.createOrganisation({ monthlyBudgetUsd: '1000' })
   return { ...organisation, client: createApiClient(url, organisation.apiKey) }
+}
+
+/** Waits until an instance has read what another one made. Resolves to the request id of a chat. */
+async function knows(
+  url: string,
+  { caller, team, space }: { caller: TestOrganisation; team: TestOrganisation; space: TestSpace },
+): Promise<string> {
+  const models = () => createApiClient(url, caller.apiKey)('GET', '/v1/gateway/models')
+  await expect.poll(async () => (await models()).status).toBe(200)
+  const question = { messages: [{ role: 'user', content: 'Which garden has roses?' }] }
+  let id = ''
+  const ask = async () => {
+    const { status, headers } = await createApiClient(url, team.apiKey)(
+      'POST',
+      `/v1/endpoints/${space.endpointId}/chat`,
+      question,
+    )
+    id = headers.get('x-request-id')!
+    return status
+  }
+  await expect.poll(ask).toBe(200)
+  return id
 }
 
 async function replace(
