@@ -290,8 +290,9 @@ describe('fairness', () => {
     }
     const waiting = async () => (await progress(crowdSpace, 'limit=1')).counts.processing as number
     const before = await waiting()
-    const single = await upload('one file of a small tenant', 'single.txt')
-    await waitForDocument(organisation.client, single)
+    const small = await portico.createOrganisation({ name: 'Small tenant' })
+    const single = await upload('one file', 'single.txt', await portico.createSpace(small), small)
+    await waitForDocument(small.client, single)
     const after = await waiting()
     expect(before).toBeGreaterThan(20)
     expect(before - after).toBeLessThan(10)

@@ -87,6 +87,19 @@ test('an organisation that has lately used less time is first, and learns of tho
   expect(lighter.filter(([, waits]) => waits)).toEqual([['a1', true]])
 })
 
+test('many jobs of an organisation do not delay one of another that has used a little more time', async () => {
+  const clock = createFakeClock()
+  const queue = stage.openQueue({ clock })
+  const work = recorder(async ({ key }) => {
+    if (key === 'a1') await clock.advance(9_000)
+  })
+  await stage.enqueue(queue, of('used', 'a1', 'a'), of('used', 'a2', 'a'))
+  await stage.enqueue(queue, ...['b1', 'b2', 'b3', 'b4'].map((key) => of('used', key, 'b')))
+  queue.work('used', { ...options, isMeasured: true }, work.handler)
+  await work.calls(6)
+  expect(work.keys()).toEqual(['a1', 'b1', 'a2', 'b2', 'b3', 'b4'])
+})
+
 test('within one Space the oldest job is first, and organisations take turns', async () => {
   const queue = stage.openQueue()
   await stage.enqueue(

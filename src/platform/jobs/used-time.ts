@@ -5,10 +5,11 @@ const halfLifeMs = 60_000
 const maximumOrganisations = 10_000
 /** Less is forgotten first. */
 const negligibleMs = 1_000
-/** Used times are compared in steps, so that jobs of about the same length take turns. */
-const stepMs = 1_000
-
-/** An organisation with this much less used time than another one need not wait for a whole slice of its work. */
+/**
+ * An organisation with this much less used time than another one need not wait for a whole slice of its work. Used times are compared in steps
+ * of it: a smaller difference gives nobody precedence, so that many small jobs of an organisation do not delay one of another that has
+ * used a little.
+ */
 export const clearlyLessMs = 10_000
 
 interface Used {
@@ -65,9 +66,9 @@ export function createUsedTime(clock: Pick<Clock, 'monotonicMs'>) {
         used.atMs = nowMs
       }
     },
-    /** The first of the organisations with the least used time; undefined where there is none. */
+    /** The first of the organisations with the fewest steps of used time; undefined where there is none. */
     least(organisationIds: readonly string[]): string | undefined {
-      const steps = organisationIds.map((id) => Math.floor(of(id) / stepMs))
+      const steps = organisationIds.map((id) => Math.floor(of(id) / clearlyLessMs))
       return organisationIds[steps.indexOf(Math.min(...steps))]
     },
   }
