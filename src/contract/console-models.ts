@@ -3,6 +3,7 @@ import { modelKinds } from './model-kinds.ts'
 import { shownTraitsSchema } from './model-traits.ts'
 import { modelSchema, priceSchema, providerSchema, providerTestSchema, shownPrices } from './models.ts'
 import { paging, queryInteger } from './query-integer.ts'
+import { settingsVersionSchema } from './settings-version.ts'
 
 /** Views of the console for providers, deployments and models. Lists are pages of the catalogue in memory. */
 
@@ -99,6 +100,7 @@ const deploymentViewSchema = z
     side: z.enum(['eu', 'other']).nullable().describe('`eu` serves `eu/` ids and no others. null: ambiguous.'),
     region: z.string().nullable(),
     weight: z.number(),
+    version: settingsVersionSchema,
     share: z
       .number()
       .nullable()

@@ -5,6 +5,7 @@ import { modelTraitsSchema, shownTraitsSchema } from './model-traits.ts'
 import { headerName, providerAddress } from './provider-address.ts'
 import { providerFormats } from './provider-formats.ts'
 import { headerValueRule, isHeaderValue, isKey, keyRule } from './secret-text.ts'
+import { settingsVersionSchema } from './settings-version.ts'
 
 /** The operator API of providers, models, deployments and prices, and their stored form. */
 
@@ -259,6 +260,7 @@ export const providerSchema = providerDeclarationSchema
     apiKeyLastFour: z.string().nullable(),
     headerNames: z.array(z.string()),
     hasCredentials: z.boolean(),
+    version: settingsVersionSchema,
   })
   .meta({ id: 'Provider' })
 
@@ -297,6 +299,7 @@ export const deploymentSchema = z
     hosting: z.string(),
     region: z.string().nullable(),
     weight: z.number(),
+    version: settingsVersionSchema,
     prices: z.array(priceSchema).describe('Newest first.'),
     health: z
       .object({
@@ -325,6 +328,7 @@ export const modelSchema = z
     dimensions: z.int().nullable(),
     retiresAt: z.iso.datetime().nullable(),
     callableIds: z.array(z.string()).describe('The id and its `eu/` form, as far as a deployment serves them now.'),
+    version: settingsVersionSchema,
     deployments: z.array(deploymentSchema),
   })
   .meta({ id: 'ModelDetails' })

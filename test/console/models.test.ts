@@ -135,6 +135,32 @@ describe.skipIf(!hasBrowser)(`the pages for providers, deployments and models${s
     await drawer().getByRole('switch', { name: 'Enabled' }).waitFor()
   })
 
+  it('show both values of a weight that two operators changed, and keep the chosen one', async () => {
+    const deployment = '/api/deployments/east%2Fllama-3.3'
+    await drawer().getByLabel('Weight').fill('3')
+    expectStatus(await stage.portico.operator('PATCH', deployment, { weight: 7 }), 200)
+    await drawer().getByRole('button', { name: 'Save' }).click()
+    const conflict = page.getByRole('dialog').filter({ hasText: 'Save mine' })
+    for (const value of ['3', '7']) await conflict.getByRole('cell', { name: value, exact: true }).waitFor()
+    await expectAccessible(page)
+    await conflict.getByRole('button', { name: 'Save mine' }).click()
+    await conflict.waitFor({ state: 'detached' })
+    await expect.poll(async () => (await stage.portico.operator('GET', deployment)).body.weight).toBe(3)
+  })
+
+  it('join the changes that two operators make of different fields of a provider', async () => {
+    await page.goto(`${stage.url}/operator/providers?open=east`)
+    await drawer().getByRole('button', { name: 'Edit' }).click()
+    await drawer().getByText('A value is stored.').waitFor()
+    await drawer().getByRole('combobox', { name: 'Hosting' }).fill('us')
+    expectStatus(await stage.portico.operator('PATCH', '/api/providers/east', { models: 'declared' }), 200)
+    await drawer().getByRole('button', { name: 'Save' }).click()
+    await expect
+      .poll(async () => (await stage.portico.operator('GET', '/api/providers/east')).body)
+      .toMatchObject({ hosting: 'us', models: 'declared', apiKeyLastFour: rightKey.slice(-4) })
+    expectStatus(await stage.portico.operator('PATCH', '/api/providers/east', { hosting: 'eu' }), 200)
+  })
+
   it('show a future price in the timeline with the cost of a typical call, and take it back', async () => {
     await page.goto(`${stage.url}/operator/models?search=llama-3.3&availability=eu`)
     await row('llama-3.3').getByText('$0.50').waitFor()

@@ -1,9 +1,8 @@
 import type { PatchProvider, ProviderDeclarationBody, ProviderTest } from '../../contract/models.ts'
 import type { OwnedDatabase } from '../../platform/database/index.ts'
-import { AppError, type SecretBox } from '../../platform/kernel/index.ts'
-import type { Actor } from '../../tenants/operators/index.ts'
+import { AppError, assertVersion, type SecretBox } from '../../platform/kernel/index.ts'
 import { mergeSecrets, openOrDropSecrets, secretColumns, type SecretsChange } from './provider-secrets.ts'
-import { asRecord, record, type RecordDependencies } from './record-change.ts'
+import { asRecord, type ChangedBy, record, type RecordDependencies } from './record-change.ts'
 
 export interface ProviderRow {
   id: string
@@ -13,6 +12,8 @@ export interface ProviderRow {
   api_key_last_four: string | null
   header_names: string[]
   has_credentials: boolean
+  /** Changes with the secrets. */
+  secrets_version: number
 }
 
 export interface ProviderChange {
@@ -31,7 +32,7 @@ export function changeProvider(
   dependencies: ProviderDependencies,
   id: string,
   change: (before: ProviderRow | undefined) => ProviderChange,
-  actor: Actor,
+  { actor, ifMatch }: ChangedBy,
 ): Promise<void> {
   const { database, secretBox, clock } = dependencies
   return database.transaction(async (transaction) => {
@@ -39,18 +40,22 @@ export function changeProvider(
       `SELECT * FROM catalogue_providers WHERE id = $1 FOR UPDATE`,
       [id],
     )
+    assertVersion(ifMatch, versionedProvider(before))
     const { enabled, declaration, secrets } = change(before)
     const kept = before ? openOrDropSecrets(secretBox, before) : {}
     const merged = mergeSecrets(kept, secrets, before?.declaration as ProviderDeclarationBody | null, declaration)
-    const row: ProviderRow = { id, enabled, declaration, ...secretColumns(secretBox, id, merged) }
+    const isSecretChanged = JSON.stringify(merged) !== JSON.stringify(kept)
+    const secretsVersion = (before?.secrets_version ?? 0) + (isSecretChanged ? 1 : 0)
+    const columns = { ...secretColumns(secretBox, id, merged), secrets_version: secretsVersion }
+    const row: ProviderRow = { id, enabled, declaration, ...columns }
     await transaction.execute(
       `INSERT INTO catalogue_providers (id, enabled, declaration, secrets_sealed, api_key_last_four, header_names,
-         has_credentials, created_at, updated_at)
-       VALUES ($1, $2, $3::jsonb, $4, $5, $6::text[], $7, $8, $8)
+         has_credentials, secrets_version, created_at, updated_at)
+       VALUES ($1, $2, $3::jsonb, $4, $5, $6::text[], $7, $8, $9, $9)
        ON CONFLICT (id) DO UPDATE SET enabled = excluded.enabled, declaration = excluded.declaration,
          secrets_sealed = excluded.secrets_sealed, api_key_last_four = excluded.api_key_last_four,
          header_names = excluded.header_names, has_credentials = excluded.has_credentials,
-         updated_at = excluded.updated_at`,
+         secrets_version = excluded.secrets_version, updated_at = excluded.updated_at`,
       [
         id,
         enabled,
@@ -59,11 +64,12 @@ export function changeProvider(
         row.api_key_last_four,
         row.header_names,
         row.has_credentials,
+        row.secrets_version,
         new Date(clock.now()),
       ],
     )
     // The last four characters of a new key may equal the old ones, so a change of secrets is recorded explicitly.
-    const secretsChanged = before && JSON.stringify(merged) !== JSON.stringify(kept) ? { secretsChanged: true } : {}
+    const secretsChanged = before && isSecretChanged ? { secretsChanged: true } : {}
     await record(dependencies, transaction, {
       actor,
       subjectType: 'provider',
@@ -90,6 +96,10 @@ export function patchedProvider(id: string, before: ProviderRow | undefined, pat
     secrets,
   }
 }
+
+/** Of what the version of a provider is made. */
+export const versionedProvider = (row: ProviderRow | undefined) =>
+  row ? { ...describeProvider(row), secretsVersion: row.secrets_version } : {}
 
 export function describeProvider(row: ProviderRow): Record<string, unknown> {
   return {

@@ -11,7 +11,7 @@ import {
   statedPricesSchema,
 } from '../../contract/models.ts'
 import type { Queryable } from '../../platform/database/index.ts'
-import { type Log, describeError } from '../../platform/kernel/index.ts'
+import { assertVersion, type Log, describeError, versionOf } from '../../platform/kernel/index.ts'
 import type { Actor } from '../../tenants/operators/index.ts'
 import { type PriceRow, removePrice, writePrice } from './catalogue-prices.store.ts'
 import {
@@ -22,11 +22,12 @@ import {
   type ProviderDependencies,
   type ProviderRow,
   providerTests,
+  versionedProvider,
 } from './catalogue-providers.store.ts'
-import type { Declarations } from './declarations.ts'
+import { type Declarations, versionKey } from './declarations.ts'
 import { type StoredCatalogue, toDeclarations } from './from-operator.ts'
 import { openSecrets } from './provider-secrets.ts'
-import { asRecord, record } from './record-change.ts'
+import { asRecord, type ChangedBy, record } from './record-change.ts'
 
 /** The operator's declarations in the control database. One transaction writes a change, its admin log entry and the change feed. */
 export type CatalogueStore = ReturnType<typeof createCatalogueStore>
@@ -50,19 +51,24 @@ export function createCatalogueStore(dependencies: StoreDependencies) {
   return {
     /** Rows that cannot be read (another secret key, a shape of another version) are omitted and logged. */
     loadDeclarations: (): Promise<Declarations> => loadDeclarations(dependencies),
-    putProvider: (id: string, provider: ProviderChange, actor: Actor) =>
-      changeProvider(dependencies, id, () => provider, actor),
+    putProvider: (id: string, provider: ProviderChange, by: ChangedBy) =>
+      changeProvider(dependencies, id, () => provider, by),
     /** Throws `conflict` if the operator has not declared the provider and something else than `enabled` changes. */
-    patchProvider: (id: string, patch: PatchProvider, actor: Actor) =>
-      changeProvider(dependencies, id, (before) => patchedProvider(id, before, patch), actor),
-    putModel: (id: string, model: PutModel, actor: Actor) =>
-      changeDeclaration(dependencies, 'model', id, () => model, actor),
-    putDeployment: (id: string, deployment: PutDeployment, actor: Actor) =>
-      changeDeclaration(dependencies, 'deployment', id, () => deployment, actor),
-    patchModel: (id: string, patch: PutModel, actor: Actor) =>
-      changeDeclaration(dependencies, 'model', id, (before) => ({ ...before, ...patch }), actor),
-    patchDeployment: (id: string, patch: PutDeployment, actor: Actor) =>
-      changeDeclaration(dependencies, 'deployment', id, (before) => ({ ...before, ...patch }), actor),
+    patchProvider: (id: string, patch: PatchProvider, by: ChangedBy) =>
+      changeProvider(dependencies, id, (before) => patchedProvider(id, before, patch), by),
+    putModel: (id: string, model: PutModel, by: ChangedBy) =>
+      changeDeclaration(dependencies, { subjectType: 'model', id, change: () => model, by }),
+    putDeployment: (id: string, deployment: PutDeployment, by: ChangedBy) =>
+      changeDeclaration(dependencies, { subjectType: 'deployment', id, change: () => deployment, by }),
+    patchModel: (id: string, patch: PutModel, by: ChangedBy) =>
+      changeDeclaration(dependencies, { subjectType: 'model', id, change: (before) => ({ ...before, ...patch }), by }),
+    patchDeployment: (id: string, patch: PutDeployment, by: ChangedBy) =>
+      changeDeclaration(dependencies, {
+        subjectType: 'deployment',
+        id,
+        change: (before) => ({ ...before, ...patch }),
+        by,
+      }),
     /** All or none. */
     addDeployments: (added: readonly AddedDeployment[], actor: Actor) => addDeployments(dependencies, added, actor),
     /** Returns the price's id. Throws `conflict` if the deployment has a price with the same `validFromMs`. */
@@ -120,7 +126,12 @@ async function loadDeclarations({ database, secretBox, log }: StoreDependencies)
       prices: statedPricesSchema.parse(row.prices),
     })),
   }
-  return toDeclarations(stored)
+  const versions = [
+    ...providers.map((row) => [versionKey('provider', row.id), versionOf(versionedProvider(row))] as const),
+    ...models.map((row) => [versionKey('model', row.id), versionOf(versionedDeclaration(row))] as const),
+    ...deployments.map((row) => [versionKey('deployment', row.id), versionOf(versionedDeclaration(row))] as const),
+  ]
+  return { ...toDeclarations(stored), versions: new Map(versions) }
 }
 
 /** Omits rows that cannot be read and logs them. */
@@ -140,38 +151,32 @@ function readRows<Row extends { id: string }, Value>(
   })
 }
 
-function changeDeclaration(
-  dependencies: StoreDependencies,
-  subjectType: 'model' | 'deployment',
-  id: string,
-  change: (before: Record<string, unknown>) => PutModel | PutDeployment,
-  actor: Actor,
-): Promise<void> {
-  return dependencies.database.transaction((transaction) =>
-    writeDeclaration(dependencies, transaction, { subjectType, id, change, actor }),
-  )
+interface DeclarationChange {
+  subjectType: 'model' | 'deployment'
+  id: string
+  change: (before: Record<string, unknown>) => PutModel | PutDeployment
+  by: ChangedBy
 }
+
+function changeDeclaration(dependencies: StoreDependencies, change: DeclarationChange): Promise<void> {
+  return dependencies.database.transaction((transaction) => writeDeclaration(dependencies, transaction, change))
+}
+
+/** Of what the version of a model or a deployment is made. */
+const versionedDeclaration = (row: DeclarationRow | undefined) =>
+  row ? { declaration: asRecord(row.declaration) } : {}
 
 async function writeDeclaration(
   dependencies: StoreDependencies,
   transaction: Queryable,
-  {
-    subjectType,
-    id,
-    change,
-    actor,
-  }: {
-    subjectType: 'model' | 'deployment'
-    id: string
-    change: (before: Record<string, unknown>) => PutModel | PutDeployment
-    actor: Actor
-  },
+  { subjectType, id, change, by: { actor, ifMatch } }: DeclarationChange,
 ): Promise<void> {
   const table = tables[subjectType]
   const [before] = await transaction.query<DeclarationRow>(
     `SELECT id, declaration FROM ${table} WHERE id = $1 FOR UPDATE`,
     [id],
   )
+  assertVersion(ifMatch, versionedDeclaration(before))
   const declaration = change(asRecord(before?.declaration))
   await transaction.execute(
     `INSERT INTO ${table} (id, declaration, created_at, updated_at) VALUES ($1, $2::jsonb, $3, $3)
@@ -196,13 +201,13 @@ function addDeployments(
   return dependencies.database.transaction(async (transaction) => {
     for (const { id, deployment, kind, prices } of added) {
       const change = () => deployment
-      await writeDeclaration(dependencies, transaction, { subjectType: 'deployment', id, change, actor })
+      await writeDeclaration(dependencies, transaction, { subjectType: 'deployment', id, change, by: { actor } })
       if (kind !== undefined)
         await writeDeclaration(dependencies, transaction, {
           subjectType: 'model',
           id: deployment.model,
           change: (before) => ({ ...before, kind }),
-          actor,
+          by: { actor },
         })
       if (prices)
         await writePrice(dependencies, transaction, { deploymentId: id, price: prices, validFromMs: nowMs, actor })

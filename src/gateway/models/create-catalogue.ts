@@ -1,4 +1,4 @@
-import type { ChangeSource, Clock, Log } from '../../platform/kernel/index.ts'
+import { type ChangeSource, type Clock, type Log, versionOf } from '../../platform/kernel/index.ts'
 import type { Organisation } from '../../tenants/organisations/index.ts'
 import type { PriceSchedule } from '../billing/index.ts'
 import type { ConnectionsView, Provider, ProviderSettings } from '../providers/index.ts'
@@ -13,7 +13,7 @@ import {
   type OfferedModel,
   type ResolvedModel,
 } from './catalogue.ts'
-import { type Declarations, noDeclarations } from './declarations.ts'
+import { type Declarations, noDeclarations, type VersionedKind, versionKey } from './declarations.ts'
 import { createDiscovery } from './discovery.ts'
 import { builtInDeclarations, type CatalogueConfiguration, fromConfiguration } from './from-configuration.ts'
 import type { PriceSnapshot } from './price-snapshot.ts'
@@ -50,6 +50,8 @@ export interface LiveCatalogue extends Catalogue {
   connections(providerId: string): ConnectionsView | null
   /** The id of one of the operator's prices; null for other prices. */
   operatorPriceId(deploymentId: string, schedule: PriceSchedule): string | null
+  /** The version of what the operator has declared; a fixed one where that is nothing. */
+  versionOf(kind: VersionedKind, id: string): string
   /** Waits for calls in flight, then closes all providers. */
   close(): Promise<void>
 }
@@ -129,6 +131,7 @@ export function createCatalogue(dependencies: CatalogueDependencies): LiveCatalo
     connections: (providerId) => pool.connections(providerId),
     operatorPriceId: (deploymentId, schedule) =>
       operator.prices.find((price) => price.deploymentId === deploymentId && price.schedule === schedule)?.id ?? null,
+    versionOf: (kind, id) => operator.versions.get(versionKey(kind, id)) ?? versionOf({}),
     async close() {
       for (const stop of unsubscribe) stop()
       discovery.close()

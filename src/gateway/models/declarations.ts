@@ -76,6 +76,8 @@ export interface Declarations {
   readonly prices: readonly { readonly id: string; readonly deploymentId: string; readonly schedule: PriceSchedule }[]
   /** Models whose deployments are complete here: none is added from a snapshot list. */
   readonly complete: readonly string[]
+  /** Of what the operator has declared, by `versionKey`. */
+  readonly versions: ReadonlyMap<string, string>
 }
 
 export const noDeclarations: Omit<Declarations, 'origin'> = {
@@ -85,4 +87,10 @@ export const noDeclarations: Omit<Declarations, 'origin'> = {
   deployments: [],
   prices: [],
   complete: [],
+  versions: new Map(),
 }
+
+/** What has a version that changes with it. */
+export type VersionedKind = 'provider' | 'model' | 'deployment'
+
+export const versionKey = (kind: VersionedKind, id: string) => `${kind} ${id}`

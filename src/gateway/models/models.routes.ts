@@ -28,6 +28,7 @@ import {
   putProviderSchema,
   testProviderSchema,
 } from '../../contract/models.ts'
+import { ifMatchHeadersSchema } from '../../contract/settings-version.ts'
 import { type App, describeRoutes, type Routes } from '../../platform/http/index.ts'
 import { actorOf } from '../../tenants/operators/index.ts'
 import type { OperatorCatalogue } from './operator-catalogue.ts'
@@ -44,6 +45,11 @@ export function modelRoutes({ catalogue }: { catalogue: OperatorCatalogue }): Ro
     addPrices(app, catalogue)
   }
 }
+
+const changedBy = (request: Parameters<typeof actorOf>[0] & { headers: { 'if-match'?: string | undefined } }) => ({
+  actor: actorOf(request),
+  ifMatch: request.headers['if-match'],
+})
 
 function addProviders(app: App, catalogue: OperatorCatalogue) {
   const params = providerParamsSchema
@@ -68,10 +74,11 @@ function addProviders(app: App, catalogue: OperatorCatalogue) {
       params,
       description:
         'Replaces the declaration but not the secrets: an absent `apiKey`, `headers` or `credentials` keeps the stored value, null removes it. Another address (scheme, host or port) requires each stored secret again. A body with only `enabled` enables or disables a provider of the configuration. In force at once here, on other instances within a second; calls in flight keep the old settings.',
+      headers: ifMatchHeadersSchema,
       body: putProviderSchema,
       response: { 200: providerSchema, ...errorResponses(400, 401, 403, 404, 409) },
     }),
-    (request) => catalogue.putProvider(request.params.id, request.body, actorOf(request)),
+    (request) => catalogue.putProvider(request.params.id, request.body, changedBy(request)),
   )
   app.patch(
     '/api/providers/:id',
@@ -79,10 +86,11 @@ function addProviders(app: App, catalogue: OperatorCatalogue) {
       params,
       description:
         'Keeps absent fields. Another address (scheme, host or port) requires each stored secret again. A provider of the configuration can only be enabled and disabled. In force as after `PUT`.',
+      headers: ifMatchHeadersSchema,
       body: patchProviderSchema,
       response: { 200: providerSchema, ...errorResponses(400, 401, 403, 404, 409) },
     }),
-    (request) => catalogue.patchProvider(request.params.id, request.body, actorOf(request)),
+    (request) => catalogue.patchProvider(request.params.id, request.body, changedBy(request)),
   )
   app.delete(
     '/api/providers/:id',
@@ -166,19 +174,21 @@ function addModels(app: App, catalogue: OperatorCatalogue) {
     described('putCatalogueModel', 'Declare a model, or override its facts', {
       params: newModelParamsSchema,
       description: 'Replaces the operator’s earlier declaration. It can be called once a deployment serves it.',
+      headers: ifMatchHeadersSchema,
       body: putModelSchema,
       response: { 200: modelSchema, ...errorResponses(400, 401, 403, 409) },
     }),
-    (request) => catalogue.putModel(request.params.id, request.body, actorOf(request)),
+    (request) => catalogue.putModel(request.params.id, request.body, changedBy(request)),
   )
   app.patch(
     '/api/models/:id',
     described('patchCatalogueModel', 'Change facts of a model', {
       params: modelParamsSchema,
+      headers: ifMatchHeadersSchema,
       body: patchModelSchema,
       response: { 200: modelSchema, ...errorResponses(400, 401, 403, 404, 409) },
     }),
-    (request) => catalogue.patchModel(request.params.id, request.body, actorOf(request)),
+    (request) => catalogue.patchModel(request.params.id, request.body, changedBy(request)),
   )
   app.delete(
     '/api/models/:id',
@@ -215,20 +225,22 @@ function addDeployments(app: App, catalogue: OperatorCatalogue) {
       params: newDeploymentParamsSchema,
       description:
         'Where a model can be called: a provider, an id on the wire, a hosting and a weight. A new deployment requires `model` and `provider`.',
+      headers: ifMatchHeadersSchema,
       body: putDeploymentSchema,
-      response: { 200: deploymentSchema, ...errorResponses(400, 401, 403) },
+      response: { 200: deploymentSchema, ...errorResponses(400, 401, 403, 409) },
     }),
-    (request) => catalogue.putDeployment(request.params.id, request.body, actorOf(request)),
+    (request) => catalogue.putDeployment(request.params.id, request.body, changedBy(request)),
   )
   app.patch(
     '/api/deployments/:id',
     described('patchDeployment', 'Change fields of a deployment', {
       params: deploymentParamsSchema,
       description: 'Overrides fields of a deployment from any source, for example `enabled` and `weight`.',
+      headers: ifMatchHeadersSchema,
       body: patchDeploymentSchema,
-      response: { 200: deploymentSchema, ...errorResponses(400, 401, 403, 404) },
+      response: { 200: deploymentSchema, ...errorResponses(400, 401, 403, 404, 409) },
     }),
-    (request) => catalogue.patchDeployment(request.params.id, request.body, actorOf(request)),
+    (request) => catalogue.patchDeployment(request.params.id, request.body, changedBy(request)),
   )
   app.delete(
     '/api/deployments/:id',

@@ -26,6 +26,7 @@ import type { DeploymentHealth } from './deployment-health.ts'
 import { toProvider } from './from-configuration.ts'
 import { type RenderContext, renderDeployment, renderModel, renderPrices, renderProvider } from './render-catalogue.ts'
 import type { PriceSnapshot } from './price-snapshot.ts'
+import type { ChangedBy } from './record-change.ts'
 import { testProvider } from './test-provider.ts'
 import { allEntries, type Entry } from './views/view-context.ts'
 
@@ -60,33 +61,34 @@ export function createOperatorCatalogue(dependencies: OperatorCatalogueDependenc
 
 function providerMethods(dependencies: OperatorCatalogueDependencies) {
   const { store, catalogue, deploymentHealth, clock } = dependencies
+  const show = (id: string) => renderProvider(findProvider(catalogue, id), catalogue.versionOf('provider', id))
   return {
-    providers: (): ProviderBody[] => [...catalogue.built().providers.values()].map(renderProvider),
-    provider: (id: string): ProviderBody => renderProvider(findProvider(catalogue, id)),
-    async putProvider(id: string, body: PutProvider, actor: Actor): Promise<ProviderBody> {
+    providers: (): ProviderBody[] => [...catalogue.built().providers.keys()].map(show),
+    provider: show,
+    async putProvider(id: string, body: PutProvider, by: ChangedBy): Promise<ProviderBody> {
       const { enabled, apiKey, headers, credentials, format, ...rest } = body
       if (id === builtInProvider)
         throw new AppError('conflict', 'The built-in provider cannot be replaced; disable its model instead.')
       const { settings } = format === undefined ? findProvider(catalogue, id) : { settings: { format } }
       assertAddress(body.baseUrl, settings.format)
       const declaration = format === undefined ? null : { format, ...rest }
-      await store.putProvider(id, { enabled, declaration, secrets: { apiKey, headers, credentials } }, actor)
+      await store.putProvider(id, { enabled, declaration, secrets: { apiKey, headers, credentials } }, by)
       await applyChange(
         dependencies,
         entriesOf(catalogue, id).map(({ deployment }) => deployment.id),
       )
-      return renderProvider(findProvider(catalogue, id))
+      return show(id)
     },
-    async patchProvider(id: string, patch: PatchProvider, actor: Actor): Promise<ProviderBody> {
+    async patchProvider(id: string, patch: PatchProvider, by: ChangedBy): Promise<ProviderBody> {
       if (id === builtInProvider && Object.keys(patch).some((name) => name !== 'enabled'))
         throw new AppError('conflict', 'The built-in provider has no settings.')
       assertAddress(patch.baseUrl, findProvider(catalogue, id).settings.format)
-      await store.patchProvider(id, patch, actor)
+      await store.patchProvider(id, patch, by)
       await applyChange(
         dependencies,
         entriesOf(catalogue, id).map(({ deployment }) => deployment.id),
       )
-      return renderProvider(findProvider(catalogue, id))
+      return show(id)
     },
     async removeProvider(id: string, actor: Actor): Promise<void> {
       const dependent = entriesOf(catalogue, id).find(({ origin }) => origin === 'operator')
@@ -158,16 +160,16 @@ function modelMethods(dependencies: OperatorCatalogueDependencies) {
       }
     },
     model: (id: string): ModelBody => renderModel(findModel(catalogue, id), renderContext(dependencies)),
-    async putModel(id: string, body: PutModel, actor: Actor): Promise<ModelBody> {
+    async putModel(id: string, body: PutModel, by: ChangedBy): Promise<ModelBody> {
       assertFreeAliases(catalogue, id, body.aliases)
-      await store.putModel(id, body, actor)
+      await store.putModel(id, body, by)
       await applyChange(dependencies, [])
       return renderModel(findModel(catalogue, id), renderContext(dependencies))
     },
-    async patchModel(id: string, patch: PutModel, actor: Actor): Promise<ModelBody> {
+    async patchModel(id: string, patch: PutModel, by: ChangedBy): Promise<ModelBody> {
       findModel(catalogue, id)
       assertFreeAliases(catalogue, id, patch.aliases)
-      await store.patchModel(id, patch, actor)
+      await store.patchModel(id, patch, by)
       await applyChange(dependencies, [])
       return renderModel(findModel(catalogue, id), renderContext(dependencies))
     },
@@ -190,7 +192,7 @@ function deploymentMethods(dependencies: OperatorCatalogueDependencies) {
       return allEntries(catalogue).map((entry) => renderDeployment(entry.model, entry, context))
     },
     deployment: show,
-    async putDeployment(id: string, body: PutDeployment, actor: Actor): Promise<DeploymentBody> {
+    async putDeployment(id: string, body: PutDeployment, by: ChangedBy): Promise<DeploymentBody> {
       const known = allEntries(catalogue).some(({ deployment }) => deployment.id === id)
       for (const field of ['model', 'provider'] as const) {
         if (body[field] === undefined && !known)
@@ -198,13 +200,13 @@ function deploymentMethods(dependencies: OperatorCatalogueDependencies) {
       }
       if (body.provider !== undefined && !catalogue.built().providers.has(body.provider))
         throw new AppError('invalid_request', `There is no provider ${body.provider}.`, { param: 'provider' })
-      await store.putDeployment(id, body, actor)
+      await store.putDeployment(id, body, by)
       await applyChange(dependencies, [id])
       return show(id)
     },
-    async patchDeployment(id: string, patch: PutDeployment, actor: Actor): Promise<DeploymentBody> {
+    async patchDeployment(id: string, patch: PutDeployment, by: ChangedBy): Promise<DeploymentBody> {
       findDeployment(catalogue, id)
-      await store.patchDeployment(id, patch, actor)
+      await store.patchDeployment(id, patch, by)
       await applyChange(dependencies, isTrafficChange(patch) ? [] : [id])
       return show(id)
     },
@@ -274,6 +276,7 @@ function renderContext({ catalogue, deploymentHealth, clock }: OperatorCatalogue
   return {
     nowMs: clock.now(),
     health: deploymentHealth.health,
+    versionOf: catalogue.versionOf,
     priceId: (deploymentId: string, schedule: PriceSchedule) => catalogue.operatorPriceId(deploymentId, schedule),
   }
 }

@@ -8,6 +8,12 @@ export interface RecordDependencies {
   clock: Clock
 }
 
+/** Who changes something, and the version that was read, as `assertVersion` has it. */
+export interface ChangedBy {
+  actor: Actor
+  ifMatch?: string | undefined
+}
+
 interface RecordedChange {
   actor: Actor
   subjectType: 'provider' | 'model' | 'deployment' | 'price'

@@ -5,12 +5,12 @@ import type { ProviderSettings, ResolvedTraits } from '../providers/index.ts'
 import type { BuiltModel, DeclaredProvider } from './build-catalogue.ts'
 import { type Deployment, euPrefix } from './catalogue.ts'
 import type { HealthView } from './deployment-health.ts'
-import { priceInForce } from './create-catalogue.ts'
+import { type LiveCatalogue, priceInForce } from './create-catalogue.ts'
 import { lastFourOf } from './provider-secrets.ts'
 
 /** The operator's view of the catalogue; contains no secrets. */
 
-export function renderProvider(provider: DeclaredProvider): ProviderBody {
+export function renderProvider(provider: DeclaredProvider, version: string): ProviderBody {
   const { apiKey, headers, credentials, id, format, ...settings } = provider.settings
   return {
     ...(settings as Partial<Omit<ProviderSettings, 'id' | 'format'>>),
@@ -24,6 +24,7 @@ export function renderProvider(provider: DeclaredProvider): ProviderBody {
     apiKeyLastFour: lastFourOf(apiKey),
     headerNames: Object.keys(headers ?? {}).sort(),
     hasCredentials: credentials !== undefined,
+    version,
   }
 }
 
@@ -32,11 +33,12 @@ export interface RenderContext {
   health: (deploymentId: string) => HealthView
   /** Ids of the operator's prices. */
   priceId: (deploymentId: string, schedule: PriceSchedule) => string | null
+  versionOf: LiveCatalogue['versionOf']
 }
 
 export function renderModel(model: BuiltModel, context: RenderContext): ModelBody {
   return {
-    ...renderFacts(model, context.nowMs),
+    ...renderFacts(model, context),
     deployments: model.all.map((entry) => renderDeployment(model, entry, context)),
   }
 }
@@ -53,7 +55,10 @@ export function callableIdsOf(model: BuiltModel, nowMs: number): string[] {
   ]
 }
 
-export function renderFacts(model: BuiltModel, nowMs: number): Omit<ModelBody, 'deployments'> {
+export function renderFacts(
+  model: BuiltModel,
+  { nowMs, versionOf }: Pick<RenderContext, 'nowMs' | 'versionOf'>,
+): Omit<ModelBody, 'deployments'> {
   return {
     id: model.id,
     origin: model.origin,
@@ -68,6 +73,7 @@ export function renderFacts(model: BuiltModel, nowMs: number): Omit<ModelBody, '
     dimensions: model.dimensions,
     retiresAt: model.retiresAt === null ? null : new Date(model.retiresAt).toISOString(),
     callableIds: callableIdsOf(model, nowMs),
+    version: versionOf('model', model.id),
   }
 }
 
@@ -91,6 +97,7 @@ export function renderDeployment(
     hosting: deployment.hosting,
     region: deployment.region,
     weight: deployment.weight,
+    version: context.versionOf('deployment', deployment.id),
     prices: renderPrices(deployment, context),
     health: {
       circuit,

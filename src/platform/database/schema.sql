@@ -143,6 +143,7 @@ create table catalogue_providers (
   has_credentials boolean not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  secrets_version integer default 0 not null,
   constraint catalogue_providers_pkey PRIMARY KEY (id)
 );
 

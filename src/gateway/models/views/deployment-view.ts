@@ -41,7 +41,7 @@ export function deploymentsView(context: ViewContext, query: DeploymentsViewQuer
     slotSeconds: trafficSlotMs / 1000,
     total: found.length,
     counts,
-    items: pageOf(sorted, query).map((one) => renderObserved(one, nowMs)),
+    items: pageOf(sorted, query).map((one) => renderObserved(context, one, nowMs)),
   }
 }
 
@@ -116,7 +116,11 @@ export function isCallable({ problem, deployment, model }: Entry, nowMs: number)
   return problem === null && model.enabled && !isRetired && priceInForce(deployment, nowMs) !== undefined
 }
 
-export function renderObserved({ entry, health, traffic, state, problem }: Observed, nowMs: number): DeploymentView {
+export function renderObserved(
+  { catalogue }: ViewContext,
+  { entry, health, traffic, state, problem }: Observed,
+  nowMs: number,
+): DeploymentView {
   const { deployment, model, origin, declaredIn, enabled } = entry
   const price = priceInForce(deployment, nowMs)
   const { accountError: _account, blockedUntil: _blocked, lastError, ...shown } = health
@@ -135,6 +139,7 @@ export function renderObserved({ entry, health, traffic, state, problem }: Obser
     side: sideOf(deployment.hosting),
     region: deployment.region,
     weight: deployment.weight,
+    version: catalogue.versionOf('deployment', deployment.id),
     share: shareOf(entry, nowMs),
     price: price ? perMillion(price.base) : null,
     health: {

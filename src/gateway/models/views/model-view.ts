@@ -47,7 +47,7 @@ export function modelsView(context: ViewContext, query: ModelsViewQuery): Models
       not_callable: groups.not_callable.length,
     },
     total: found.length,
-    items: pageOf(found, query).map(({ model }) => renderRow(model, disabled, nowMs)),
+    items: pageOf(found, query).map(({ model }) => renderRow(context, model, disabled)),
   }
 }
 
@@ -58,7 +58,7 @@ export function modelView(context: ViewContext, id: string): ModelView {
   if (!model) throw new AppError('not_found', `There is no model ${id}.`)
   const disabling = [...context.organisations.all()].filter(({ disabledModels }) => disabledModels.includes(model.id))
   return {
-    ...renderRow(model, new Map([[model.id, disabling.length]]), nowMs),
+    ...renderRow(context, model, new Map([[model.id, disabling.length]])),
     snapshotDate: snapshot.date,
     isDeclaredByOperator: model.origin === 'operator',
     disablingOrganisations: disabling.slice(0, shownOrganisations).map((one) => ({ id: one.id, name: one.name })),
@@ -66,13 +66,18 @@ export function modelView(context: ViewContext, id: string): ModelView {
   }
 }
 
-function renderRow(model: BuiltModel, disabled: ReadonlyMap<string, number>, nowMs: number): ModelRow {
+function renderRow(
+  { catalogue, clock }: ViewContext,
+  model: BuiltModel,
+  disabled: ReadonlyMap<string, number>,
+): ModelRow {
+  const nowMs = clock.now()
   const callable = model.all.filter((one) => isCallable({ ...one, model }, nowMs))
   const next = model.all
     .flatMap(({ deployment }) => deployment.prices.map(({ validFrom }) => validFrom))
     .filter((validFrom) => validFrom > nowMs)
   return {
-    ...renderFacts(model, nowMs),
+    ...renderFacts(model, { nowMs, versionOf: catalogue.versionOf }),
     deployments: { total: model.all.length, callable: callable.length },
     price: priceRange(callable, nowMs),
     nextPriceAt: next.length === 0 ? null : isoOrNull(Math.min(...next)),
@@ -104,7 +109,7 @@ function countDisabled({ organisations }: ViewContext): Map<string, number> {
 function renderDetails(context: ViewContext, entry: Entry, nowMs: number): ModelView['deploymentsList'][number] {
   const { deployment, traits } = entry
   return {
-    ...renderObserved(observe(context, entry, nowMs), nowMs),
+    ...renderObserved(context, observe(context, entry, nowMs), nowMs),
     baseModel: deployment.wire.baseModel,
     acceptsTemperature: deployment.wire.acceptsTemperature,
     reasoning: deployment.wire.reasoning,

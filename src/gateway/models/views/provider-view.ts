@@ -25,7 +25,7 @@ export async function providersView(
     const { id } = provider.settings
     const test = tests.get(id)
     return {
-      ...renderProvider(provider),
+      ...renderProvider(provider, context.catalogue.versionOf('provider', id)),
       declaredIn: provider.declaredBy ?? declaredInOf(provider),
       replaces: provider.replaces,
       isSwitched: provider.origin === 'operator' && provider.declaredIn !== 'operator',

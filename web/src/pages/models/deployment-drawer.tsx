@@ -1,12 +1,14 @@
 import '@mantine/core/styles/Drawer.css'
 import '@mantine/core/styles/NumberInput.css'
 import type { DeploymentView } from '@contract/console-models.ts'
+import type { DeploymentBody } from '@contract/models.ts'
 import { Alert, Anchor, Button, Drawer, Group, NumberInput, Stack, Switch, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import type { FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { deleteJson, patchJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { ifMatch, useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { Section } from '../../ui/section.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -15,7 +17,7 @@ import { HostingBadge, SourceBadge, StateBadge } from './badges.tsx'
 import { Figures } from './figures.tsx'
 import { ErrorShare, Milliseconds } from './health-text.tsx'
 import { TrafficBars } from './traffic-bars.tsx'
-import { useChange } from './use-change.ts'
+import { useChange, useFreshEntry } from './use-change.ts'
 
 const addressOf = (id: string) => `/api/deployments/${encodeURIComponent(id)}`
 
@@ -144,7 +146,7 @@ function ChangeSection({ deployment, onRemoved }: { deployment: DeploymentView; 
         disabled={change.isPending}
         onChange={(event) => change.mutate(event.currentTarget.checked)}
       />
-      <WeightForm key={deployment.weight} deployment={deployment} />
+      <WeightForm deployment={deployment} />
       {(isOwn || deployment.isOverridden) && <RemoveButton deployment={deployment} onRemoved={onRemoved} />}
     </Section>
   )
@@ -152,15 +154,23 @@ function ChangeSection({ deployment, onRemoved }: { deployment: DeploymentView; 
 
 function WeightForm({ deployment }: { deployment: DeploymentView }) {
   const { t } = useTranslation('models')
-  const [weight, setWeight] = useState<number | string>(deployment.weight)
   const { errors, check, show } = useFieldErrors(['weight'])
+  const loadFresh = useFreshEntry()
+  const form = useSharedDraft({
+    view: deployment as Pick<DeploymentView, 'version' | 'weight'>,
+    draftOf: ({ weight }): { weight: number | string } => ({ weight }),
+    load: () => loadFresh<DeploymentBody>(addressOf(deployment.id)),
+    send: (wanted, base) => patchJson(addressOf(deployment.id), { weight: Number(wanted.weight) }, ifMatch(base)),
+    labelOf: () => t('deployments.weight'),
+  })
+  const { weight } = form.draft
   const save = useChange(
-    () => patchJson(addressOf(deployment.id), { weight: Number(weight) }),
+    () => form.save(),
     () => t('deployments.weightSaved'),
     { hasErrorPlace: true },
   )
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = (event?: FormEvent) => {
+    event?.preventDefault()
     if (!check({ weight: Number(weight) > 0 ? undefined : t('deployments.weightAboveZero') })) return
     save.mutate(undefined, { onError: show })
   }
@@ -171,22 +181,18 @@ function WeightForm({ deployment }: { deployment: DeploymentView }) {
           label={t('deployments.weight')}
           description={t('deployments.weightText')}
           value={weight}
-          onChange={setWeight}
+          onChange={(changed) => form.set({ weight: changed })}
           error={errors['weight']}
           min={0}
           decimalScale={3}
           inputWrapperOrder={['label', 'description', 'input', 'error']}
           hideControls
         />
-        <Button
-          type="submit"
-          variant="default"
-          loading={save.isPending}
-          disabled={Number(weight) === deployment.weight}
-        >
+        <Button type="submit" variant="default" loading={save.isPending} disabled={Number(weight) === form.base.weight}>
           {t('save')}
         </Button>
       </Group>
+      {form.dialog(submit)}
     </form>
   )
 }

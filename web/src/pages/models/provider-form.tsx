@@ -1,9 +1,11 @@
 import '@mantine/core/styles/Drawer.css'
 import type { ProviderView } from '@contract/console-models.ts'
+import type { ProviderBody } from '@contract/models.ts'
 import { Alert, Autocomplete, Button, Drawer, getDefaultZIndex, Group, Select, Stack, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { patchJson, putJson } from '../../api/client.ts'
+import { ifMatch, type SharedDraft, useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import { ProviderFieldInput } from './provider-field-input.tsx'
 import {
@@ -12,12 +14,13 @@ import {
   formatDescriptions,
   isProviderId,
   missingFields,
+  type ProviderField,
   type ProviderForm,
   type ProviderValues,
   toBody,
   toPatch,
 } from './provider-fields.ts'
-import { useChange } from './use-change.ts'
+import { useChange, useFreshEntry } from './use-change.ts'
 
 export const hostings = ['eu', 'us', 'global', 'local'] as const
 
@@ -101,6 +104,7 @@ function ProviderFormBody({ provider, onClose, onSaved }: FormProps) {
           </Button>
         </Group>
       </Stack>
+      {form.dialog}
     </form>
   )
 }
@@ -125,45 +129,69 @@ function ModelSourceSelect(props: { value: string; onChange: (value: string) => 
 function useProviderForm(provider: ProviderView | undefined, onSaved: (id: string) => void) {
   const { t } = useTranslation('models')
   const [description, setDescription] = useState(() => describeFormat(provider?.format ?? '') ?? formatDescriptions[0]!)
-  // What another operator changes meanwhile is not a change of this form.
-  const [base] = useState(() => valuesOf(provider))
-  const [values, setValues] = useState(base)
   const { errors, check, show } = useFieldErrors(
     ['id', 'hosting', 'models', ...description.fields.map(({ name }) => name)],
     { other: 'form' },
   )
   const stored = storedSecrets(provider)
+  const loadFresh = useFreshEntry()
+  const shared: SharedDraft<Stored, ProviderValues> = useSharedDraft({
+    view: provider ?? newProvider,
+    isNew: provider === undefined,
+    draftOf: valuesOf,
+    load: (): Promise<Stored> => loadFresh<ProviderBody>(addressOf(shared.draft)),
+    send: (wanted, base) => {
+      const form = { description, values: wanted, stored }
+      if (!provider) return putJson(addressOf(wanted), { format: description.format, ...toBody(form) })
+      const patch = toPatch(form, valuesOf(base))
+      return Object.keys(patch).length === 0 ? undefined : patchJson(addressOf(wanted), patch, ifMatch(base))
+    },
+    labelOf: (field) =>
+      t(field in ownLabels ? ownLabels[field as keyof typeof ownLabels] : `field.${field as FieldName}`),
+    textOf: (field, value) => (secrets.has(field) && value !== '' ? '••••••••' : value),
+  })
+  const values = shared.draft
   const form: ProviderForm = { description, values, stored }
   const save = useChange(
-    () => {
-      const path = `/api/providers/${encodeURIComponent(values.id.trim())}`
-      if (!provider) return putJson(path, { format: description.format, ...toBody(form) })
-      const patch = toPatch(form, base)
-      return Object.keys(patch).length === 0 ? Promise.resolve() : patchJson(path, patch)
-    },
+    () => shared.save(),
     () => t('providerForm.saved', { id: values.id.trim() }),
     { hasErrorPlace: true },
   )
+  const submit = (event?: FormEvent) => {
+    event?.preventDefault()
+    const missing = Object.fromEntries(missingFields(form).map((name) => [name, t('required')]))
+    const id = isProviderId(values.id) ? undefined : t('providerForm.idWrong')
+    if (!check({ id, ...missing })) return
+    save.mutate(undefined, {
+      onSuccess: (isSaved) => isSaved && onSaved(values.id.trim()),
+      onError: show,
+    })
+  }
   return {
     description,
     values,
     errors,
     stored,
     isSaving: save.isPending,
-    set: (name: keyof ProviderValues, value: string) => setValues((before) => ({ ...before, [name]: value })),
+    set: (name: keyof ProviderValues, value: string) => shared.set({ [name]: value }),
     setFormat: (format: string) => setDescription(describeFormat(format) ?? description),
-    submit(event: FormEvent) {
-      event.preventDefault()
-      const missing = Object.fromEntries(missingFields(form).map((name) => [name, t('required')]))
-      const id = isProviderId(values.id) ? undefined : t('providerForm.idWrong')
-      if (!check({ id, ...missing })) return
-      save.mutate(undefined, {
-        onSuccess: () => onSaved(values.id.trim()),
-        onError: show,
-      })
-    },
+    submit,
+    dialog: shared.dialog(submit),
   }
 }
+
+/** What the form knows of a stored provider; a new one has a version only. */
+type Stored = Partial<ProviderBody> & { version: string }
+type FieldName = ProviderField['name']
+
+const newProvider: Stored = { version: '' }
+const addressOf = ({ id }: ProviderValues) => `/api/providers/${encodeURIComponent(id.trim())}`
+const ownLabels = {
+  id: 'providerForm.id',
+  hosting: 'providerForm.hosting',
+  models: 'providerForm.models',
+} as const
+const secrets: ReadonlySet<keyof ProviderValues> = new Set(['apiKey', 'credentials'])
 
 function storedSecrets(provider: ProviderView | undefined): ReadonlySet<string> {
   return new Set([
@@ -172,8 +200,7 @@ function storedSecrets(provider: ProviderView | undefined): ReadonlySet<string> 
   ])
 }
 
-function valuesOf(provider: ProviderView | undefined): ProviderValues {
-  if (!provider) return emptyValues
-  const { id, flavour = '', baseUrl = '', region = '', project = '', apiVersion = '', hosting } = provider
+function valuesOf(provider: Stored): ProviderValues {
+  const { id = '', flavour = '', baseUrl = '', region = '', project = '', apiVersion = '', hosting = '' } = provider
   return { ...emptyValues, id, flavour, baseUrl, region, project, apiVersion, hosting, models: provider.models ?? '' }
 }

@@ -99,7 +99,7 @@ export function ProvidersPage() {
       <OnceOpened opened={edited !== undefined}>
         <ProviderFormDrawer
           opened={edited !== undefined}
-          provider={edited === 'new' ? undefined : edited}
+          provider={edited === 'new' ? undefined : (data.items.find(({ id }) => id === edited?.id) ?? edited)}
           onClose={() => setEdited(undefined)}
           onSaved={(id) => {
             setEdited(undefined)

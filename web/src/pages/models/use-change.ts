@@ -1,10 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { getJson } from '../../api/client.ts'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { catalogueKey } from './routes.tsx'
 
 /**
  * A change of the catalogue: runs it, then reloads what the pages show. An error is shown as a notification, or by the form that states
- * `hasErrorPlace`.
+ * `hasErrorPlace`. `run` resolves to false if nothing was changed.
  */
 export function useChange<Input>(
   run: (input: Input) => Promise<unknown>,
@@ -14,10 +15,19 @@ export function useChange<Input>(
   const queryClient = useQueryClient()
   return useMutation({
     mutationFn: run,
-    async onSuccess(_result, input) {
+    async onSuccess(result, input) {
       await queryClient.invalidateQueries({ queryKey: catalogueKey })
-      if (done) notifySuccess(done(input))
+      if (done && result !== false) notifySuccess(done(input))
     },
     ...(!hasErrorPlace && { onError: notifyError }),
   })
+}
+
+/** Loads an entry of the catalogue, after what the pages show: their form is filled from the newer of both. */
+export function useFreshEntry() {
+  const queryClient = useQueryClient()
+  return async <Body>(path: string): Promise<Body> => {
+    await queryClient.invalidateQueries({ queryKey: catalogueKey })
+    return getJson<Body>(path)
+  }
 }

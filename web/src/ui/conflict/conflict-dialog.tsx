@@ -1,4 +1,4 @@
-import { Button, Group, Modal, ScrollArea, Stack, Table, Text } from '@mantine/core'
+import { Button, getDefaultZIndex, Group, Modal, ScrollArea, Stack, Table, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 
 export interface ConflictDialogProps {
@@ -22,6 +22,8 @@ export function ConflictDialog({ fields, onKeepMine, onUseTheirs, onClose }: Con
       onClose={onClose}
       title={t('title')}
       size="xl"
+      // Above the drawer whose form it belongs to.
+      zIndex={getDefaultZIndex('modal') + 2}
       closeButtonProps={{ 'aria-label': t('close', { ns: 'common' }) }}
     >
       <Stack>

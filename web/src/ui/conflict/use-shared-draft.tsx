@@ -31,6 +31,9 @@ interface Conflict<View, Draft> {
 /** The header with which a change is refused if someone else was faster. */
 export const ifMatch = ({ version }: { version: string }) => ({ headers: { 'if-match': `"${version}"` } })
 
+/** Another instance may show what was read before the change for up to a second. */
+const maximumAttempts = 5
+
 const isConflict = (error: unknown) => error instanceof ApiError && error.status === 409 && error.param === 'if-match'
 
 /**
@@ -56,21 +59,21 @@ export function useSharedDraft<View extends { version: string }, Draft extends o
     setDraft((current) => mergeDrafts(sent, current, shown).draft)
   }
 
-  /** Resolves to whether everything is saved. Throws other errors than conflicts. */
-  async function save(wanted: Draft = draft, from: View = base): Promise<boolean> {
+  /** Resolves to whether everything is saved. Throws other errors than conflicts that can be solved. */
+  async function save(wanted: Draft = draft, from: View = base, attempts = maximumAttempts): Promise<boolean> {
     try {
       if (options.isNew === true || differing(draftOf(from), wanted).length > 0) await options.send(wanted, from)
       const stored = await options.load()
       refill(stored, draftOf(stored), wanted)
       return true
     } catch (error) {
-      if (!isConflict(error)) throw error
+      if (!isConflict(error) || attempts === 1) throw error
     }
     const latest = await options.load()
     const theirs = draftOf(latest)
     const merged = mergeDrafts(draftOf(from), wanted, theirs)
     refill(latest, merged.draft, wanted)
-    if (merged.conflicts.length === 0) return save(merged.draft, latest)
+    if (merged.conflicts.length === 0) return save(merged.draft, latest, attempts - 1)
     setConflict({ latest, mine: merged.draft, theirs, fields: merged.conflicts })
     return false
   }
@@ -101,10 +104,14 @@ export function useSharedDraft<View extends { version: string }, Draft extends o
     isDirty,
     set: (fields: Partial<Draft>) => setDraft((current) => ({ ...current, ...fields })),
     discard: () => fill(view),
-    save,
+    save: () => save(),
     dialog,
   }
 }
+
+export type SharedDraft<View extends { version: string }, Draft extends object> = ReturnType<
+  typeof useSharedDraft<View, Draft>
+>
 
 function describe<View, Draft>({ fields, mine, theirs }: Conflict<View, Draft>, options: Options<View, Draft>) {
   const { labelOf, textOf = (_, value) => value } = options
