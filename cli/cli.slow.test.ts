@@ -227,3 +227,15 @@ describe('Spaces, documents and chat', () => {
     expect(new Set(keys).size).toBe(1)
   })
 })
+
+test('embedder install refuses a model that it does not know, and files that differ', async () => {
+  const environment = { PORTICO_DATA_DIR: path.join(folder, 'data') }
+  const unknown = await run(['embedder', 'install', 'other'], environment)
+  expect([unknown.code, unknown.error]).toEqual([1, expect.stringContaining('multilingual-e5-small')])
+  writeFileSync(path.join(folder, 'config.json'), '{}')
+  const wrong = await run(['embedder', 'install', '--from', folder], environment)
+  expect([wrong.code, wrong.error]).toEqual([
+    1,
+    expect.stringContaining('The file config.json is not the expected one'),
+  ])
+})

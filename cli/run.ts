@@ -4,6 +4,7 @@ import { addChatCommand } from './commands/chat.ts'
 import { addDeploymentCommands } from './commands/deployments.ts'
 import { addDocumentCommands } from './commands/documents.ts'
 import { addMigrateCommands } from './commands/migrate.ts'
+import { addEmbedderCommands } from './commands/embedder.ts'
 import { addGoldenCommands } from './commands/golden-questions.ts'
 import { addImportCommands } from './commands/import.ts'
 import { addModelCommands } from './commands/models.ts'
@@ -58,6 +59,7 @@ function createProgram(cliProcess: CliProcess): Command {
     addServiceCommands,
     addBackupCommands,
     addMigrateCommands,
+    addEmbedderCommands,
   ]) {
     add(program)
   }

@@ -1,9 +1,11 @@
 import { text } from 'node:stream/consumers'
 import { JournalError } from '../../gateway/billing/index.ts'
 import { ConfigError } from '../config/index.ts'
+import { ModelInstallError } from '../../documents/retrieval/index.ts'
 import { DatabaseStartError, MoveError } from '../../platform/database/index.ts'
 import { BackupError } from '../backup/index.ts'
 import { backUpOffline, restoreOffline } from './backups.ts'
+import { installEmbedder } from './install-embedder.ts'
 import { moveToPostgres } from './move.ts'
 
 /**
@@ -11,9 +13,9 @@ import { moveToPostgres } from './move.ts'
  * contain a secret key), and reads lines of JSON from its standard output: `{"progress": …}`, and at the end `{"result": …}` or `{"error": …}`.
  */
 
-const tasks = { backup: backUpOffline, restore: restoreOffline, move: moveToPostgres }
+const tasks = { backup: backUpOffline, restore: restoreOffline, move: moveToPostgres, embedder: installEmbedder }
 
-const expected = [BackupError, ConfigError, DatabaseStartError, JournalError, MoveError]
+const expected = [BackupError, ConfigError, DatabaseStartError, JournalError, ModelInstallError, MoveError]
 
 type TaskName = keyof typeof tasks
 

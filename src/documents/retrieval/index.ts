@@ -5,6 +5,8 @@ export { createDocumentReader, type DocumentReader, type SpaceDocument } from '.
 export type { Embedder, EmbedderSource } from './embedders/embedder.ts'
 export { createHashingEmbedder } from './embedders/hashing-embedder.ts'
 export { createOnnxEmbedder } from './embedders/onnx-embedder.ts'
+export { type InstalledModel, installModel, ModelInstallError } from './onnx/install-model.ts'
+export { type PinnedModel, pinnedModels } from './onnx/pinned-models.ts'
 export { isOnnxRuntimeInstalled } from './onnx/onnx-runtime.ts'
 export { createProviderEmbedder, type ProviderEmbedderOptions } from './embedders/provider-embedder.ts'
 export type { MaintenanceReport, ReadScope, SearchEngine } from './engine.ts'

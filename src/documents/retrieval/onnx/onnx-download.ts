@@ -8,7 +8,7 @@ import { userAgent } from '../../../platform/kernel/index.ts'
 
 /** Downloads the files of a model once from the hub into `cacheFolder/MODEL`, in the hub's layout. */
 
-const defaultHubUrl = 'https://huggingface.co'
+export const defaultHubUrl = 'https://huggingface.co'
 /** For one file: 2 GB of weights on 5 Mbit/s. */
 const downloadTimeoutMs = 3_600_000
 /** Larger than the weights of any sentence-embedding model that a CPU can run. */

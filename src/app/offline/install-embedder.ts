@@ -1,0 +1,40 @@
+import path from 'node:path'
+import {
+  installModel,
+  type InstalledModel,
+  ModelInstallError,
+  type PinnedModel,
+  pinnedModels,
+} from '../../documents/retrieval/index.ts'
+import { loadConfig } from '../config/index.ts'
+import { openFetch } from '../parts/outgoing-fetch.ts'
+
+/** `portico embedder install`: the configuration of the service names the data folder, the proxies and the certificates. */
+
+export interface InstallEmbedderTask {
+  /** Default: the first pinned model. */
+  model?: string
+  /** A folder that has the files already. */
+  from?: string
+  /** Default: the public hub. */
+  hub?: string
+}
+
+export async function installEmbedder(
+  { model: name, from, hub }: InstallEmbedderTask,
+  report: (text: string) => void,
+  { environment, models = pinnedModels }: { environment?: NodeJS.ProcessEnv; models?: readonly PinnedModel[] } = {},
+): Promise<InstalledModel> {
+  const model = name === undefined ? models[0]! : models.find((one) => one.name === name || one.id === name)
+  if (!model) {
+    throw new ModelInstallError(`the model ${name} is not one of: ${models.map((one) => one.name).join(', ')}`)
+  }
+  const config = loadConfig(environment)
+  const { fetch, close } = openFetch(config, { limits: undefined, proxies: config.proxies })
+  try {
+    const cacheFolder = path.join(config.settings.dataFolder, 'models')
+    return await installModel({ model, cacheFolder, from, hubUrl: hub?.replace(/\/+$/, ''), fetch, report })
+  } finally {
+    await close()
+  }
+}
