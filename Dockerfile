@@ -27,6 +27,12 @@ RUN npm run install:ocr \
   && find deploy/ocr/node_modules/tesseract.js-core -name 'tesseract-core*' ! -name 'tesseract-core-simd-lstm.*' -delete \
   && rm -r deploy/ocr/node_modules/@tesseract.js-data/*/4.0.0
 
+# LanceDB adds 214 MB that only installations with search.engine lance need: `docker build --build-arg LANCE=1 -t portico .`
+FROM sources AS lance
+ARG LANCE=
+COPY deploy/lance deploy/lance
+RUN if [ -n "$LANCE" ]; then npm run install:lance; fi
+
 # Debian with the Node.js binary, without npm and yarn: nothing in the running container installs packages.
 FROM debian:bookworm-20260918-slim@sha256:3783cc01769c7b2b1b83a5c5ad96c815348e28ed7da68e2e3687004faa906251
 ARG VERSION=0.6.0
@@ -53,6 +59,7 @@ COPY cli cli
 COPY src src
 COPY deploy/health-check.mjs deploy/
 COPY --from=ocr /portico/deploy/ocr deploy/ocr
+COPY --from=lance /portico/deploy/lance deploy/lance
 # The root file system may be read-only: only /data and /tmp are written.
 ENV NODE_ENV=production \
   HOST=0.0.0.0 \

@@ -11,15 +11,17 @@ import {
 import { repositoryRoot } from './checks/source-files.ts'
 
 /**
- * Fails when a package of package-lock.json, or of that of text recognition, runs a script at its installation, has no hash, or in production a licence that is not
+ * Fails when a package of package-lock.json, or of those of optional parts, runs a script at its installation, has no hash, or in production a licence that is not
  * allowed. With `--sbom FILE` it also writes a CycloneDX document of the packages in production and checks it, and reads the audit of
  * the registry. A registry without an audit is reported, and is no failure.
  */
 
 const lock = JSON.parse(readFileSync(path.join(repositoryRoot, 'package-lock.json'), 'utf8'))
 const packages = readLockedPackages(lock)
-const ocrLock = JSON.parse(readFileSync(path.join(repositoryRoot, 'deploy/ocr/package-lock.json'), 'utf8'))
-const problems = findPackageProblems([...packages, ...readLockedPackages(ocrLock)])
+const optional = ['ocr', 'lance'].flatMap((name) =>
+  readLockedPackages(JSON.parse(readFileSync(path.join(repositoryRoot, 'deploy', name, 'package-lock.json'), 'utf8'))),
+)
+const problems = findPackageProblems([...packages, ...optional])
 
 const sbomFile = process.argv[2] === '--sbom' ? process.argv[3] : undefined
 if (sbomFile !== undefined) {

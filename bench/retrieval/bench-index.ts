@@ -32,6 +32,8 @@ export interface BenchIndex extends AsyncDisposable {
   addDocument(spaceId: SpaceId, name: string, chunks: readonly Chunk[], metadata?: object): Promise<DocumentId>
   /** Resolves when the background jobs of the index have nothing to do any more. */
   indexed(): Promise<void>
+  /** Ends these jobs. */
+  stopIndexing(): Promise<void>
 }
 
 const batchChunks = 64
@@ -84,6 +86,7 @@ export async function createBenchIndex(embedder: Embedder, databaseUrl?: string)
       return documentId
     },
     indexed: indexing.finished,
+    stopIndexing: indexing.stop,
     async [Symbol.asyncDispose]() {
       await indexing.stop()
       await index.close()

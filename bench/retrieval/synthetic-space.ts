@@ -136,8 +136,13 @@ export function createSyntheticSpace(dimensions: number) {
       }
       return times
     },
-    /** Share of the 20 nearest chunks that the engine's vector search finds, for at most 100 of the queries. */
-    async measureRecall({ corpus, index, organisationId }: BenchIndex, spaceId: SpaceId, queries: readonly string[]) {
+    /** Share of the nearest chunks that the engine's vector search finds, for at most 100 of the queries. */
+    async measureRecall(
+      { corpus, index, organisationId }: BenchIndex,
+      spaceId: SpaceId,
+      queries: readonly string[],
+      limit = 20,
+    ) {
       const scope = { organisationId, spaceId, filter: null }
       const signal = AbortSignal.timeout(600_000)
       const exact = createExactScan({
@@ -155,9 +160,9 @@ export function createSyntheticSpace(dimensions: number) {
         const near = await space.findCandidates({
           terms: [],
           vectors: [{ version, vector, hasSemantics: true }],
-          limit: 20,
+          limit,
         })
-        const truth = new Set((await exact.byVector({ version, vector, limit: 20 })).map((chunk) => chunk.chunkId))
+        const truth = new Set((await exact.byVector({ version, vector, limit })).map((chunk) => chunk.chunkId))
         found += near.filter((candidate) => truth.has(candidate.chunkId)).length / truth.size
       }
       return found / sample.length

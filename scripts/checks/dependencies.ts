@@ -127,7 +127,7 @@ function mayImport(room: string | undefined, target: string, wings: Wings): bool
 /** The transaction that code is inside of, and the request that a library does not pass on. Spans have one too. */
 const contexts = [
   'src/platform/database/create-database.ts',
-  'src/documents/retrieval/engines/postgres/postgres-engine.ts',
+  'src/documents/retrieval/engines/new-chunks.ts',
   'src/tenants/accounts/sign-in.ts',
 ]
 

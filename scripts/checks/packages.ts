@@ -31,13 +31,13 @@ const allowedLicences = new Set([
 ])
 
 /** Packages whose metadata name no licence, with the licence of their documentation. */
-const statedElsewhere: Record<string, string> = { 'format@0.2.2': 'MIT' }
+const statedElsewhere: Record<string, string> = { 'format@0.2.2': 'MIT', 'json-bignum@0.0.3': 'MIT' }
 
 /** Every package of the lock file once, sorted; a package of production and development counts as production. */
 export function readLockedPackages(lock: { packages: Record<string, LockEntry> }): LockedPackage[] {
   const found = new Map<string, LockedPackage>()
   for (const [place, entry] of Object.entries(lock.packages)) {
-    if (place === '' || entry.link) continue
+    if (!place.includes('node_modules/') || entry.link) continue
     const name = place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length)
     const id = `${name}@${entry.version}`
     const before = found.get(id)
@@ -77,8 +77,9 @@ export function renderLicences(packages: readonly LockedPackage[]): string {
   return [
     '# Licences of the packages in production',
     '',
-    'For operators who must know what they run. `npm run write:licences` writes this page from `package-lock.json`, and from that of',
-    '`deploy/ocr` (text recognition, optional); `npm run check` fails when it is out of date, or when a package has another licence.',
+    'For operators who must know what they run. `npm run write:licences` writes this page from `package-lock.json`, and from those of',
+    '`deploy/ocr` (text recognition) and `deploy/lance` (LanceDB), both optional; `npm run check` fails when it is out of date, or when',
+    'a package has another licence.',
     '',
     '| Licence | Packages |',
     '|---|---:|',

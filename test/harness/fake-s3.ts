@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** The part of S3's protocol that a blob store uses, in memory, path style, with one bucket. */
+/** The part of S3's protocol that a blob store and LanceDB use, in memory, path style, with one bucket. */
 export interface FakeS3 {
   url: string
   objects: Map<string, Buffer>
@@ -55,6 +55,13 @@ export async function startFakeS3(bucket: string, { pageSize = 2 } = {}): Promis
     }
     switch (request.method) {
       case 'POST': {
+        if (query.has('delete')) {
+          const keys = [...String(body).matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, name]) => name!)
+          for (const name of keys) objects.delete(name)
+          return xml(
+            `<DeleteResult>${keys.map((name) => `<Deleted><Key>${name}</Key></Deleted>`).join('')}</DeleteResult>`,
+          )
+        }
         if (query.has('uploads')) {
           const id = String(nextUpload++)
           uploads.set(id, new Map())
@@ -69,6 +76,10 @@ export async function startFakeS3(bucket: string, { pageSize = 2 } = {}): Promis
       }
       case 'PUT': {
         if (fails(uploadId === null ? 'put' : 'part')) return undefined
+        if (request.headers['if-none-match'] === '*' && objects.has(key)) {
+          response.statusCode = 412
+          return xml('<Error><Code>PreconditionFailed</Code></Error>')
+        }
         response.setHeader('etag', `"${createHash('md5').update(body).digest('hex')}"`)
         if (uploadId === null) store(key, body)
         else {
@@ -87,31 +98,52 @@ export async function startFakeS3(bucket: string, { pageSize = 2 } = {}): Promis
       case 'HEAD': {
         const found = objects.get(key)
         if (!found) response.statusCode = 404
-        else response.setHeader('content-length', found.length)
+        else describe(response, key).setHeader('content-length', found.length)
         return response.end()
       }
       default: {
         if (query.get('list-type') === '2') return xml(renderList(query))
         const found = objects.get(key)
         if (!found) return notFound('NoSuchKey')
+        describe(response, key)
         const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? []
         if (first === undefined) return response.end(found)
+        const part = found.subarray(Number(first), Number(last) + 1)
         response.statusCode = 206
-        return response.end(found.subarray(Number(first), Number(last) + 1))
+        response.setHeader('content-range', `bytes ${first}-${Number(first) + part.length - 1}/${found.length}`)
+        return response.end(part)
       }
     }
   }
 
-  /** Two objects per page, so that paging is tested. */
+  function describe(response: ServerResponse, key: string): ServerResponse {
+    const at = new Date(modified.get(key)!).toUTCString()
+    return response.setHeader('last-modified', at).setHeader('etag', etagOf(key))
+  }
+
+  function etagOf(key: string): string {
+    return `"${createHash('md5').update(objects.get(key)!).digest('hex')}"`
+  }
+
+  /** Two objects per page, so that paging is tested. With a delimiter, what is below it counts as one. */
   function renderList(query: URLSearchParams): string {
     const start = Number(query.get('continuation-token') ?? 0)
-    const keys = [...objects.keys()].filter((key) => key.startsWith(query.get('prefix') ?? '')).sort()
-    const page = keys.slice(start, start + pageSize)
-    const isTruncated = start + pageSize < keys.length
-    const contents = page.map(
-      (key) => `<Contents><Key>${key}</Key><LastModified>${modified.get(key)}</LastModified></Contents>`,
-    )
-    return `<ListBucketResult><IsTruncated>${isTruncated}</IsTruncated>${contents.join('')}${isTruncated ? `<NextContinuationToken>${start + pageSize}</NextContinuationToken>` : ''}</ListBucketResult>`
+    const [prefix, delimiter] = [query.get('prefix') ?? '', query.get('delimiter')]
+    const shown = (key: string) => {
+      const end = delimiter ? key.indexOf(delimiter, prefix.length) : -1
+      return end < 0 ? key : key.slice(0, end + 1)
+    }
+    const after = query.get('start-after') ?? ''
+    const keys = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort()
+    const names = [...new Set(keys.map(shown))]
+    const page = names.slice(start, start + pageSize)
+    const isTruncated = start + pageSize < names.length
+    const entry = (key: string) =>
+      objects.has(key)
+        ? `<Contents><Key>${key}</Key><LastModified>${modified.get(key)}</LastModified><ETag>${etagOf(key)}</ETag><Size>${objects.get(key)!.length}</Size></Contents>`
+        : `<CommonPrefixes><Prefix>${key}</Prefix></CommonPrefixes>`
+    const next = isTruncated ? `<NextContinuationToken>${start + pageSize}</NextContinuationToken>` : ''
+    return `<ListBucketResult><IsTruncated>${isTruncated}</IsTruncated>${page.map(entry).join('')}${next}</ListBucketResult>`
   }
 
   const server = createServer((request, response) => {

@@ -77,6 +77,13 @@ export const proofs: readonly Proof[] = [
     engines: both,
   },
   {
+    name: 'lance-kills',
+    proves: 'documents are found, and tables of LanceDB repaired, when processes are killed between both writes',
+    rooms: ['src/documents/retrieval/engines/', 'src/documents/retrieval/corpus/'],
+    files: ['test/proofs/lance-crash.proof.test.ts'],
+    engines: both,
+  },
+  {
     name: 'chat-kills',
     proves: 'answers and golden runs are billed once while clients leave and processes are killed',
     rooms: ['src/chat/chat/', 'src/gateway/gateway/', 'src/chat/golden-questions/', 'src/gateway/billing/'],

@@ -334,7 +334,22 @@ export const configFileSchema = z.strictObject({
     .strictObject({
       memoryMegabytes: integer(0, 4096)
         .default(1024)
-        .describe('Limit of memory for searching the Spaces of the embedded database; 0: search in the database.'),
+        .describe(
+          'Limit of memory for searching the Spaces of the embedded database; 0: search in the database. With LanceDB: of its cache.',
+        ),
+      engine: z
+        .enum(['database', 'lance'])
+        .default('database')
+        .describe(
+          'database: in memory with the embedded database, by indexes with a server. lance: large Spaces by LanceDB, with either.',
+        ),
+      lanceAddress: z
+        .string()
+        .min(1)
+        .optional()
+        .describe(
+          "LanceDB's folder, or `s3://bucket/prefix` with the region, endpoint and keys of the blob store. Without it: `lance` of the data folder.",
+        ),
     })
     .prefault({}),
   chat: z

@@ -95,6 +95,8 @@ export const environmentSettings: Readonly<Record<string, string>> = {
   PORTICO_LEDGER_KEEP_ENTRIES_DAYS: 'ledger.keepEntriesDays',
   PORTICO_ADMIN_LOG_KEEP_DAYS: 'adminLog.keepDays',
   PORTICO_SEARCH_MEMORY_MEGABYTES: 'search.memoryMegabytes',
+  PORTICO_SEARCH_ENGINE: 'search.engine',
+  PORTICO_SEARCH_LANCE_ADDRESS: 'search.lanceAddress',
   PORTICO_CA_FILE: 'network.caFile',
   PORTICO_WEBHOOK_NETWORKS: 'network.webhookNetworks',
   PORTICO_IMPORT_NETWORKS: 'network.importNetworks',

@@ -19,4 +19,4 @@ export type {
   StoreOf,
 } from './port.ts'
 export { mostConnections } from './server/server-source.ts'
-export { decodeVector, encodeHalfVector, encodeVector } from './vectors.ts'
+export { decodeIntegers, decodeVector, encodeHalfVector, encodeVector } from './vectors.ts'

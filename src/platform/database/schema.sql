@@ -1503,6 +1503,9 @@ create table vector_segments (
   state text not null,
   chunk_count integer default 0 not null,
   changed_at timestamp with time zone default now() not null,
+  storage text,
+  table_name text,
+  term_counts bytea,
   constraint vector_segments_pkey PRIMARY KEY (id),
   constraint vector_segments_state_check CHECK ((state = ANY (ARRAY['building'::text, 'ready'::text, 'retired'::text])))
 );

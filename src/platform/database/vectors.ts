@@ -1,4 +1,4 @@
-/** pgvector's binary parameter formats (vector.c `vector_recv`, halfvec.c `halfvec_recv`): dimensions, zero, then the values. */
+/** Binary formats of pgvector (vector.c `vector_recv`, halfvec.c `halfvec_recv`): dimensions, zero, then the values. Below, that of arrays. */
 
 const headerBytes = 4
 
@@ -26,4 +26,12 @@ export function encodeHalfVector(values: ArrayLike<number>): Uint8Array {
 export function decodeVector(bytes: Uint8Array): Float32Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   return Float32Array.from({ length: view.getInt16(0) }, (_, index) => view.getFloat32(headerBytes + index * 4))
+}
+
+/** What `array_send` returns for an int[] (arrayfuncs.c): a head of 20 bytes, then length and value of each. */
+export function decodeIntegers(bytes: Uint8Array): Int32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const isEmpty = view.getInt32(0) === 0
+  const count = isEmpty ? 0 : view.getInt32(12)
+  return Int32Array.from({ length: count }, (_, index) => view.getInt32(24 + index * 8))
 }

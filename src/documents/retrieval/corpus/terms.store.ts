@@ -106,10 +106,16 @@ export function updateTermsStep(
   )
 }
 
-/** Gives the document another run id, which makes copies of its chunks in memory out of date. */
+/**
+ * Gives the document another run id, which makes copies of its chunks in memory out of date, and takes it out of the segments that have
+ * a copy of its terms.
+ */
 async function startNewRun(transaction: Queryable, documentId: string, version: number | null = null): Promise<void> {
   await transaction.execute(
-    `update indexed_documents set run_id = $2, terms_version = coalesce($3::int, terms_version), updated_at = now()
+    `update indexed_documents set run_id = $2, terms_version = coalesce($3::int, terms_version), updated_at = now(),
+       vector_segments = array(
+         select own.id from unnest(vector_segments) own (id)
+         where not exists (select from vector_segments s where s.id = own.id and s.storage is not null))
      where document_id = $1`,
     [documentId, createUuid(), version],
   )

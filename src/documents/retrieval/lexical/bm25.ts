@@ -56,13 +56,18 @@ export function bm25Score(weight: number, occurrences: number, length: number, {
 }
 
 /**
- * Orders chunks by BM25, best first; ties by id, so that the order is stable. `hits` are all chunks that contain any of the terms.
+ * Orders chunks by BM25, best first; ties by id, so that the order is stable. `hits` are all chunks that contain any of the terms, or
+ * `frequencies` has the number of those that contain each variant.
  */
 export function rankByBm25(
   hits: readonly TermCounts[],
-  { chunks, averageLength, terms }: SpaceStatistics & { terms: readonly QueryTerm[] },
+  {
+    chunks,
+    averageLength,
+    terms,
+    frequencies = countHits(hits, terms),
+  }: SpaceStatistics & { terms: readonly QueryTerm[]; frequencies?: readonly number[] },
 ): { chunkId: string; score: number }[] {
-  const frequencies = allVariants(terms).map((_, variant) => hits.filter((hit) => hit.counts[variant]! > 0).length)
   const weights = variantWeights(terms, frequencies, chunks)
   const norm = bm25Norm({ averageLength })
   return hits
@@ -71,6 +76,11 @@ export function rankByBm25(
       score: sumOf(counts.map((count, variant) => bm25Score(weights[variant]!, count, length, norm))),
     }))
     .sort((left, right) => right.score - left.score || (left.chunkId < right.chunkId ? -1 : 1))
+}
+
+/** How many of the hits contain each variant of the terms, in their order. */
+export function countHits(hits: readonly TermCounts[], terms: readonly QueryTerm[]): number[] {
+  return allVariants(terms).map((_, variant) => hits.filter((hit) => hit.counts[variant]! > 0).length)
 }
 
 export function allVariants(terms: readonly QueryTerm[]): number[] {

@@ -1,4 +1,5 @@
 import type { Database } from '../../../platform/database/index.ts'
+import { makeTemporaryFolder } from '../../../../test/harness/temporary-folder.ts'
 import { openTestDatabases, type TestDatabases, testServerUrl } from '../../../../test/harness/database.ts'
 import {
   createDocumentId,
@@ -12,12 +13,14 @@ import {
 import {
   composeEmbeddingText,
   createHashingEmbedder,
+  createLanceEngine,
   createMemoryEngine,
   createPostgresEngine,
   createSearchIndex,
   type Embedder,
   type IndexedChunk,
   type IndexRun,
+  isLanceInstalled,
   type SearchEngine,
   type SearchIndex,
 } from '../index.ts'
@@ -41,13 +44,30 @@ export interface IndexFixture extends AsyncDisposable {
 
 const postgres: EngineFactory = (database) => createPostgresEngine({ database })
 
-/** The engines that the database of this run can have; a Space in memory and one that is scanned instead. */
+/** The engines that the database of this run can have; a Space in memory and one that is scanned instead. LanceDB where it is installed. */
 export const engines: [name: string, create: EngineFactory][] = [
   testServerUrl() === undefined
     ? ['by exact scan', (database) => createMemoryEngine({ database, maximumBytes: 0 })]
     : ['in PostgreSQL', postgres],
   ['in memory', (database) => createMemoryEngine({ database, maximumBytes: 2 ** 30, fromChunks: 1 })],
+  ...(isLanceInstalled() ? [['in LanceDB', createEagerLanceEngine] as [string, EngineFactory]] : []),
 ]
+
+/** Copies every document into a table before each search, which finds nothing in the database then. */
+export function createEagerLanceEngine(database: Database): SearchEngine {
+  const folder = makeTemporaryFolder('lance')
+  const engine = createLanceEngine({ database, storage: { address: folder, options: {}, cacheBytes: 2 ** 24 } })
+  const copy = () => engine.indexNew({ vectorIndexFromChunks: 1 })
+  return {
+    ...engine,
+    async openSpace(scope, signal) {
+      await copy()
+      return engine.openSpace(scope, signal)
+    },
+    // Outside of the time limit of a search.
+    warm: () => copy().then(() => 0),
+  }
+}
 
 export type EngineFactory = (database: Database) => SearchEngine
 
@@ -63,8 +83,9 @@ export interface FixtureDocument {
 export async function createIndexFixture({
   embedder = createHashingEmbedder(),
   createEngine = postgres,
-}: { embedder?: Embedder; createEngine?: EngineFactory } = {}): Promise<IndexFixture> {
-  const databases = await openTestDatabases()
+  ...given
+}: { embedder?: Embedder; createEngine?: EngineFactory; databases?: TestDatabases } = {}): Promise<IndexFixture> {
+  const databases = given.databases ?? (await openTestDatabases())
   const { corpus } = databases
   const index = createSearchIndex({ database: corpus, engine: createEngine(corpus) })
   await index.embeddingVersions.prepare(embedder)

@@ -1,6 +1,7 @@
 import { createTimeSlices } from '../../../../platform/kernel/index.ts'
 import {
   type Database,
+  decodeIntegers,
   decodeVector,
   type Queryable,
   type QueryOptions,
@@ -177,17 +178,9 @@ function pagesByRun(page: readonly ChunkRow[], vectors: Map<string, Uint8Array>,
   return [...Map.groupBy(page, (row) => row.runId).values()].map((rows) => {
     const chunks = rows.map(({ chunkId, terms }) => {
       const vector = vectors.get(chunkId)
-      return { chunkId, terms: parseIntegers(terms), vector: vector ? decodeVector(vector) : null }
+      return { chunkId, terms: decodeIntegers(terms), vector: vector ? decodeVector(vector) : null }
     })
     const { documentId, runId } = rows[0]!
     return { run: { documentId, runId }, columns: toColumns(chunks, dimensions) }
   })
-}
-
-/** PostgreSQL's binary form of int[]: a head of 20 bytes, then length and value of each. */
-function parseIntegers(bytes: Uint8Array): Int32Array {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const isEmpty = view.getInt32(0) === 0
-  const count = isEmpty ? 0 : view.getInt32(12)
-  return Int32Array.from({ length: count }, (_, index) => view.getInt32(24 + index * 8))
 }

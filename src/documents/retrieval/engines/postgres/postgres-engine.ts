@@ -1,9 +1,9 @@
-import { AsyncResource } from 'node:async_hooks'
 import type { Database } from '../../../../platform/database/index.ts'
 import { type Log, silentLog } from '../../../../platform/kernel/index.ts'
 import { loadSpaceState, type SpaceState } from '../../corpus/space-state.store.ts'
 import type { ReadScope, SearchEngine, SpaceSearch } from '../../engine.ts'
 import { type CorpusSearch, findCandidates, type ScoredChunk, type VectorRequest } from '../candidates.ts'
+import { createNewChunks } from '../new-chunks.ts'
 import { createExactScan, sampledChunks, type ScanContext, scanTerms, selectTerms } from '../exact-scan.store.ts'
 import { maintainBm25Indexes, searchBm25Index } from './bm25-index.store.ts'
 import { searchHnswIndex } from './hnsw-index.store.ts'
@@ -51,8 +51,6 @@ export function createPostgresEngine({
     )
   }
   const samples = createTermSamples()
-  let newChunks = 0
-  let onNewChunks = () => {}
   return {
     description: bm25
       ? 'BM25 (pg_textsearch) and HNSW indexes for large Spaces'
@@ -61,20 +59,11 @@ export function createPostgresEngine({
     openSpace: (scope, signal) => openSpace({ database, samples, plan }, scope, signal),
     // The database is the only copy: there is nothing to report to.
     async stage() {},
-    publish(_run, chunks) {
-      newChunks += chunks
-      if (newChunks < chunksPerSignal) return
-      newChunks = 0
-      onNewChunks()
-    },
+    ...createNewChunks(chunksPerSignal),
     documentChanged() {},
     reset() {},
     async start() {},
     warm: async () => 0,
-    onNewChunks(callback) {
-      // Not in the context of the transaction that publishes: the callback makes its own.
-      onNewChunks = AsyncResource.bind(callback)
-    },
     indexNew: (options = {}) => indexNewVectors(database.for(sharedOwner), options, log),
     async maintain(options = {}) {
       const terms = await maintainBm25Indexes(database.for(sharedOwner), options)

@@ -42,7 +42,7 @@ async function loadSegments(database: Database, { organisationId }: ErasedDocume
   const rows = await database
     .for(organisationId)
     .query<{ id: number }>(
-      'select id from vector_segments where organisation_id = $1 order by id',
+      'select id from vector_segments where organisation_id = $1 and storage is null order by id',
       [organisationId],
       background,
     )

@@ -25,10 +25,20 @@ export type SegmentAction =
   /** Removes segments without a successor. */
   | { kind: 'retire'; segments: number[] }
 
+/** Sizes in chunks. */
+export interface SegmentSizes {
+  /** From which a Space gets segments. */
+  from: number
+  /** Of a tail that gets a segment. */
+  tail: number
+  /** From which a segment is not merged with small ones. */
+  merged: number
+}
+
 /** A tail of this share of the threshold gets a segment: 10,000 vectors are compared in about 15 ms. */
 const tailShare = 0.5
-/** A smaller one gets it when nothing was published for a while: a pause of imports, not a document a minute. */
-const idleTailShare = 0.1
+/** A tail of this share of its size gets one when nothing was published for a while: a pause of imports, not a document a minute. */
+const idleTailShare = 0.2
 const idleTailSeconds = 60
 /** An index of this many times the threshold (120,000) has its best speed for its recall; smaller ones are merged into such. */
 const mergedShare = 6
@@ -43,27 +53,32 @@ const quietShare = 0.5
 /** Segments are removed when the Space has shrunk to this share of the threshold, so that they are not rebuilt again and again. */
 const dropBelowShare = 0.5
 
-/** What to do first so that new documents are searched fast; `null`: nothing. `from`: chunks from which a Space gets an index. */
+export function sizesFrom(from: number): SegmentSizes {
+  return { from, tail: from * tailShare, merged: from * mergedShare }
+}
+
+/** What to do first so that new documents are searched fast; `null`: nothing. */
 export function planNewVectors(
   { tailChunks, tailIdleSeconds, segments }: VectorUsage,
-  from: number,
+  { from, tail, merged }: SegmentSizes,
 ): SegmentAction | null {
   const total = chunksOf(segments) + tailChunks
   if (total < (segments.length > 0 ? from * dropBelowShare : from)) return null
   const isDue =
-    tailChunks >= from * tailShare ||
-    (tailIdleSeconds >= idleTailSeconds && tailChunks >= Math.max(1, from * idleTailShare))
-  return isDue ? { kind: 'build', maximumChunks: from * mergedShare } : null
+    tailChunks >= tail || (tailIdleSeconds >= idleTailSeconds && tailChunks >= Math.max(1, tail * idleTailShare))
+  return isDue ? { kind: 'build', maximumChunks: merged } : null
 }
 
 /** What to do so that searches read few segments; `null`: nothing. A segment is merged about once for each factor of `sizeRatio`. */
-export function planMerge({ tailChunks, idleSeconds, segments }: VectorUsage, from: number): SegmentAction | null {
+export function planMerge(
+  { tailChunks, idleSeconds, segments }: VectorUsage,
+  { from, merged: target }: SegmentSizes,
+): SegmentAction | null {
   if (segments.length === 0) return null
   const total = chunksOf(segments) + tailChunks
   if (total < from * dropBelowShare) return { kind: 'retire', segments: segments.map(({ id }) => id) }
   const empty = segments.filter(({ chunks }) => chunks === 0)
   if (empty.length > 0) return { kind: 'retire', segments: empty.map(({ id }) => id) }
-  const target = from * mergedShare
   const small = segments.filter(({ chunks }) => chunks < target)
   if (small.length >= maximumSmallSegments) return { kind: 'merge', segments: small.map(({ id }) => id) }
   for (let size = target; size <= total; size *= sizeRatio) {

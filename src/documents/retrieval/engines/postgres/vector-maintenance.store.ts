@@ -3,7 +3,7 @@ import type { Log, OrganisationId, SpaceId } from '../../../../platform/kernel/i
 import { loadEmbeddingVersions } from '../../corpus/embedding-versions.store.ts'
 import type { MaintenanceOptions, MaintenanceReport } from '../../engine.ts'
 import { dropSearchIndex, loadSearchIndexes } from '../search-indexes.store.ts'
-import { planMerge, planNewVectors, type VectorUsage } from './segment-plan.ts'
+import { planMerge, planNewVectors, type SegmentSizes, sizesFrom, type VectorUsage } from './segment-plan.ts'
 import { vectorIndexName } from './space-indexes.store.ts'
 import {
   buildSegment,
@@ -16,7 +16,9 @@ import {
   retireLeftSegments,
   retireSegments,
   type SegmentScope,
+  type SegmentStore,
   segmentTable,
+  tableSegments,
 } from './vector-segments.store.ts'
 
 /** Chunks from which a Space gets indexes of its vectors; below, every vector is compared (20,000 × 384: about 35 ms). */
@@ -29,23 +31,62 @@ type Step = (scope: SegmentScope, usage: VectorUsage) => Promise<boolean>
  * Gives documents that were published since the last call a segment, until few are left. Takes seconds; call it often. Safe when two
  * instances call it at once.
  */
-export async function indexNewVectors(
+export async function indexNewSegments(
   database: OwnedDatabase,
-  { vectorIndexFromChunks: from = defaultVectorIndexFromChunks, signal }: MaintenanceOptions,
-  log: Log,
+  store: SegmentStore,
+  sizes: SegmentSizes,
+  { signal, log }: SegmentWork,
 ): Promise<MaintenanceReport> {
   const built: string[] = []
-  await repeatForSpaces(database, from, signal, async (scope, usage) => {
-    const action = planNewVectors(usage, from)
+  await repeatForSpaces(database, store, sizes, signal, async (scope, usage) => {
+    const action = planNewVectors(usage, sizes)
     if (action?.kind !== 'build') return false
     const ready = usage.segments.map(({ id }) => id)
     const documents = await loadTailDocuments(database, scope, ready, action.maximumChunks)
     if (documents.length === 0) return false
-    const name = await buildSegment(database, { scope, documents, replaces: [], log, signal })
+    const name = await buildSegment(database, store, { scope, documents, replaces: [], log, signal })
     if (name !== null) built.push(name)
     return name !== null
   })
   return { built, dropped: [] }
+}
+
+/** Merges small segments, and retires those that are empty, of a Space that has shrunk, or of another store. */
+export async function mergeSegments(
+  database: OwnedDatabase,
+  store: SegmentStore,
+  sizes: SegmentSizes,
+  { signal, log }: SegmentWork,
+): Promise<MaintenanceReport> {
+  const report: MaintenanceReport = { built: [], dropped: [] }
+  await retireLeftSegments(database, await loadEmbeddingVersions(database), store.storage)
+  await repeatForSpaces(database, store, sizes, signal, async (scope, usage) => {
+    const action = planMerge(usage, sizes)
+    if (!action || action.kind === 'build') return false
+    if (action.kind === 'retire') {
+      await retireSegments(database, action.segments)
+      report.dropped.push(...action.segments.map(segmentTable))
+      return true
+    }
+    const documents = await loadSegmentDocuments(database, scope, action.segments)
+    const name = await buildSegment(database, store, { scope, documents, replaces: action.segments, log, signal })
+    if (name !== null) report.built.push(name)
+    return name !== null
+  })
+  return report
+}
+
+export interface SegmentWork {
+  signal?: AbortSignal | undefined
+  log: Log
+}
+
+export function indexNewVectors(
+  database: OwnedDatabase,
+  { vectorIndexFromChunks: from = defaultVectorIndexFromChunks, signal }: MaintenanceOptions,
+  log: Log,
+): Promise<MaintenanceReport> {
+  return indexNewSegments(database, tableSegments, sizesFrom(from), { signal, log })
 }
 
 /** Merges small segments, and removes what no search needs: deleted vectors, segments, indexes of earlier versions of Portico. */
@@ -55,34 +96,22 @@ export async function maintainVectors(
   log: Log,
 ): Promise<MaintenanceReport> {
   const { vectorIndexFromChunks: from = defaultVectorIndexFromChunks, signal } = options
-  const report: MaintenanceReport = { built: [], dropped: [] }
-  await retireLeftSegments(database, await loadEmbeddingVersions(database))
-  await repeatForSpaces(database, from, signal, async (scope, usage) => {
-    const action = planMerge(usage, from)
-    if (!action || action.kind === 'build') return false
-    if (action.kind === 'retire') {
-      await retireSegments(database, action.segments)
-      report.dropped.push(...action.segments.map(segmentTable))
-      return true
-    }
-    const documents = await loadSegmentDocuments(database, scope, action.segments)
-    const name = await buildSegment(database, { scope, documents, replaces: action.segments, log, signal })
-    if (name !== null) report.built.push(name)
-    return name !== null
-  })
-  await repeatForSpaces(database, from, signal, async (_scope, { segments }) => {
+  const sizes = sizesFrom(from)
+  const report = await mergeSegments(database, tableSegments, sizes, { signal, log })
+  await repeatForSpaces(database, tableSegments, sizes, signal, async (_scope, { segments }) => {
     for (const { id, rows, chunks } of segments) if (rows > chunks) await eraseDeleted(database, id)
     return false
   })
-  await dropRetiredSegments(database, options.dropAfterSeconds ?? retiredForSeconds)
-  report.dropped.push(...(await dropFormerIndexes(database, from)))
+  await dropRetiredSegments(database, tableSegments, options.dropAfterSeconds ?? retiredForSeconds)
+  report.dropped.push(...(await dropFormerIndexes(database, sizes)))
   return report
 }
 
 /** Calls `step` for each large Space in each embedding version, one after the other, until it finds nothing to do anywhere. */
-async function repeatForSpaces(
+export async function repeatForSpaces(
   database: OwnedDatabase,
-  from: number,
+  store: SegmentStore,
+  { from }: SegmentSizes,
   signal: AbortSignal | undefined,
   step: Step,
 ): Promise<void> {
@@ -91,7 +120,7 @@ async function repeatForSpaces(
     const again: SegmentScope[] = []
     for (const scope of pending) {
       signal?.throwIfAborted()
-      if (await step(scope, await loadUsage(database, scope))) again.push(scope)
+      if (await step(scope, await loadUsage(database, scope, store.storage))) again.push(scope)
     }
     pending = again
   }
@@ -111,12 +140,12 @@ async function loadScopes(database: OwnedDatabase, from: number): Promise<Segmen
 }
 
 /** Earlier versions of Portico had one HNSW index for each Space, which each insert updated. It is used until segments replace it. */
-async function dropFormerIndexes(database: OwnedDatabase, from: number): Promise<string[]> {
+async function dropFormerIndexes(database: OwnedDatabase, { from }: SegmentSizes): Promise<string[]> {
   const former = (await loadSearchIndexes(database)).filter(({ kind, building }) => kind === 'vectors' && !building)
   if (former.length === 0) return []
   const needed = new Set<string>()
   for (const scope of await loadScopes(database, from)) {
-    const { tailChunks } = await loadUsage(database, scope)
+    const { tailChunks } = await loadUsage(database, scope, null)
     if (tailChunks >= from) needed.add(vectorIndexName(scope.version.id, scope.spaceId))
   }
   const dropped = former.map(({ name }) => name).filter((name) => !needed.has(name))

@@ -1,4 +1,4 @@
-import type { OwnedDatabase, Queryable, QueryOptions } from '../../../../platform/database/index.ts'
+import type { OwnedDatabase, Queryable, QueryOptions, SqlValue } from '../../../../platform/database/index.ts'
 import { describeError, type Log, type OrganisationId, type SpaceId } from '../../../../platform/kernel/index.ts'
 import { type EmbeddingVersion, vectorTable } from '../../corpus/embedding-versions.store.ts'
 import type { VectorUsage } from './segment-plan.ts'
@@ -11,10 +11,38 @@ export interface SegmentScope {
 }
 
 /** A segment that searches read. */
-export interface ReadySegment {
-  id: number
+export interface ReadySegment extends SegmentPlace {
   versionId: number
   rows: number
+}
+
+/** Where a segment is. */
+export interface SegmentPlace {
+  id: number
+  /** Its table outside of the database; null: `segmentTable(id)`. */
+  tableName: string | null
+}
+
+/** What keeps the rows of segments: tables of this database, or of another store. */
+export interface SegmentStore {
+  /** Address of the store; null: this database. */
+  storage: string | null
+  /** Name of a new table, never used before; null: named by its id. */
+  newName(): string | null
+  /** Makes its table, in the transaction that notes the segment. */
+  create(transaction: Queryable, place: SegmentPlace, scope: SegmentScope): Promise<void>
+  /** Copies the documents and builds the indexes; the segment is not searched yet. */
+  fill(database: OwnedDatabase, place: SegmentPlace, segment: NewSegment): Promise<FilledSegment>
+  /** Removes the table, which may be missing, before the transaction that removes the note. */
+  drop(transaction: Queryable, place: SegmentPlace): Promise<void>
+}
+
+export interface FilledSegment {
+  /** A query for what it has of each document: `document_id`, `chunks`, and the `run_id` of them or null. Its parameters begin with $7. */
+  documents: string
+  values: SqlValue[]
+  /** An expression: all of its rows. */
+  rows: string
 }
 
 /** Longest fill or index build of one segment: 120,000 vectors take a minute of processor time. */
@@ -45,11 +73,12 @@ export function loadReadySegments(
   queryable: Queryable,
   spaceId: SpaceId,
   options: QueryOptions,
+  storage: string | null = null,
 ): Promise<ReadySegment[]> {
   return queryable.query<ReadySegment>(
-    `select id, version_id as "versionId", chunk_count as rows from vector_segments
-     where space_id = $1 and state = 'ready' order by id`,
-    [spaceId],
+    `select id, version_id as "versionId", chunk_count as rows, table_name as "tableName" from vector_segments
+     where space_id = $1 and state = 'ready' and storage is not distinct from $2 order by id`,
+    [spaceId, storage],
     options,
   )
 }
@@ -58,8 +87,10 @@ export function loadReadySegments(
 export async function loadUsage(
   database: OwnedDatabase,
   { organisationId, spaceId, version }: SegmentScope,
+  storage: string | null,
 ): Promise<VectorUsage> {
-  const segments = (await loadReadySegments(database, spaceId, {})).filter(({ versionId }) => versionId === version.id)
+  const ready = await loadReadySegments(database, spaceId, {}, storage)
+  const segments = ready.filter(({ versionId }) => versionId === version.id)
   const rows = await database.query<{ id: number | null; chunks: number; idleSeconds: number }>(
     `select s.id, sum(d.chunk_count)::int as chunks,
        extract(epoch from now() - max(d.updated_at))::float8 as "idleSeconds"
@@ -130,16 +161,48 @@ export interface NewSegment {
 }
 
 /**
- * Copies the vectors of the documents into a new table, builds its index and then, in one short transaction, makes searches use it
- * instead of the segments that it replaces. Only that transaction locks rows that others write; documents that are locked or
- * deleted meanwhile are left out, and are searched exactly. Null: none of the documents is left.
+ * Copies the documents into a new table, builds its indexes and then, in one short transaction, makes searches use it instead of the
+ * segments that it replaces. Only that transaction locks rows that others write; documents that are locked, changed or deleted
+ * meanwhile are left out, and are searched exactly. Null: none of the documents is left. Otherwise the name of the segment.
  */
-export async function buildSegment(database: OwnedDatabase, segment: NewSegment): Promise<string | null> {
-  const { scope, documents, replaces, log, signal } = segment
-  const id = await createTable(database, scope)
-  const options = { background: true, timeoutMs: buildTimeoutMs, ...(signal ? { signal } : {}) }
+export async function buildSegment(
+  database: OwnedDatabase,
+  store: SegmentStore,
+  segment: NewSegment,
+): Promise<string | null> {
+  const place = await registerSegment(database, store, segment.scope)
   try {
-    const { version } = scope
+    const filled = await store.fill(database, place, segment)
+    const published = await publishSegment(database, store.storage, { id: place.id, segment, filled })
+    return published === 0 ? null : segmentTable(place.id)
+  } catch (error) {
+    await retireSegments(database, [place.id]).catch((failure: unknown) =>
+      segment.log.warn(
+        { segment: place.id, error: describeError(failure) },
+        'an incomplete segment stays for some hours',
+      ),
+    )
+    throw error
+  }
+}
+
+/** Segments as tables of this database with an HNSW index. */
+export const tableSegments: SegmentStore = {
+  storage: null,
+  newName: () => null,
+  async create(transaction, { id }, { version }) {
+    // Without a reference to documents: each would make every delete of a document look into each segment.
+    await transaction.execute(
+      `create table ${segmentTable(id)} (
+         chunk_id uuid not null,
+         document_id uuid not null,
+         embedding halfvec(${Math.trunc(version.dimensions)}) not null
+       )`,
+    )
+    await transaction.execute(`alter table ${segmentTable(id)} alter column embedding set storage plain`)
+  },
+  async fill(database, { id }, { scope: { version }, documents, replaces, signal }) {
+    const options = { background: true, timeoutMs: buildTimeoutMs, ...(signal ? { signal } : {}) }
     const rows = await database.execute(
       `insert into ${segmentTable(id)} (chunk_id, document_id, embedding)
        select chunk_id, document_id, l2_normalize(embedding)::halfvec(${version.dimensions})
@@ -159,14 +222,15 @@ export async function buildSegment(database: OwnedDatabase, segment: NewSegment)
       [],
       options,
     )
-    const published = await publishSegment(database, id, segment)
-    return published === 0 ? null : segmentTable(id)
-  } catch (error) {
-    await retireSegments(database, [id]).catch((failure: unknown) =>
-      log.warn({ segment: id, error: describeError(failure) }, 'an incomplete segment stays for some hours'),
-    )
-    throw error
-  }
+    return {
+      documents: `select document_id, count(*) as chunks, null::uuid as run_id from ${segmentTable(id)} group by 1`,
+      values: [],
+      rows: `(select count(*) from ${segmentTable(id)})`,
+    }
+  },
+  async drop(transaction, { id }) {
+    await transaction.execute(`drop table if exists ${segmentTable(id)}`)
+  },
 }
 
 /** In kilobytes, as an expression: the server's own setting where that is higher. */
@@ -175,27 +239,19 @@ function buildMemory(rows: number, dimensions: number): string {
   return `greatest(${Math.ceil(bytes / 1024)}, (select setting::int from pg_settings where name = 'maintenance_work_mem'))::text`
 }
 
-async function createTable(
-  database: OwnedDatabase,
-  { organisationId, spaceId, version }: SegmentScope,
-): Promise<number> {
+function registerSegment(database: OwnedDatabase, store: SegmentStore, scope: SegmentScope): Promise<SegmentPlace> {
+  const { organisationId, spaceId, version } = scope
+  const tableName = store.newName()
   return database.transaction(
     async (transaction) => {
       const [row] = await transaction.query<{ id: number }>(
-        `insert into vector_segments (version_id, organisation_id, space_id, state) values ($1, $2, $3, 'building')
-         returning id`,
-        [version.id, organisationId, spaceId],
+        `insert into vector_segments (version_id, organisation_id, space_id, state, storage, table_name)
+         values ($1, $2, $3, 'building', $4, $5) returning id`,
+        [version.id, organisationId, spaceId, store.storage, tableName],
       )
-      // Without a reference to documents: each would make every delete of a document look into each segment.
-      await transaction.execute(
-        `create table ${segmentTable(row!.id)} (
-           chunk_id uuid not null,
-           document_id uuid not null,
-           embedding halfvec(${Math.trunc(version.dimensions)}) not null
-         )`,
-      )
-      await transaction.execute(`alter table ${segmentTable(row!.id)} alter column embedding set storage plain`)
-      return row!.id
+      const place = { id: row!.id, tableName }
+      await store.create(transaction, place, scope)
+      return place
     },
     { background: true },
   )
@@ -204,21 +260,22 @@ async function createTable(
 /** Returns the number of documents that are now in the segment. */
 function publishSegment(
   database: OwnedDatabase,
-  id: number,
-  { scope, documents, replaces }: NewSegment,
+  storage: string | null,
+  { id, segment, filled }: { id: number; segment: NewSegment; filled: FilledSegment },
 ): Promise<number> {
+  const { scope, documents, replaces } = segment
   return database.transaction(
     async (transaction) => {
       // Two instances may have built segments of the same documents: the second sees what the first has published.
       await transaction.query('select pg_advisory_xact_lock($1, hashtext($2))', [publishLockClass, scope.spaceId])
       const moved = await transaction.execute(
         `with stored as (
-           select document_id, count(*) as chunks from ${segmentTable(id)} group by 1
+           ${filled.documents}
          ), free as (
-           select d.document_id, d.chunk_count from indexed_documents d
+           select d.document_id, d.run_id, d.chunk_count from indexed_documents d
            where d.document_id = any($1::uuid[]) and d.searchable and not exists (
              select from vector_segments r where r.id = any(d.vector_segments) and r.version_id = $2
-               and r.state = 'ready' and r.id <> all($3::int[])
+               and r.state = 'ready' and r.id <> all($3::int[]) and r.storage is not distinct from $6
            ) for no key update skip locked
          )
          update indexed_documents d set vector_segments = array(
@@ -226,13 +283,14 @@ function publishSegment(
              where r.id = any(d.vector_segments) and (r.state = 'ready' or r.changed_at > now() - make_interval(secs => $5))
            ) || $4::int
          from free join stored on stored.document_id = free.document_id and stored.chunks = free.chunk_count
+           and (stored.run_id is null or stored.run_id = free.run_id)
          where d.document_id = free.document_id`,
-        [documents, scope.version.id, replaces, id, retiredForSeconds],
+        [documents, scope.version.id, replaces, id, retiredForSeconds, storage, ...filled.values],
       )
       const changed = await transaction.execute(
         `update vector_segments set changed_at = now(),
            state = case when id = $1 and $3::boolean then 'ready' else 'retired' end,
-           chunk_count = case when id = $1 then (select count(*) from ${segmentTable(id)}) else chunk_count end
+           chunk_count = case when id = $1 then ${filled.rows} else chunk_count end
          where (id = $1 and state = 'building') or (id = any($2::int[]) and state = 'ready')`,
         [id, replaces, moved > 0],
       )
@@ -252,30 +310,40 @@ export async function retireSegments(database: OwnedDatabase, segments: readonly
   )
 }
 
-/** Retires the segments of embedding versions that are not live, and those of builds that ended without a result. */
+/** Retires the segments of embedding versions that are not live, of another store, and of builds that ended without a result. */
 export async function retireLeftSegments(
   database: OwnedDatabase,
   versions: readonly EmbeddingVersion[],
+  storage: string | null,
 ): Promise<void> {
   await database.execute(
     `update vector_segments set state = 'retired', changed_at = now()
-     where state <> 'retired' and (version_id <> all($1::int[])
+     where state <> 'retired' and (version_id <> all($1::int[]) or storage is distinct from $3
        or (state = 'building' and changed_at < now() - make_interval(secs => $2)))`,
-    [versions.map(({ id }) => id), abandonedAfterSeconds],
+    [versions.map(({ id }) => id), abandonedAfterSeconds, storage],
   )
 }
 
-/** Drops the tables of segments that no search reads any more. Returns their names. */
-export async function dropRetiredSegments(database: OwnedDatabase, afterSeconds: number): Promise<string[]> {
-  const retired = await database.query<{ id: number }>(
-    `select id from vector_segments where state = 'retired' and changed_at <= now() - make_interval(secs => $1)`,
+/**
+ * Drops the tables of segments that no search reads any more. Returns their names. Tables of another store that is not in use stay
+ * there: it may be out of reach.
+ */
+export async function dropRetiredSegments(
+  database: OwnedDatabase,
+  store: SegmentStore,
+  afterSeconds: number,
+): Promise<string[]> {
+  const retired = await database.query<SegmentPlace & { storage: string | null }>(
+    `select id, table_name as "tableName", storage from vector_segments
+     where state = 'retired' and changed_at <= now() - make_interval(secs => $1)`,
     [afterSeconds],
   )
-  for (const { id } of retired) {
+  for (const { storage, ...place } of retired) {
+    const its = storage === null ? tableSegments : storage === store.storage ? store : null
     await database.transaction(
       async (transaction) => {
-        await transaction.execute(`drop table if exists ${segmentTable(id)}`)
-        await transaction.execute('delete from vector_segments where id = $1', [id])
+        await its?.drop(transaction, place)
+        await transaction.execute('delete from vector_segments where id = $1', [place.id])
       },
       { background: true },
     )

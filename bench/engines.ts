@@ -1,0 +1,177 @@
+/**
+ * LanceDB next to the engine of the database, over the same chunks: one Space on the embedded database or on a server.
+ *
+ *   npm run bench:engines [-- --chunks 100000] [--dimensions 384] [--queries 200] [--exact 20] [--database-url URL] [--address PLACE]
+ *
+ * Both engines have their indexes at the same time and search in turns, so that the load of the machine is the same for both. Prints the time of
+ * the index, the bytes that it adds for each chunk, recall@10 of vectors and the share of the ten best by terms compared with all chunks
+ * (`--exact` queries), latency of whole searches without the embedder, alone and during imports, and the ratios. Imports are measured with the
+ * indexes of one engine. `--address`: a folder or s3://bucket/prefix instead of a temporary folder.
+ */
+import fs from 'node:fs'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+import { makeTemporaryFolder } from '../test/harness/temporary-folder.ts'
+import { createExactScan } from '../src/documents/retrieval/engines/exact-scan.store.ts'
+import { createLanceEngine, createSearchIndex } from '../src/documents/retrieval/index.ts'
+import { analyseWithContext } from '../src/documents/retrieval/lexical/weigh-context.ts'
+import { loadSpaceState } from '../src/documents/retrieval/corpus/space-state.store.ts'
+import { createSpaceId } from '../src/platform/kernel/index.ts'
+import { type BenchIndex, createBenchIndex } from './retrieval/bench-index.ts'
+import { createSyntheticSpace, p99, printTimes } from './retrieval/synthetic-space.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    chunks: { type: 'string', default: '100000' },
+    dimensions: { type: 'string', default: '384' },
+    queries: { type: 'string', default: '200' },
+    exact: { type: 'string', default: '20' },
+    'database-url': { type: 'string' },
+    address: { type: 'string' },
+  },
+})
+
+const chunks = Number(options.chunks)
+const chunksPerDocument = 100
+const best = 10
+const synthetic = createSyntheticSpace(Number(options.dimensions))
+const spaceId = createSpaceId()
+const address = options.address ?? makeTemporaryFolder('bench-lance')
+
+await using bench = await createBenchIndex(synthetic.embedder, options['database-url'])
+const { corpus } = bench
+const storage = { address, options: {}, cacheBytes: 2 ** 30 }
+const lanceEngine = createLanceEngine({ database: corpus, storage })
+const lance: BenchIndex = { ...bench, index: createSearchIndex({ database: corpus, engine: lanceEngine }) }
+const database = corpus.engine === 'postgres' ? 'PostgreSQL' : 'in memory'
+console.log(`${corpus.engine} engine, ${bench.index.engine.description}; ${lanceEngine.description}`)
+
+// Its jobs would build indexes during the imports, and remove the tables of the other engine.
+await bench.stopIndexing()
+await fill()
+await report(`index ${database}`, async () => {
+  await bench.index.engine.indexNew()
+  await bench.index.engine.maintain()
+  bench.index.engine.reset()
+  await bench.index.engine.warm()
+})
+await report('index LanceDB', () => lanceEngine.indexNew())
+console.log(
+  `  bytes a chunk: ${database} ${Math.round((await databaseBytes()) / chunks)}, LanceDB ${Math.round((await lanceBytes()) / chunks)}`,
+)
+await corpus.execute('analyze chunks, chunk_terms, embeddings_1, indexed_documents')
+
+const queries = synthetic.queries(Number(options.queries))
+for (const [name, one] of [
+  [database, bench],
+  ['LanceDB', lance],
+] as const) {
+  const exact = queries.slice(0, Number(options.exact))
+  const recalls = [
+    await synthetic.measureRecall(one, spaceId, exact, best),
+    await termRecall(one, exact),
+    await termRecall(one, exact, synthetic.earlierTurns),
+  ].map((recall) => recall.toFixed(3))
+  console.log(
+    `  ${name}: recall@${best} of vectors ${recalls[0]}, of terms ${recalls[1]}, in a conversation ${recalls[2]}`,
+  )
+}
+await inTurns('alone')
+await inTurns('in a conversation', synthetic.earlierTurns)
+await duringImports(database, bench)
+// It also drops the indexes of the database.
+await lanceEngine.maintain()
+await duringImports('LanceDB', lance)
+console.log(`  memory of this process ${Math.round(process.memoryUsage().rss / 2 ** 20)} MB`)
+await lanceEngine.close()
+
+async function fill(): Promise<void> {
+  const startedMs = performance.now()
+  for (let size = 0; size < chunks; size += chunksPerDocument)
+    await synthetic.addDocument(bench, spaceId, Math.min(chunksPerDocument, chunks - size))
+  console.log(`  ${chunks} chunks stored in ${((performance.now() - startedMs) / 1000).toFixed(0)} s`)
+}
+
+async function report(name: string, run: () => Promise<unknown>): Promise<void> {
+  const startedMs = performance.now()
+  await run()
+  const seconds = (performance.now() - startedMs) / 1000
+  console.log(`  ${name}: ${seconds.toFixed(1)} s, ${Math.round(chunks / seconds)} chunks/s`)
+}
+
+/** Both engines answer each query, one after the other. */
+async function inTurns(name: string, contextOf?: typeof synthetic.earlierTurns): Promise<void> {
+  const times: [number[], number[]] = [[], []]
+  for (let at = 0; at < queries.length; at += 10) {
+    const part = queries.slice(at, at + 10)
+    times[0].push(...(await synthetic.timeSearches(bench, spaceId, part, contextOf)))
+    times[1].push(...(await synthetic.timeSearches(lance, spaceId, part, contextOf)))
+  }
+  printTimes(`${name}, ${database}`, times[0])
+  printTimes(`${name}, LanceDB`, times[1])
+  const middle = (own: number[]) => own.toSorted((left, right) => left - right)[own.length >> 1]!
+  const ratio = (of: (own: number[]) => number) => (of(times[1]) / of(times[0])).toFixed(2)
+  console.log(`      LanceDB takes ${ratio(middle)} times the p50 and ${ratio(p99)} times the p99`)
+}
+
+async function duringImports(name: string, own: BenchIndex): Promise<void> {
+  const stop = { now: false }
+  const { engine } = own.index
+  let indexing: Promise<unknown> | undefined
+  engine.onNewChunks(() => void (indexing ??= engine.indexNew().finally(() => (indexing = undefined))))
+  const startedMs = performance.now()
+  const importing = (async () => {
+    let rows = 0
+    while (!stop.now) rows += await synthetic.addDocument(own, spaceId, 20)
+    return rows
+  })()
+  try {
+    printTimes(`during imports, ${name}`, await synthetic.timeSearches(own, spaceId, queries))
+  } finally {
+    stop.now = true
+    const rows = await importing
+    console.log(`      ${((rows / (performance.now() - startedMs)) * 1000).toFixed(0)} rows/s imported meanwhile`)
+    engine.onNewChunks(() => {})
+    await indexing
+  }
+}
+
+/** Share of the best by terms that the engine finds. */
+async function termRecall(
+  { index, organisationId }: BenchIndex,
+  sample: readonly string[],
+  contextOf?: typeof synthetic.earlierTurns,
+): Promise<number> {
+  const scope = { organisationId, spaceId, filter: null }
+  const signal = AbortSignal.timeout(600_000)
+  let found = 0
+  for (const query of sample) {
+    const space = await loadSpaceState(corpus, scope, { signal })
+    const terms = await analyseWithContext(spaceId, query, contextOf?.() ?? [], space)
+    const scan = createExactScan({ queryable: corpus, scope, space, options: { signal } })
+    const truth = await scan.byTerms(terms, best)
+    const opened = await index.engine.openSpace(scope, signal)
+    const own = await opened.findCandidates({ terms, vectors: [], limit: best })
+    const ids = new Set(own.map(({ chunkId }) => chunkId))
+    found += truth.filter(({ chunkId }) => ids.has(chunkId)).length / truth.length
+  }
+  return found / sample.length
+}
+
+async function databaseBytes(): Promise<number> {
+  const [row] = await corpus.query<{ bytes: bigint }>(
+    `select coalesce(sum(pg_total_relation_size(oid)), 0)::bigint as bytes from pg_class
+     where (relkind = 'r' and relname like 'vector\\_segment\\_%') or (relkind = 'i' and relname like 'chunk\\_terms\\_bm25%')`,
+  )
+  return Number(row!.bytes)
+}
+
+async function lanceBytes(): Promise<number> {
+  const [row] = await corpus.query<{ bytes: bigint }>(
+    'select coalesce(sum(octet_length(term_counts)), 0)::bigint as bytes from vector_segments',
+  )
+  if (address.startsWith('s3:')) return Number.NaN
+  const files = fs.readdirSync(address, { recursive: true, withFileTypes: true }).filter((file) => file.isFile())
+  const sizes = files.map(({ parentPath, name }) => fs.statSync(path.join(parentPath, name)).size)
+  return sizes.reduce((sum, size) => sum + size, Number(row!.bytes))
+}

@@ -1,0 +1,158 @@
+import type { Database, OwnedDatabase } from '../../../../platform/database/index.ts'
+import type { Log, OrganisationId, SpaceId } from '../../../../platform/kernel/index.ts'
+import { type EmbeddingVersion, loadEmbeddingVersions } from '../../corpus/embedding-versions.store.ts'
+import type { ErasedDocuments, MaintenanceOptions, MaintenanceReport } from '../../engine.ts'
+import type { SegmentSizes } from '../postgres/segment-plan.ts'
+import { mergeSegments, repeatForSpaces } from '../postgres/vector-maintenance.store.ts'
+import {
+  buildSegment,
+  dropRetiredSegments,
+  loadSegmentDocuments,
+  retiredForSeconds,
+  retireSegments,
+  type SegmentScope,
+  type SegmentStore,
+} from '../postgres/vector-segments.store.ts'
+import { dropSearchIndex, loadSearchIndexes } from '../search-indexes.store.ts'
+import { tablePrefix } from './lance-segments.store.ts'
+import type { LanceTables } from './lance-tables.ts'
+
+interface TableParts {
+  database: OwnedDatabase
+  tables: LanceTables
+  store: SegmentStore
+  log: Log
+}
+
+/**
+ * A table is made again without the documents that were deleted since when they are this share of it, or when it is older than this:
+ * then what was deleted is in no file of the storage any more.
+ */
+const deletedShare = 0.1
+const deletedAfterSeconds = 20 * 60 * 60
+
+/** Merges small tables, makes those again that contain deleted documents, and removes what is no longer used. */
+export async function maintainTables(
+  { database, tables, store, log }: TableParts,
+  sizes: SegmentSizes,
+  { signal, dropAfterSeconds = retiredForSeconds }: MaintenanceOptions,
+): Promise<MaintenanceReport> {
+  await retireMissing(database, tables, await tables.listNames())
+  const report = await mergeSegments(database, store, sizes, { signal, log })
+  await repeatForSpaces(database, store, sizes, signal, async (scope, { segments }) => {
+    for (const { id, rows, chunks } of segments) {
+      const isDue = rows - chunks >= rows * deletedShare || (await isOlder(database, id))
+      if (rows > chunks && isDue) report.built.push(...(await rebuild({ database, store, log }, scope, id, signal)))
+    }
+    return false
+  })
+  await dropRetiredSegments(database, store, dropAfterSeconds)
+  await dropLeftOver(database, tables)
+  return { ...report, dropped: [...report.dropped, ...(await dropIndexes(database))] }
+}
+
+async function rebuild(
+  { database, store, log }: Omit<TableParts, 'tables'>,
+  scope: SegmentScope,
+  id: number,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  const documents = await loadSegmentDocuments(database, scope, [id])
+  const name = await buildSegment(database, store, { scope, documents, replaces: [id], log, signal })
+  return name === null ? [] : [name]
+}
+
+async function isOlder(database: OwnedDatabase, id: number): Promise<boolean> {
+  const [row] = await database.query<{ isOlder: boolean }>(
+    `select changed_at < now() - make_interval(secs => $2) as "isOlder" from vector_segments where id = $1`,
+    [id, deletedAfterSeconds],
+  )
+  return row?.isOlder === true
+}
+
+/** After the loss of the storage, or with an older copy of it, documents are searched in the corpus until they have a table again. */
+async function retireMissing(database: OwnedDatabase, tables: LanceTables, names: readonly string[]): Promise<void> {
+  const missing = await database.query<{ id: number }>(
+    `select id from vector_segments where state = 'ready' and storage = $1 and table_name <> all($2::text[])`,
+    [tables.address, [...names]],
+  )
+  if (missing.length > 0)
+    await retireSegments(
+      database,
+      missing.map(({ id }) => id),
+    )
+}
+
+/**
+ * Tables that the database does not know: it was set back to an earlier state. A new table is noted before it is made, and the note is
+ * removed after it.
+ */
+async function dropLeftOver(database: OwnedDatabase, tables: LanceTables): Promise<void> {
+  const names = (await tables.listNames()).filter((name) => name.startsWith(tablePrefix))
+  const known = await database.query<{ name: string }>(
+    'select table_name as name from vector_segments where table_name = any($1::text[])',
+    [names],
+  )
+  const kept = new Set(known.map(({ name }) => name))
+  for (const name of names) if (!kept.has(name)) await tables.drop(name)
+}
+
+/** The database's own indexes for searches, of the other engine. */
+async function dropIndexes(database: OwnedDatabase): Promise<string[]> {
+  const dropped = (await loadSearchIndexes(database)).filter(({ building }) => !building).map(({ name }) => name)
+  for (const name of dropped) await dropSearchIndex(database, name)
+  return dropped
+}
+
+interface OwnTable {
+  id: number
+  tableName: string
+  state: 'building' | 'ready' | 'retired'
+  spaceId: SpaceId
+  versionId: number
+}
+
+function loadTables(database: Database, tables: LanceTables, organisationId: string): Promise<OwnTable[]> {
+  return database.for(organisationId).query<OwnTable>(
+    `select id, table_name as "tableName", state, space_id as "spaceId", version_id as "versionId" from vector_segments
+     where organisation_id = $1 and storage = $2 order by id`,
+    [organisationId, tables.address],
+    { background: true },
+  )
+}
+
+/** Rows of the documents in tables of the organisation, in every state. */
+export async function countInTables(
+  { database, tables }: { database: Database; tables: LanceTables },
+  { organisationId, documentIds }: ErasedDocuments,
+): Promise<number> {
+  const existing = new Set(await tables.listNames())
+  let count = 0
+  for (const { tableName } of await loadTables(database, tables, organisationId))
+    if (existing.has(tableName)) count += await tables.countRows(tableName, documentIds)
+  return count
+}
+
+/**
+ * Makes the tables that contain the documents again without them, and removes their files. A table that is being built is given up: its
+ * build may have read the documents before they were removed.
+ */
+export async function removeFromTables(
+  { database, tables, store, log }: Omit<TableParts, 'database'> & { database: Database },
+  { organisationId, documentIds }: ErasedDocuments,
+): Promise<void> {
+  const own = database.for(organisationId)
+  const versions = new Map((await loadEmbeddingVersions(own)).map((version) => [version.id, version]))
+  const existing = new Set(await tables.listNames())
+  for (const { id, tableName, state, spaceId, versionId } of await loadTables(database, tables, organisationId)) {
+    const isWhole = existing.has(tableName) && state !== 'building'
+    if (isWhole && (await tables.countRows(tableName, documentIds)) === 0) continue
+    const version: EmbeddingVersion | undefined = versions.get(versionId)
+    if (isWhole && state === 'ready' && version) {
+      const scope = { organisationId: organisationId as OrganisationId, spaceId, version }
+      await rebuild({ database: own, store, log }, scope, id)
+    }
+    await retireSegments(own, [id])
+    await tables.drop(tableName)
+  }
+}

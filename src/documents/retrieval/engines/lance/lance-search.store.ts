@@ -1,0 +1,230 @@
+import type { SqlValue } from '../../../../platform/database/index.ts'
+import { vectorParameter, vectorTable } from '../../corpus/embedding-versions.store.ts'
+import { andMatching } from '../../corpus/filter-condition.store.ts'
+import type { SpaceState } from '../../corpus/space-state.store.ts'
+import {
+  allVariants,
+  chooseTerms,
+  countHits,
+  inverseFrequency,
+  maximumRankedTerms,
+  type QueryTerm,
+  rankByBm25,
+  type TermCounts as ChunkTerms,
+  variantWeights,
+} from '../../lexical/bm25.ts'
+import type { ScoredChunk, VectorRequest } from '../candidates.ts'
+import { sampledChunks, type ScanContext } from '../exact-scan.store.ts'
+import type { ReadySegment } from '../postgres/vector-segments.store.ts'
+import type { TermCounts } from './lance-segments.store.ts'
+import type { LanceTables, TableSearch, WeightedTerm } from './lance-tables.ts'
+
+/** A Space that is searched in tables of LanceDB, and in the database where it has documents that are in none of them yet. */
+export interface LanceSpace {
+  context: ScanContext & { space: SpaceState }
+  tables: LanceTables
+  segments: readonly ReadySegment[]
+  countsOf(segment: ReadySegment): Promise<TermCounts>
+}
+
+/** LanceDB orders by k1 1.2 and b 0.75: so many of its best contain the best by ours, in multiples of those, and at least. */
+const termsDepth = 3
+const leastByTerms = 150
+/** For documents that were deleted or replaced since the table was made. */
+const vectorsDepth = 1.5
+/** Searches with twice as many each time, while too few of what was found is still current. */
+const attempts = 3
+
+/** Chunks by BM25, with the statistics of the whole Space. Null: too few of what the tables contain is still current. */
+export async function searchTerms(
+  lance: LanceSpace,
+  all: readonly QueryTerm[],
+  limit: number,
+): Promise<ScoredChunk[] | null> {
+  const { context, segments } = lance
+  const { space } = context
+  const counts = await Promise.all(segments.map((segment) => lance.countsOf(segment)))
+  const inTables = (term: number) => sumOf(counts.map((countOf) => countOf(term)))
+  const newer = all.length > maximumRankedTerms ? await countNewer(lance, all) : new Map<number, number>()
+  const terms = chooseTerms(all, (term) => inTables(term) + (newer.get(term) ?? 0), space.allChunks)
+  if (terms.length === 0) return []
+  const variants = allVariants(terms)
+  const weights = variantWeights(terms, variants.map(inTables), space.allChunks)
+  const documentIds = await matchingDocuments(lance)
+  return findEnough(limit, Math.max(termsDepth, leastByTerms / limit), async (depth) => {
+    const found = await Promise.all(
+      segments.map((segment, at) => {
+        const weighted = variants.map((term, variant): WeightedTerm => {
+          const own = inverseFrequency(segment.rows, counts[at]!(term))
+          return { term, weight: weights[variant]! / Math.max(own, 1e-6) }
+        })
+        return lance.tables.byTerms(requestOf(lance, segment, documentIds, depth), weighted)
+      }),
+    )
+    const { hits, inTail } = await readTerms(lance, terms, found.flat())
+    const inNewer = countHits(inTail, terms)
+    const frequencies = variants.map((term, variant) => inTables(term) + inNewer[variant]!)
+    const statistics = { chunks: space.allChunks, averageLength: space.averageTerms, terms, frequencies }
+    const ranked = rankByBm25(hits, statistics).filter(({ score }) => score > 0)
+    return { found: ranked, isAll: found.every((ids) => ids.length < depth) }
+  })
+}
+
+/** Chunks by cosine similarity. Null: as for `searchTerms`. */
+export async function searchVectors(
+  lance: LanceSpace,
+  { version, vector, limit }: VectorRequest,
+): Promise<ScoredChunk[] | null> {
+  const own = lance.segments.filter(({ versionId }) => versionId === version.id)
+  const documentIds = await matchingDocuments(lance)
+  return findEnough(limit, vectorsDepth, async (depth) => {
+    const found = await Promise.all(
+      own.map((segment) => lance.tables.byVector(requestOf(lance, segment, documentIds, depth), vector)),
+    )
+    const similar = await readSimilarities({ ...lance, segments: own }, { version, vector, limit }, found.flat())
+    return { found: similar, isAll: found.every((ids) => ids.length < depth) }
+  })
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0)
+}
+
+/** In how many chunks of documents without a table each term occurs, counted in a part of them. */
+async function countNewer(
+  { context: { queryable, scope, options }, segments }: LanceSpace,
+  terms: readonly QueryTerm[],
+): Promise<Map<number, number>> {
+  const rows = await queryable.query<{ term: number; frequency: number }>(
+    `select t.term, count(*)::int as frequency
+     from (
+       select c.terms from (
+         select document_id from indexed_documents
+         where organisation_id = $3 and space_id = $2 and searchable and not vector_segments && $4::int[] offset 0
+       ) tail join chunk_terms c on c.document_id = tail.document_id where c.terms && $1::int[] limit ${sampledChunks}
+     ) c, lateral (select distinct unnest(c.terms) as term) t
+     where t.term = any($1::int[]) group by 1`,
+    [allVariants(terms), scope.spaceId, scope.organisationId, segments.map(({ id }) => id)],
+    options,
+  )
+  return new Map(rows.map(({ term, frequency }) => [term, frequency]))
+}
+
+interface Found {
+  found: ScoredChunk[]
+  /** The tables contain no more. */
+  isAll: boolean
+}
+
+async function findEnough(
+  limit: number,
+  depth: number,
+  search: (depth: number) => Promise<Found>,
+): Promise<ScoredChunk[] | null> {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const { found, isAll } = await search(Math.ceil(limit * depth * 2 ** attempt))
+    if (isAll || found.length >= limit) return found.slice(0, limit)
+  }
+  return null
+}
+
+function requestOf(
+  { context: { scope, options } }: LanceSpace,
+  { tableName }: ReadySegment,
+  documentIds: readonly string[] | null,
+  limit: number,
+): TableSearch {
+  const { organisationId, spaceId } = scope
+  return { tableName: tableName!, organisationId, spaceId, documentIds, limit, signal: options.signal }
+}
+
+/** The documents in tables that match the scope's filter; null without a filter. */
+async function matchingDocuments({ context, segments }: LanceSpace): Promise<string[] | null> {
+  const { queryable, scope, options } = context
+  if (scope.filter === null) return null
+  const values: SqlValue[] = [scope.organisationId, scope.spaceId, segments.map(({ id }) => id)]
+  const rows = await queryable.query<{ id: string }>(
+    `select document_id as id from indexed_documents
+     where organisation_id = $1 and space_id = $2 and searchable and vector_segments && $3::int[]
+       ${andMatching(scope, values)('document_id')}`,
+    values,
+    options,
+  )
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * What the corpus has of the chunks that the tables name, and of those that contain one of the terms among documents that are in no
+ * table, `inTail`. A chunk whose document left the table since is read there.
+ */
+async function readTerms(
+  { context, segments }: LanceSpace,
+  terms: readonly QueryTerm[],
+  chunkIds: readonly string[],
+): Promise<{ hits: ChunkTerms[]; inTail: ChunkTerms[] }> {
+  const { queryable, scope, options } = context
+  const values: SqlValue[] = [
+    allVariants(terms),
+    scope.spaceId,
+    scope.organisationId,
+    [...chunkIds],
+    segments.map(({ id }) => id),
+  ]
+  const matches = andMatching(scope, values)('d.document_id')
+  const rows = await queryable.query<{ chunkId: string; length: number; counts: string; isNew: boolean }>(
+    `select f.chunk_id as "chunkId", cardinality(f.terms) as length, f.is_new as "isNew", array_to_string(array(
+         select width_bucket(q.term, f.terms) - width_bucket(q.term - 1, f.terms) from unnest($1::int[]) q (term)
+       ), ' ') as counts
+     from (
+       select c.chunk_id, c.terms, false as is_new
+       from chunk_terms c join indexed_documents d on d.document_id = c.document_id and d.searchable
+       where c.space_id = $2 and c.organisation_id = $3 and c.chunk_id = any($4::uuid[])
+         and d.vector_segments && $5::int[] ${matches}
+       union all (
+         select c.chunk_id, c.terms, true from (
+           select d.document_id from indexed_documents d
+           where d.organisation_id = $3 and d.space_id = $2 and d.searchable and not d.vector_segments && $5::int[] ${matches} offset 0
+         ) tail join chunk_terms c on c.document_id = tail.document_id where c.terms && $1::int[]
+       )
+     ) f`,
+    values,
+    options,
+  )
+  const counted = rows.map(({ counts, ...row }) => ({ ...row, counts: counts.split(' ').map(Number) }))
+  return { hits: counted, inTail: counted.filter(({ isNew }) => isNew) }
+}
+
+/** The same for vectors: the nearest of them, best first. */
+function readSimilarities(
+  { context, segments }: LanceSpace,
+  { version, vector, limit }: VectorRequest,
+  chunkIds: readonly string[],
+): Promise<ScoredChunk[]> {
+  const { queryable, scope, options } = context
+  const values: SqlValue[] = [
+    vectorParameter(version, vector),
+    scope.spaceId,
+    scope.organisationId,
+    limit,
+    [...chunkIds],
+    segments.map(({ id }) => id),
+  ]
+  const matches = andMatching(scope, values)('d.document_id')
+  const distance = `e.embedding <=> $1::${version.storage} as distance`
+  return queryable.query<ScoredChunk>(
+    `select chunk_id as "chunkId", 1 - distance as score from (
+       select e.chunk_id, ${distance}
+       from ${vectorTable(version)} e join indexed_documents d on d.document_id = e.document_id and d.searchable
+       where e.space_id = $2 and e.organisation_id = $3 and e.chunk_id = any($5::uuid[])
+         and d.vector_segments && $6::int[] ${matches}
+       union all (
+         select e.chunk_id, ${distance} from (
+           select d.document_id from indexed_documents d
+           where d.organisation_id = $3 and d.space_id = $2 and d.searchable and not d.vector_segments && $6::int[] ${matches} offset 0
+         ) tail join ${vectorTable(version)} e on e.document_id = tail.document_id
+       )
+     ) found order by distance, chunk_id limit $4`,
+    values,
+    options,
+  )
+}
