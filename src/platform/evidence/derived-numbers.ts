@@ -41,11 +41,11 @@ export interface Operands {
  * proves: then it does not count. Time is bounded by the operands.
  */
 export function derivedFrom(operands: Operands, operations: ReadonlySet<Operation>): (figure: Figure) => boolean {
-  const { own, parts, cells, columns, rowCounts, claimed, missing } = operands
+  const { own, parts, cells, columns, hasRows, rowCounts, claimed, missing } = operands
   const used = parts.slice(0, maximumParts).map((part) => part.slice(0, maximumOperands))
   const all = [...new Set([...own, ...used.flat()])]
   const exact = [cells, all].find(({ length }) => length === exactOperands)
-  const limit = operands.hasRows ? maximumChance : maximumChanceOfProse
+  const limit = hasRows ? maximumChance : maximumChanceOfProse
   const limitOfPair = operations.has('average') || operations.has('percent') ? limit : maximumChanceOfPair
   // A row may also have what is between two cells: "from 2022 to 2024".
   const ofRows = exact === cells ? [] : columns
@@ -59,8 +59,8 @@ export function derivedFrom(operands: Operands, operations: ReadonlySet<Operatio
   const isResult = (value: number, precision: number) =>
     (operations.has('count') && rowCounts.includes(value)) ||
     isPairOf(own, value, operations) ||
-    groups.some(({ group, limit }) => isLikely(group, { value, precision, operations, claimed, limit }))
-  const isCounting = operands.hasRows && claimed.length > 1 && (operations.has('sum') || operations.has('average'))
+    groups.some(({ group, limit }) => isLikely(group, { value, precision, operations, claimed, hasRows, limit }))
+  const isCounting = hasRows && claimed.length > 1 && (operations.has('sum') || operations.has('average'))
   return (figure) =>
     writtenValues(figure).some(
       ([value, precision]) =>
@@ -125,23 +125,25 @@ interface Wanted {
   precision: number
   operations: ReadonlySet<Operation>
   claimed: readonly number[]
+  /** Of a table: its sums may be rounded. Those of sentences are not. */
+  hasRows: boolean
   /** Largest chance of an accident; infinite where the sentence names these numbers, and no others. */
   limit: number
 }
 
 /** Whether an operation on the group gives the number, and that is no accident. */
-function isLikely(group: readonly number[], { value, precision, operations, claimed, limit }: Wanted): boolean {
+function isLikely(group: readonly number[], wanted: Wanted): boolean {
+  const { value, precision, operations, claimed, limit, hasRows } = wanted
   let near = 0
   let isFound = false
   // Nobody computes a year from another one.
   const numbers = isYear(value) ? group.filter((operand) => !isYear(operand)) : group
-  const take = (result: number) => {
+  const take = (result: number, isRounded = true) => {
     if (Math.abs(result - value) > value / 2) return
     near++
-    // Rounded as it is written.
-    isFound ||= Math.abs(result - value) <= precision * (0.5 + tiny)
+    isFound ||= isRounded ? Math.abs(result - value) <= precision * (0.5 + tiny) : isSame(result, value)
   }
-  if (operations.has('sum') || operations.has('difference')) takeSums(numbers, take)
+  if (operations.has('sum') || operations.has('difference')) takeSums(numbers, (result) => take(result, hasRows))
   if (operations.has('average')) takeAverages(group, take)
   if (operations.has('percent')) takePercents(group, take)
   if (operations.has('quotient')) takeQuotients(group, take)
