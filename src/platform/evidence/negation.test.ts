@@ -70,7 +70,7 @@ test.each([
   expect(supports(sentence, report)).toBe(isSupported)
 })
 
-test('a cell that denies says nothing about the cells next to it', () => {
+test('a cell that denies states nothing about the cells next to it', () => {
   const text = 'Name | Town | Founded | Railway\nMarket of the Assumption | Teresa | 1924 | none'
   expect(supports('The market of the Assumption was founded in 1924.', { title: 'List.csv', text })).toBe(true)
 })
