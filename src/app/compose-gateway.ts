@@ -80,7 +80,7 @@ export const gatewayParts = listParts<Given>()
   .add('signInFetch', ({ config }) =>
     openFetch(config, { limits: { connectTimeoutMs: signInConnectMs }, proxies: config.proxies }),
   )
-  .add('accounts', ({ control, secretKey, signInFetch, passwordHashing, config, clock, log }) => {
+  .add('accounts', ({ control, secretKey, secretBox, signInFetch, passwordHashing, config, clock, log }) => {
     const { secondSecretKey } = config.secrets
     return createAccounts({
       database: control,
@@ -89,6 +89,7 @@ export const gatewayParts = listParts<Given>()
       publicUrl: config.settings.server.publicUrl,
       passwordSignIn: config.settings.accounts.passwordSignIn,
       singleSignOn: singleSignOnOf(config),
+      secretBox,
       fetch: signInFetch.fetch,
       passwordHashing,
       clock,

@@ -1,5 +1,11 @@
 import path from 'node:path'
-import { authRoutes, memberRoutes, passwordResetRoutes, peopleRoutes } from '../tenants/accounts/index.ts'
+import {
+  authRoutes,
+  memberRoutes,
+  passwordResetRoutes,
+  peopleRoutes,
+  singleSignOnRoutes,
+} from '../tenants/accounts/index.ts'
 import { backupRoutes } from './backup/index.ts'
 import { repairRoutes, usageRoutes } from '../gateway/billing/index.ts'
 import { chatRoutes, publishedSearchRoutes, spaceSearchRoutes } from '../chat/chat/index.ts'
@@ -139,6 +145,7 @@ function accountRoutes({ accounts, organisations }: Pick<Parts, 'accounts' | 'or
     authRoutes({ accounts }),
     peopleRoutes({ accounts }),
     passwordResetRoutes({ accounts }),
+    singleSignOnRoutes({ accounts }),
     peopleViewRoutes({ accounts, organisationName: (id) => organisations.get(id)?.name }),
     memberRoutes({ accounts, hasOrganisation: (id) => organisations.get(id) !== undefined }),
   ]

@@ -51,15 +51,16 @@ export function peopleViewRoutes({ accounts, organisationName }: PeopleViewDepen
         response: { 200: peopleViewSchema, ...errorResponses(400, 401, 403) },
       }),
       async ({ query: { search, ...page } }) => {
-        const [found, invited] = await Promise.all([
+        const [found, invited, singleSignOn] = await Promise.all([
           accounts.loadPersonPage({ ...page, search }),
           accounts.loadInvitationPage(null, newest),
+          accounts.describeSingleSignOn(),
         ])
         return {
           people: { total: found.total, ...page, items: found.people.map(describePerson) },
           invitations: { total: invited.total, ...newest, items: invited.invitations.map(describeInvitation) },
           passwordSignIn: accounts.passwordSignIn,
-          singleSignOn: accounts.singleSignOn ?? null,
+          singleSignOn: singleSignOn ?? null,
         }
       },
     )

@@ -157,6 +157,7 @@ export const reencryptionSchema = z
       erasures: z.object(reencrypted).describe('Subjects of erasures that are not complete.'),
       spaceTools: z.object(reencrypted).describe('Credentials of tool servers of Spaces.'),
       secondFactors: z.object(reencrypted).describe('Secrets and backup codes of second factors.'),
+      singleSignOn: z.object(reencrypted).describe('Client secrets of single sign-on.'),
       installationKeys: z.object(reencrypted).describe('Keys that outlive the secret key.'),
     }),
   })

@@ -157,6 +157,7 @@ describe('the secret key is replaced', () => {
         erasures: { reencrypted: 0, unchanged: 0, unreadable: 0 },
         spaceTools: { reencrypted: 0, unchanged: 0, unreadable: 0 },
         secondFactors: { reencrypted: 0, unchanged: 2, unreadable: 0 },
+        singleSignOn: { reencrypted: 0, unchanged: 0, unreadable: 0 },
         installationKeys: { reencrypted: 0, unchanged: 1, unreadable: 0 },
       },
     })

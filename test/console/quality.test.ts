@@ -59,6 +59,7 @@ const labels = [
   'models',
   'model',
   'people',
+  'single-sign-on',
   'system',
   'audit',
 ] as const
@@ -98,6 +99,7 @@ function addresses({ organisation, space, documents, requestIds }: Seed): Record
     models: '/operator/models',
     model: '/operator/models/portico%2Foffline',
     people: '/operator/people',
+    'single-sign-on': '/operator/single-sign-on',
     system: '/operator/system',
     audit: '/operator/audit',
   }

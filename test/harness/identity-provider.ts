@@ -151,7 +151,7 @@ export async function signInAtProvider(browser: Browser, url: string, steps: Sig
   if (started.status !== 200) throw new Error(`the sign-in does not start: ${started.status}`)
   const target = new URL(started.body.url)
   steps.atProvider?.(target)
-  const back = await walk(target, url)
+  const back = await followProvider(target, url)
   await steps.back?.(back)
   const ended = await browser.call('GET', back.pathname + back.search)
   if (ended.status !== 302) throw new Error(`the callback answers ${ended.status}: ${JSON.stringify(ended.body)}`)
@@ -159,7 +159,7 @@ export async function signInAtProvider(browser: Browser, url: string, steps: Sig
 }
 
 /** Follows redirects of the provider with its cookies until one leads to Portico. */
-async function walk(start: URL, url: string): Promise<URL> {
+export async function followProvider(start: URL, url: string): Promise<URL> {
   const cookies = new Map<string, string>()
   let target = start
   for (let step = 0; step < 10; step++) {

@@ -9,6 +9,11 @@ export const changesNothing = new Set([
   'POST /api/spaces/{id}/tools',
   'PUT /api/spaces/{id}/tools/{serverId}',
   'DELETE /api/spaces/{id}/tools/{serverId}',
+  // Recorded: single-sign-on-setup.test.ts.
+  'PUT /api/single-sign-on',
+  'POST /api/single-sign-on/test',
+  'PUT /api/single-sign-on/active',
+  'DELETE /api/single-sign-on/active',
   // Makes a call to the provider, which the ledger records.
   'POST /api/providers/{id}/test',
   // Calls of models, which the ledger records.

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { flag, integer, list, megabyte } from './fields.ts'
 import { model, provider } from './models.ts'
 import { telemetry } from './telemetry.ts'
+import { claimName, emailDomain, singleSignOnClientId, singleSignOnName } from '../../contract/single-sign-on.ts'
 import { roles } from '../../platform/kernel/index.ts'
 
 /**
@@ -85,27 +86,20 @@ const server = z.strictObject({
 })
 
 const group = z.string().min(1).max(500).describe('A value of the groups claim.')
-const emailDomain = z
-  .string()
-  .regex(/^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/i, 'must be a domain such as example.com')
-  .transform((domain) => domain.toLowerCase())
 
 const singleSignOn = z.strictObject({
-  name: z.string().trim().min(1).max(60).default('single sign-on').describe('Label on the sign-in page.'),
+  name: singleSignOnName.default('single sign-on').describe('Label on the sign-in page.'),
   issuer: z
     .url({ protocol: /^https?$/ })
     .describe('Issuer of the OpenID Connect provider, exactly as its discovery document states it.'),
-  clientId: z.string().min(1).max(500).describe('Id of Portico at the provider.'),
+  clientId: singleSignOnClientId.describe('Id of Portico at the provider.'),
   scopes: list(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/, 'must be a scope without spaces'), 20)
     .default(['openid', 'email', 'profile'])
     .describe('Scopes to request. `openid` is always requested.'),
-  verifiedClaim: z
-    .string()
-    .min(1)
-    .max(200)
+  verifiedClaim: claimName
     .default('email_verified')
     .describe('Claim that states that the email is verified; `xms_edov` for Microsoft Entra.'),
-  groupsClaim: z.string().min(1).max(200).default('groups').describe('Claim with the groups of the person.'),
+  groupsClaim: claimName.default('groups').describe('Claim with the groups of the person.'),
   roles: z
     .array(
       z.union([

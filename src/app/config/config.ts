@@ -5,6 +5,7 @@ import { ConfigError } from './config-error.ts'
 import { type Environment, readSecrets, type Secrets, secretVariables } from './secrets.ts'
 import { type ConfigFile, configFileSchema } from './config-schema.ts'
 import { suffixProblem } from '../../contract/provider-address.ts'
+import { issuerRule, isTrustedIssuer } from '../../contract/single-sign-on.ts'
 import { describeIssue, sentence } from '../../contract/validation.ts'
 import { notMetadata } from '../../platform/kernel/index.ts'
 
@@ -224,9 +225,7 @@ function assertSignIn({ accounts, server }: ConfigFile, { ssoClientSecret }: Sec
     )
   if (ssoClientSecret === undefined)
     throw new ConfigError('accounts.singleSignOn needs the client secret in PORTICO_SSO_CLIENT_SECRET.')
-  const { protocol, hostname } = new URL(singleSignOn.issuer)
-  if (protocol === 'http:' && !['localhost', '127.0.0.1', '[::1]'].includes(hostname))
-    throw new ConfigError('accounts.singleSignOn.issuer must be an https address; http is accepted on this host only.')
+  if (!isTrustedIssuer(singleSignOn.issuer)) throw new ConfigError(`accounts.singleSignOn.issuer ${issuerRule}.`)
 }
 
 /** A direct URL alone would be ignored. */

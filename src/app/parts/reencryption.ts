@@ -1,4 +1,4 @@
-import type { Accounts } from '../../tenants/accounts/index.ts'
+import { type Accounts, singleSignOnSecretsColumn } from '../../tenants/accounts/index.ts'
 import { alertSecretsColumn } from '../../tenants/alerts/index.ts'
 import type { Database } from '../../platform/database/index.ts'
 import { erasuresColumn } from '../../chat/erasures/index.ts'
@@ -39,6 +39,7 @@ export function openReencryption({ control, secretBox, accounts, clock }: Reencr
       erasures: inColumn(erasuresColumn),
       spaceTools: inColumn(toolCredentialsColumn),
       secondFactors: () => accounts.reencrypt(),
+      singleSignOn: inColumn(singleSignOnSecretsColumn),
       installationKeys: inColumn(installationKeysColumn),
     },
     record: (actor, nowMs, counts) => recordReencryption(control.for(sharedOwner), actor, nowMs, counts),

@@ -906,6 +906,30 @@ create table portico_migrations (
   constraint portico_migrations_pkey PRIMARY KEY (name)
 );
 
+create table single_sign_on (
+  id text not null,
+  settings jsonb not null,
+  secret_sealed text not null,
+  revision uuid not null,
+  updated_at timestamp with time zone not null,
+  constraint single_sign_on_pkey PRIMARY KEY (id),
+  constraint single_sign_on_id_check CHECK ((id = ANY (ARRAY['draft'::text, 'active'::text])))
+);
+
+create table single_sign_on_tests (
+  person_id uuid not null,
+  session_id uuid not null,
+  state_hash text not null,
+  revision uuid not null,
+  started_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  taken_at timestamp with time zone,
+  outcome jsonb,
+  constraint single_sign_on_tests_pkey PRIMARY KEY (person_id),
+  constraint single_sign_on_tests_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE CASCADE,
+  constraint single_sign_on_tests_state_hash_key UNIQUE (state_hash)
+);
+
 create table site_answers (
   request_id text not null,
   space_id uuid not null,

@@ -1,6 +1,15 @@
 import type { MembershipRole } from '../../contract/people.ts'
 import type { Database } from '../../platform/database/index.ts'
-import { AppError, type Clock, createUuid, describeError, isUuid, type Log } from '../../platform/kernel/index.ts'
+import {
+  AppError,
+  type Clock,
+  createUuid,
+  describeError,
+  isUuid,
+  type Log,
+  type SecretBox,
+  sharedOwner,
+} from '../../platform/kernel/index.ts'
 import type { Actor } from '../operators/index.ts'
 import { createAttemptStore } from './attempts.store.ts'
 import { createAuthRows } from './auth-rows.store.ts'
@@ -12,11 +21,12 @@ import { createPasswordResetStore } from './password-resets.store.ts'
 import { createPasswordResets } from './password-resets.ts'
 import { createSignIn } from './sign-in.ts'
 import type { PasswordHashing } from './sign-in-library.ts'
-import type { SingleSignOnSettings } from './single-sign-on.ts'
+import { previewAdmission, type SingleSignOnSettings } from './single-sign-on.ts'
+import { createSingleSignOnSetup } from './single-sign-on-setup.ts'
+import { createSingleSignOnSetupStore } from './single-sign-on-setup.store.ts'
 import { replaceValueOf, reencryptSecondFactors } from './second-factors.store.ts'
 import { createSingleSignOnStore } from './single-sign-on.store.ts'
 import type { AccountSecrets } from './two-factor-secrets.ts'
-import { sharedOwner } from '../../platform/kernel/index.ts'
 
 const removeExpiredEveryMs = 3600_000
 
@@ -25,7 +35,9 @@ export interface AccountsDependencies extends AccountSecrets {
   publicUrl: string | undefined
   /** False: only single sign-on. */
   passwordSignIn: boolean
+  /** Of the configuration; otherwise operators may set it up in the console. */
   singleSignOn: SingleSignOnSettings | undefined
+  secretBox: SecretBox
   /** Calls the single sign-on provider. */
   fetch: typeof fetch
   /** Tests pass a cheap one. */
@@ -38,16 +50,14 @@ export type Accounts = ReturnType<typeof createAccounts>
 
 /** People: their accounts, sessions, memberships and invitations. Every change is in the admin log. */
 export function createAccounts(dependencies: AccountsDependencies) {
-  const { database, publicUrl, passwordSignIn, singleSignOn, clock, log } = dependencies
+  const { database, publicUrl, passwordSignIn, clock, log } = dependencies
   const store = createPeopleStore(database)
-  const signIn = openSignIn(dependencies, store)
+  const { signIn, singleSignOn } = openSignIn(dependencies, store)
   const stopCleaning = clock.every(removeExpiredEveryMs, () => {
-    store.removeExpired(clock.now()).catch((error: unknown) => {
+    Promise.all([store.removeExpired(clock.now()), singleSignOn.removeExpired()]).catch((error: unknown) => {
       log.warn({ error: describeError(error) }, 'expired sessions could not be removed')
     })
   })
-
-  const signInMethods = { passwordSignIn, singleSignOn: singleSignOn ? { name: singleSignOn.name } : null }
 
   async function newPerson({ email, name, password }: NewAccount, isOperator: boolean): Promise<NewPerson> {
     const passwordHash = await signIn.hashPassword(password, { email, name })
@@ -69,12 +79,16 @@ export function createAccounts(dependencies: AccountsDependencies) {
     /** The person of a session cookie; undefined without a valid session. */
     authenticate: signIn.findPerson,
 
-    signInMethods,
+    async signInMethods() {
+      const name = await singleSignOn.label()
+      return { passwordSignIn, singleSignOn: name === undefined ? null : { name } }
+    },
     /** True until the first account exists. False if people cannot have passwords. */
     needsSetup: async () => passwordSignIn && !(await store.hasPeople()),
     passwordSignIn,
-    /** The settings of single sign-on without its secret. */
-    singleSignOn: singleSignOn && describeSingleSignOn(singleSignOn),
+    singleSignOn,
+    /** The settings of single sign-on that are in force, without the secret; undefined: it is off. */
+    describeSingleSignOn: () => singleSignOn.load().then((settings) => settings && describeSettings(settings)),
 
     /** Creates the first account, an operator. Throws `conflict` if there is an account. */
     async setUp(given: NewAccount, actor: Actor): Promise<PersonRecord> {
@@ -114,19 +128,28 @@ export function createAccounts(dependencies: AccountsDependencies) {
   }
 }
 
-function openSignIn({ singleSignOn, ...dependencies }: AccountsDependencies, store: PeopleStore) {
-  const { database } = dependencies
-  return createSignIn({
+function openSignIn({ singleSignOn: configured, ...dependencies }: AccountsDependencies, store: PeopleStore) {
+  const { database, clock } = dependencies
+  const shared = database.for(sharedOwner)
+  const admissions = createSingleSignOnStore(shared)
+  const setup = createSingleSignOnSetup({
     ...dependencies,
-    openRows: (findRecorded) => createAuthRows(database.for(sharedOwner), findRecorded),
-    replaceValue: replaceValueOf(database.for(sharedOwner)),
-    store,
-    attempts: createAttemptStore(database.for(sharedOwner)),
-    singleSignOn: singleSignOn && { rules: singleSignOn, store: createSingleSignOnStore(database.for(sharedOwner)) },
+    configured,
+    store: createSingleSignOnSetupStore(shared),
+    preview: previewAdmission({ store: admissions, clock }),
   })
+  const signIn = createSignIn({
+    ...dependencies,
+    openRows: (findRecorded) => createAuthRows(shared, findRecorded),
+    replaceValue: replaceValueOf(shared),
+    store,
+    attempts: createAttemptStore(shared),
+    singleSignOn: { setup, store: admissions },
+  })
+  return { signIn, singleSignOn: setup }
 }
 
-function describeSingleSignOn(settings: SingleSignOnSettings) {
+function describeSettings(settings: SingleSignOnSettings) {
   const { name, issuer, clientId, groupsClaim, allowedEmailDomains, sessionHours, roles } = settings
   return {
     name,

@@ -36,6 +36,7 @@ export interface IdentityProviderDependencies {
 /** Why a sign-in with the provider ended. The page of the console has a text for each code. */
 export type SingleSignOnFailure =
   | 'provider_unavailable'
+  | 'invalid_client'
   | 'invalid_code'
   | 'invalid_token'
   | 'email_not_verified'
@@ -182,7 +183,7 @@ export function createIdentityProvider(settings: IdentityProviderSettings, depen
   }
 }
 
-/** One call of the provider, bounded in time and size. Throws `invalid_code` for a 400, else `provider_unavailable`. */
+/** One call of the provider, bounded in time and size. Throws as `tokenFailure` has it for a token request, else `provider_unavailable`. */
 function createCalls(fetch: IdentityProviderDependencies['fetch']) {
   return async (address: string, init: RequestInit = {}): Promise<unknown> => {
     let failure: SingleSignOnFailure = 'provider_unavailable'
@@ -190,12 +191,18 @@ function createCalls(fetch: IdentityProviderDependencies['fetch']) {
       const response = await fetch(address, { ...init, redirect: 'error', signal: AbortSignal.timeout(callMs) })
       const text = await readBounded(response)
       if (response.ok) return JSON.parse(text)
-      if (response.status === 400) failure = 'invalid_code'
+      if (init.method === 'POST') failure = tokenFailure(response.status, text)
       throw new Error(`${new URL(address).host} answers with ${response.status}`)
     } catch (error) {
       throw new SingleSignOnError(failure, describeError(error))
     }
   }
+}
+
+/** RFC 6749, 5.2: 401 or 400 for a wrong client id or secret, 400 for a code that is not valid. */
+function tokenFailure(status: number, text: string): SingleSignOnFailure {
+  if (status === 401 || (status === 400 && text.includes('"invalid_client"'))) return 'invalid_client'
+  return status === 400 ? 'invalid_code' : 'provider_unavailable'
 }
 
 async function readBounded(response: Response): Promise<string> {

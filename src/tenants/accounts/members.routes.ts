@@ -205,7 +205,7 @@ function addAcceptance(app: App, accounts: Accounts) {
     ),
     async ({ params, ip }) => {
       const { email, role, organisationName, expiresAt } = await accounts.findInvitation(params.token, ip)
-      return { email, role, organisationName, expiresAt: expiresAt.toISOString(), ...accounts.signInMethods }
+      return { email, role, organisationName, expiresAt: expiresAt.toISOString(), ...(await accounts.signInMethods()) }
     },
   )
   app.post(

@@ -39,7 +39,7 @@ function addSetup(app: App, accounts: Accounts) {
       },
       'none',
     ),
-    async () => ({ required: await accounts.needsSetup(), ...accounts.signInMethods }),
+    async () => ({ required: await accounts.needsSetup(), ...(await accounts.signInMethods()) }),
   )
   app.post(
     '/api/setup',

@@ -65,7 +65,14 @@ function openSignIn() {
     store: {} as SignInDependencies['store'],
     attempts,
     passwordSignIn: true,
-    singleSignOn: { rules: provider, store: { admit: () => Promise.reject(lost) } },
+    singleSignOn: {
+      setup: {
+        load: () => Promise.resolve(provider),
+        isTest: () => false,
+        finishTest: () => Promise.reject(lost),
+      },
+      store: { admit: () => Promise.reject(lost) },
+    },
   })
 }
 

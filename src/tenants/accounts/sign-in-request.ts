@@ -3,6 +3,7 @@ export const authPath = '/api/auth'
 /** Pages of the console. The sign-in library redirects browsers to them. */
 export const consolePath = '/console'
 export const signInPagePath = '/console/sign-in'
+export const singleSignOnPagePath = '/console/operator/single-sign-on'
 
 export interface SignInRequest {
   requestId: string

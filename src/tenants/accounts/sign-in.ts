@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { AppError, describeError, type Log, lookupHash } from '../../platform/kernel/index.ts'
+import { actorOf } from '../operators/index.ts'
 import type { AttemptStore } from './attempts.store.ts'
 import type { AuthRows, RecordedWrite } from './auth-rows.store.ts'
 import { createPasswordRule, type PasswordOwner } from './common-passwords.ts'
@@ -8,20 +9,24 @@ import type { PeopleStore } from './people.store.ts'
 import type { Person } from './person.ts'
 import { createSecretGuard } from './secret-guard.ts'
 import { callbackPath, type LibraryChange, type SignInEndpoint, signInEndpoints } from './sign-in-endpoints.ts'
-import type { SignInLibrary, SignInLibraryDependencies } from './sign-in-library.ts'
+import type { SignInLibrary, SignInLibraryDependencies, SingleSignOn } from './sign-in-library.ts'
 import { createSignInLimits } from './sign-in-limits.ts'
-import { fieldOf, signInPagePath, type SignInRequest } from './sign-in-request.ts'
+import { fieldOf, signInPagePath, type SignInRequest, singleSignOnPagePath } from './sign-in-request.ts'
+import type { SingleSignOnSettings } from './single-sign-on.ts'
+import type { SingleSignOnSetup } from './single-sign-on-setup.ts'
 
 /** A hash takes some 50 ms of one of the four threads that files and name lookups need too. */
 const passwordChecks = { concurrent: 2, waiting: 100 }
 
-export interface SignInDependencies extends Omit<SignInLibraryDependencies, 'rows' | 'requestId'> {
+export interface SignInDependencies extends Omit<SignInLibraryDependencies, 'rows' | 'requestId' | 'singleSignOn'> {
   /** The rows of the library. `findRecorded`: the write of the running request that makes its change. */
   openRows: (findRecorded: () => RecordedWrite | undefined) => AuthRows
   store: PeopleStore
   attempts: AttemptStore
   /** False: only single sign-on. */
   passwordSignIn: boolean
+  /** `setup` has the settings in force, and the test sign-ins. */
+  singleSignOn: { setup: Pick<SingleSignOnSetup, 'load' | 'isTest' | 'finishTest'>; store: SingleSignOn['store'] }
 }
 
 /** E-mail and password, second factor and sessions, by better-auth. */
@@ -32,9 +37,7 @@ export function createSignIn(dependencies: SignInDependencies) {
   const running = new AsyncLocalStorage<{ requestId: string; recorded: RecordedWrite | undefined }>()
   const rows = dependencies.openRows(() => running.getStore()?.recorded)
   const requestId = () => running.getStore()?.requestId ?? null
-  let library: Promise<SignInLibrary> | undefined
-  // Loaded by the first request that needs it: its 300 modules take 6 MB, and 0.15 s of processor time of a start.
-  const useLibrary = () => (library ??= openLibrary({ ...dependencies, rows, requestId }))
+  const { useLibrary, useProvider } = createLibraries({ ...dependencies, rows, requestId }, singleSignOn)
   const passwords = createSlots(passwordChecks)
   const { assertUncommon } = createPasswordRule()
 
@@ -59,7 +62,7 @@ export function createSignIn(dependencies: SignInDependencies) {
     // Without a session the library makes no change; it then checks the second factor of a sign-in.
     const { change, fields, secret } = endpoint
     const recorded = person && change && recordedWrite(change, person, request.requestId, clock.now())
-    const { respond } = await useLibrary()
+    const { respond } = await (isSingleSignOn(request) ? useProvider() : useLibrary())
     const body = Object.fromEntries(fields.map((name) => [name, fieldOf(request, name)]))
     const task = () => running.run({ requestId: request.requestId, recorded }, () => respond({ ...request, body }))
     return secret === 'password' ? passwords.run(task) : task()
@@ -67,9 +70,8 @@ export function createSignIn(dependencies: SignInDependencies) {
 
   async function answer(...given: Parameters<typeof run>): Promise<Response> {
     const response = await run(...given)
-    if (response.status < 500 || response.status === 503) return response
-    const internal = `the sign-in library answers ${response.status}: ${await response.text()}`
-    throw new AppError('internal_error', 'Something went wrong on our side.', { internal })
+    await assertAnswered(response)
+    return response
   }
 
   return {
@@ -77,20 +79,22 @@ export function createSignIn(dependencies: SignInDependencies) {
 
     /** Answers a request below `/api/auth`. Throws `not_found`, `not_signed_in` and `rate_limit_exceeded`. */
     async handle(request: SignInRequest): Promise<Response> {
-      const path = request.path.split('?', 1)[0]!
+      const path = pathOf(request)
       const endpoint = signInEndpoints[`${request.method} ${path}`]
-      const isSingleSignOn = path === '/sign-in/social' || path === callbackPath
-      if (!endpoint || (isSingleSignOn && !singleSignOn))
-        throw new AppError('not_found', 'There is no such sign-in endpoint. docs/operate/sign-in.md lists all.')
+      if (!endpoint) throw noEndpoint()
       if (endpoint.secret !== undefined && !passwordSignIn) throw noPasswords()
       assertTexts(request, endpoint)
       if (path === '/get-session' && !passwordSignIn && !(await findPerson(request.headers))) return Response.json(null)
       if (path === '/get-session') return answer(request, endpoint)
       if (path === '/change-password')
         await assertUncommon(String(fieldOf(request, 'newPassword')), 'newPassword', await findPerson(request.headers))
-      return guard(request, endpoint, (person) =>
-        path === callbackPath ? toPage(run(request, endpoint, person), log) : answer(request, endpoint, person),
-      )
+      return guard(request, endpoint, async (person) => {
+        if (path !== callbackPath) return answer(request, endpoint, person)
+        const query = new URLSearchParams(request.path.slice(path.length))
+        if (singleSignOn.setup.isTest(query)) return endTest(dependencies, request, { query, person })
+        await useProvider()
+        return toPage(run(request, endpoint, person), log)
+      })
     },
 
     countLink: limits.countLink,
@@ -104,6 +108,54 @@ export function createSignIn(dependencies: SignInDependencies) {
       return passwords.run(() => hashPassword(password))
     },
   }
+}
+
+async function assertAnswered(response: Response): Promise<void> {
+  if (response.status < 500 || response.status === 503) return
+  const internal = `the sign-in library answers ${response.status}: ${await response.text()}`
+  throw new AppError('internal_error', 'Something went wrong on our side.', { internal })
+}
+
+/** Ends a test sign-in of an operator, and leads back to the page that shows the result. */
+async function endTest(
+  { singleSignOn: { setup }, log }: Pick<SignInDependencies, 'singleSignOn' | 'log'>,
+  { requestId }: SignInRequest,
+  { query, person }: { query: URLSearchParams; person: Person | undefined },
+): Promise<Response> {
+  if (person?.isOperator)
+    await setup.finishTest(query, person, actorOf({ requestId, person })).catch((error: unknown) => {
+      log.error({ error: describeError(error) }, 'a test of single sign-on failed')
+    })
+  return new Response(null, { status: 302, headers: { location: singleSignOnPagePath } })
+}
+
+const pathOf = ({ path }: SignInRequest) => path.split('?', 1)[0]!
+const isSingleSignOn = (request: SignInRequest) => ['/sign-in/social', callbackPath].includes(pathOf(request))
+
+/** The library, with the single sign-on provider of the settings in force where a request needs it. */
+function createLibraries(
+  dependencies: Omit<SignInLibraryDependencies, 'singleSignOn'>,
+  { setup, store }: SignInDependencies['singleSignOn'],
+) {
+  let plain: Promise<SignInLibrary> | undefined
+  let provided: { rules: SingleSignOnSettings; library: Promise<SignInLibrary> } | undefined
+  const open = (singleSignOn: SingleSignOn | undefined) => openLibrary({ ...dependencies, singleSignOn })
+  return {
+    // Loaded by the first request that needs it: its 300 modules take 6 MB, and 0.15 s of processor time of a start.
+    useLibrary: () => provided?.library ?? (plain ??= open(undefined)),
+
+    /** Throws `not_found` if single sign-on is off. */
+    async useProvider(): Promise<SignInLibrary> {
+      const rules = await setup.load()
+      if (!rules) throw noEndpoint()
+      if (provided?.rules !== rules) provided = { rules, library: open({ rules, store }) }
+      return provided.library
+    },
+  }
+}
+
+function noEndpoint(): AppError {
+  return new AppError('not_found', 'There is no such sign-in endpoint. docs/operate/sign-in.md lists all.')
 }
 
 /** Loads the parts of the library one after the other: all at once would block the event loop for 150 ms. */

@@ -7,8 +7,18 @@ import type { GroupRoles, Identity } from './person.ts'
 /** The value of `provider_id` for identities of the single sign-on provider. */
 export const singleSignOnId = 'sso'
 
+interface Refusal {
+  refused: 'no_account' | 'email_belongs_to_another_identity'
+}
+
 /** What became of a sign-in: the id of the person, or why there is none. */
-export type Admission = { personId: string } | { refused: 'no_account' | 'email_belongs_to_another_identity' }
+export type Admission = { personId: string } | Refusal
+
+/** Why a person is admitted. The account is that of the same identity or of the same e-mail; otherwise there is none yet. */
+type Decision =
+  | { rule: 'identity' | 'email'; account: { id: string; email: string } }
+  | { rule: 'invitation' | 'new' }
+  | Refusal
 
 /** The accounts of people who sign in at the provider. */
 export function createSingleSignOnStore(database: OwnedDatabase) {
@@ -27,7 +37,41 @@ export function createSingleSignOnStore(database: OwnedDatabase) {
         await setMemberships(transaction, found.personId, roles.memberships, by)
         return found
       }),
+
+    /** How the identity would be admitted now. Changes nothing. */
+    preview: (identity: Identity, { createAccounts }: { createAccounts: boolean }, atMs: number): Promise<Decision> =>
+      database.transaction((transaction) => decide(transaction, identity, createAccounts, atMs)),
   }
+}
+
+async function decide(
+  transaction: Queryable,
+  identity: Identity,
+  createAccounts: boolean,
+  atMs: number,
+): Promise<Decision> {
+  const [owner] = await transaction.query<{ id: string; email: string }>(
+    `SELECT p.id, p.email FROM people_accounts a JOIN people p ON p.id = a.person_id
+      WHERE a.provider_id = $1 AND a.account_id = $2 FOR UPDATE OF p`,
+    [singleSignOnId, identity.accountId],
+  )
+  if (owner) return { rule: 'identity', account: owner }
+  const [sameEmail] = await transaction.query<{ id: string; email: string }>(
+    `SELECT id, email FROM people WHERE email = $1 FOR UPDATE`,
+    [identity.email],
+  )
+  if (sameEmail) {
+    const others = await transaction.query<{ accountId: string }>(
+      `SELECT account_id AS "accountId" FROM people_accounts WHERE person_id = $1 AND provider_id = $2`,
+      [sameEmail.id, singleSignOnId],
+    )
+    // An email that the provider has given to another person does not open the account.
+    return others.some(({ accountId }) => accountId.startsWith(`${identity.issuer} `))
+      ? { refused: 'email_belongs_to_another_identity' }
+      : { rule: 'email', account: sameEmail }
+  }
+  if (createAccounts) return { rule: 'new' }
+  return (await isInvited(transaction, identity.email, atMs)) ? { rule: 'invitation' } : { refused: 'no_account' }
 }
 
 async function findPerson(
@@ -36,21 +80,14 @@ async function findPerson(
   createAccounts: boolean,
   change: Change,
 ): Promise<Admission> {
-  const [owner] = await transaction.query<{ id: string; email: string }>(
-    `SELECT p.id, p.email FROM people_accounts a JOIN people p ON p.id = a.person_id
-      WHERE a.provider_id = $1 AND a.account_id = $2 FOR UPDATE OF p`,
-    [singleSignOnId, identity.accountId],
-  )
-  if (owner) {
-    if (owner.email !== identity.email) await changeEmail(transaction, owner, identity.email, change)
-    return { personId: owner.id }
+  const decision = await decide(transaction, identity, createAccounts, change.atMs)
+  if ('refused' in decision) return decision
+  if (decision.rule === 'identity') {
+    const { account } = decision
+    if (account.email !== identity.email) await changeEmail(transaction, account, identity.email, change)
+    return { personId: account.id }
   }
-  const [sameEmail] = await transaction.query<{ id: string; email: string }>(
-    `SELECT id, email FROM people WHERE email = $1 FOR UPDATE`,
-    [identity.email],
-  )
-  if (sameEmail) return connect(transaction, sameEmail, identity, change)
-  if (!createAccounts && !(await isInvited(transaction, identity.email, change))) return { refused: 'no_account' }
+  if (decision.rule === 'email') return connect(transaction, decision.account, identity, change)
   const person = {
     id: createUuid(change.atMs),
     email: identity.email,
@@ -66,7 +103,7 @@ async function findPerson(
 
 /**
  * Connects the account of the same email. Nobody has verified that the owner of its password owns the email, so the password, the second
- * factor and the sessions of the account end. An email that the provider has given to another person does not open the account.
+ * factor and the sessions of the account end.
  */
 async function connect(
   transaction: Queryable,
@@ -74,12 +111,6 @@ async function connect(
   identity: Identity,
   change: Change,
 ): Promise<Admission> {
-  const others = await transaction.query<{ accountId: string }>(
-    `SELECT account_id AS "accountId" FROM people_accounts WHERE person_id = $1 AND provider_id = $2`,
-    [id, singleSignOnId],
-  )
-  if (others.some(({ accountId }) => accountId.startsWith(`${identity.issuer} `)))
-    return { refused: 'email_belongs_to_another_identity' }
   await transaction.execute(`DELETE FROM people_accounts WHERE person_id = $1`, [id])
   await removeSecondFactor(transaction, id)
   await endSignIns(transaction, id)
@@ -119,7 +150,7 @@ async function changeEmail(
     await record(transaction, change, 'person.updated', id, null, { before: { email: before }, after: { email } })
 }
 
-async function isInvited(transaction: Queryable, email: string, { atMs }: Change): Promise<boolean> {
+async function isInvited(transaction: Queryable, email: string, atMs: number): Promise<boolean> {
   const open = `SELECT 1 FROM people_invitations i WHERE i.email = $1 AND ${isOpenAt('$2')} LIMIT 1`
   return (await transaction.query(open, [email, new Date(atMs)])).length > 0
 }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { BetterAuthPlugin } from 'better-auth'
 import { APIError } from 'better-auth/api'
 import type { MembershipRole } from '../../contract/people.ts'
+import type { admissionRules } from '../../contract/single-sign-on.ts'
 import type { Clock } from '../../platform/kernel/index.ts'
 import {
   type IdentityProvider,
@@ -12,7 +13,7 @@ import {
 import type { GroupRoles, Identity } from './person.ts'
 import { type Admission, type createSingleSignOnStore, singleSignOnId } from './single-sign-on.store.ts'
 
-interface SingleSignOnRules {
+export interface SingleSignOnRules {
   readonly createAccounts: boolean
   /** Empty: all. In lower case. */
   readonly allowedEmailDomains: readonly string[]
@@ -25,8 +26,10 @@ export interface SingleSignOnSettings extends IdentityProviderSettings, SingleSi
   readonly sessionHours: number
 }
 
+type SingleSignOnStore = ReturnType<typeof createSingleSignOnStore>
+
 export interface AdmissionDependencies {
-  store: ReturnType<typeof createSingleSignOnStore>
+  store: Pick<SingleSignOnStore, 'admit'>
   rules: SingleSignOnRules
   clock: Clock
   /** The HTTP request that runs, for the admin log. */
@@ -35,18 +38,36 @@ export interface AdmissionDependencies {
 
 type Admit = (identity: Identity) => Promise<void>
 
+function assertEmail({ email, isVerified }: Identity, { allowedEmailDomains }: SingleSignOnRules) {
+  if (email === '' || !isVerified) throw new SingleSignOnError('email_not_verified', 'no verified email')
+  const domain = email.slice(email.lastIndexOf('@') + 1)
+  if (allowedEmailDomains.length > 0 && !allowedEmailDomains.includes(domain))
+    throw new SingleSignOnError('email_domain_not_allowed', `the domain ${domain} is not allowed`)
+}
+
+export type AdmissionRule = (typeof admissionRules)[number]
+
+/** How a person of the provider would be admitted, without a change. Throws SingleSignOnError. */
+export function previewAdmission({ store, clock }: { store: Pick<SingleSignOnStore, 'preview'>; clock: Clock }) {
+  return async (identity: Identity, rules: SingleSignOnRules): Promise<AdmissionRule> => {
+    assertEmail(identity, rules)
+    const decision = await store.preview(identity, rules, clock.now())
+    if ('refused' in decision) throw new SingleSignOnError(decision.refused, refusedByRules)
+    return decision.rule
+  }
+}
+
+const refusedByRules = 'the account rules refuse the sign-in'
+
 /** Lets people of the provider in. Throws SingleSignOnError. */
 export function createAdmission({ store, rules, clock, requestId }: AdmissionDependencies): Admit {
   return async (identity) => {
-    const { email, isVerified, groups } = identity
-    if (email === '' || !isVerified) throw new SingleSignOnError('email_not_verified', 'no verified email')
-    const domain = email.slice(email.lastIndexOf('@') + 1)
-    if (rules.allowedEmailDomains.length > 0 && !rules.allowedEmailDomains.includes(domain))
-      throw new SingleSignOnError('email_domain_not_allowed', `the domain ${domain} is not allowed`)
+    assertEmail(identity, rules)
+    const { email, groups } = identity
     const roles = rolesOfGroups(groups, rules.roles)
     const change = { actor: { name: email, requestId: requestId() }, atMs: clock.now() }
     const admitted: Admission = await store.admit(identity, { roles, createAccounts: rules.createAccounts }, change)
-    if ('refused' in admitted) throw new SingleSignOnError(admitted.refused, 'the account rules refuse the sign-in')
+    if ('refused' in admitted) throw new SingleSignOnError(admitted.refused, refusedByRules)
   }
 }
 

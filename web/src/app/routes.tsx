@@ -14,6 +14,7 @@ import { goldenRoutes } from '../pages/golden-questions/routes.tsx'
 import { hostedChatRoutes } from '../pages/hosted-chat/routes.tsx'
 import { modelRoutes } from '../pages/models/routes.tsx'
 import { activityRoutes, operatorRoutes } from '../pages/operator/routes.tsx'
+import { singleSignOnRoutes } from '../pages/single-sign-on/routes.tsx'
 import { spaceToolsRoutes } from '../pages/space-tools/routes.tsx'
 import { overviewRoutes } from '../pages/overview/routes.tsx'
 import { spacePageRoutes, spacesRoutes } from '../pages/spaces/routes.tsx'
@@ -54,6 +55,7 @@ export const routeTree = rootRoute.addChildren([
       ...operatorRoutes,
       ...modelRoutes,
       ...operatorPeopleRoutes,
+      ...singleSignOnRoutes,
     ]),
   ]),
 ])

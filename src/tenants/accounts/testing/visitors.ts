@@ -1,6 +1,6 @@
 import { quickHashing } from '../../../../test/harness/quick-hashing.ts'
 import type { Database } from '../../../platform/database/index.ts'
-import { type Clock, isAppError, silentLog, systemClock } from '../../../platform/kernel/index.ts'
+import { type Clock, createSecretBox, isAppError, silentLog, systemClock } from '../../../platform/kernel/index.ts'
 import { type Accounts, createAccounts } from '../accounts.ts'
 
 export const visitorPassword = 'correct horse battery staple'
@@ -15,6 +15,7 @@ export function openAccounts(database: Database, clock: Clock = systemClock, pas
     publicUrl: undefined,
     passwordSignIn,
     singleSignOn: undefined,
+    secretBox: createSecretBox('the secret key of these tests, with 32 characters or more'),
     fetch,
     passwordHashing: quickHashing,
     clock,

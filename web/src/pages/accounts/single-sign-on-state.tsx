@@ -2,18 +2,24 @@ import { Code, Table, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { PeopleView } from '@contract/console-people.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { ButtonLink } from '../../ui/link.tsx'
 import { Section } from '../../ui/section.tsx'
 
-/** How single sign-on is configured. The configuration file is the place to change it. */
+/** With what settings people sign in at the provider. */
 export function SingleSignOnState({ view }: { view: PeopleView }) {
   const { t } = useTranslation('accounts')
   const format = useFormat()
   const { singleSignOn: settings, passwordSignIn } = view
+  const actions = (
+    <ButtonLink to="/operator/single-sign-on" variant="default">
+      {t('sso.open')}
+    </ButtonLink>
+  )
   if (!settings)
     return (
-      <Section title={t('sso.title')}>
+      <Section title={t('sso.title')} actions={actions}>
         <Text size="sm" c="dimmed">
-          {t('sso.off')} <Code>accounts.singleSignOn</Code>
+          {t('sso.off')}
         </Text>
       </Section>
     )
@@ -29,7 +35,7 @@ export function SingleSignOnState({ view }: { view: PeopleView }) {
     [t('sso.passwords'), yesNo(passwordSignIn)],
   ] as const
   return (
-    <Section title={t('sso.title')} description={t('sso.text')}>
+    <Section title={t('sso.title')} description={t('sso.text')} actions={actions}>
       <Table aria-label={t('sso.title')} maw={720} verticalSpacing={6}>
         <Table.Tbody>
           {rows.map(([label, value]) => (
