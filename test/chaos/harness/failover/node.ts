@@ -35,7 +35,8 @@ export interface NodeLinks {
   etcd: FaultProxy
 }
 
-const answerWithinMs = 1_000
+/** The machine is busy at times. */
+const answerWithinMs = 3_000
 
 export interface NodeOptions {
   name: string
@@ -49,14 +50,21 @@ export interface NodeOptions {
 export function createNode({ name, patroni, restUrl, links, dataFolder }: NodeOptions): ClusterNode {
   let frozen: number[] = []
   const postmaster = () => Number(readFileSync(path.join(dataFolder, 'postmaster.pid'), 'utf8').split('\n')[0])
-  const ask = (target: string) =>
-    fetch(restUrl + target, { signal: AbortSignal.timeout(answerWithinMs) }).catch(() => undefined)
+  /** Undefined where no whole answer comes in time. */
+  const ask = async (target: string) => {
+    try {
+      const answer = await fetch(restUrl + target, { signal: AbortSignal.timeout(answerWithinMs) })
+      return { status: answer.status, text: await answer.text() }
+    } catch {
+      return undefined
+    }
+  }
   return {
     name,
     isPrimary: async () => (await ask('/primary'))?.status === 200,
     async members() {
       const answer = await ask('/cluster')
-      return answer?.ok ? ((await answer.json()) as { members: Member[] }).members : undefined
+      return answer?.status === 200 ? (JSON.parse(answer.text) as { members: Member[] }).members : undefined
     },
     kill: () => void process.kill(postmaster(), 'SIGKILL'),
     freeze() {
