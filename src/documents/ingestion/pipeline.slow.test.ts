@@ -31,7 +31,7 @@ import { type Chunk, type ExtractedBlock, ExtractionError, type ExtractionWarnin
 import { createFileExtractor } from './extractors/extract-file.ts'
 import { defaultLimits } from './isolation/limits.ts'
 import type { ExtractorPool } from './isolation/extractor-pool.ts'
-import { ExtractorCrashError } from './isolation/extraction-run.ts'
+import { ExtractorCrashError, MemoryPressureError } from './isolation/extraction-run.ts'
 import { createPipeline } from './pipeline.ts'
 
 /** What the job of a document does when things go wrong around it: real database and index, extraction and embedding scripted. */
@@ -404,6 +404,24 @@ it('a stop in the middle does not count as a failure of the document', async () 
     })
   await expect(pipelineOf({ blocks }).process(jobOf(id, 1, stop.signal))).rejects.toThrow()
   expect(await load(id)).toMatchObject({ status: 'processing' })
+})
+
+it('a document that needs too much memory next to others moves to a slower lane and is continued there', async () => {
+  const id = await insert()
+  const large = pipelineOf({ blocks: () => paragraphs(100, () => Promise.reject(new MemoryPressureError('too much'))) })
+  const first = await large.processSmall(jobOf(id))
+  expect(first).toMatchObject({ moveTo: 'process-document' })
+  const staged = await chunksOf(id)
+  const second = await large.process({ ...jobOf(id), payload: { documentId: id, ...first!.payload } })
+  expect(second).toMatchObject({ moveTo: 'process-slow-document' })
+  expect(await chunksOf(id)).toBe(staged)
+  await pipelineOf({ blocks: () => paragraphs(100) }).processSlow({
+    ...jobOf(id),
+    payload: { documentId: id, ...second!.payload },
+  })
+  expect(await load(id)).toMatchObject({ status: 'ready' })
+  // The last chunk is complete at the end of the file.
+  expect(await chunksOf(id)).toBe(staged + 1)
 })
 
 it('a small document that takes long, or ends its reader, moves to the workers of large ones and leaves no chunks', async () => {

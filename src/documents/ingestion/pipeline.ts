@@ -26,7 +26,7 @@ import {
 } from '../retrieval/index.ts'
 import { declaredEncodingOf } from './declared-encoding.ts'
 import { ExtractionError, type ExtractionWarning } from './extraction.ts'
-import { ExtractorCrashError } from './isolation/extraction-run.ts'
+import { ExtractorCrashError, MemoryPressureError } from './isolation/extraction-run.ts'
 import { createSlice, mustYield, openRun } from './interrupted-runs.ts'
 import type { ExtractorPool } from './isolation/extractor-pool.ts'
 import type { ExtractionRequest } from './isolation/extraction-run.ts'
@@ -94,8 +94,8 @@ export function createPipeline(dependencies: PipelineDependencies) {
       if (ready) report(document, 'ready', 'none')
     } catch (error) {
       if (error instanceof IndexRunEndedError) return
-      if (error instanceof SlowReadingError) {
-        log.info({ documentId: document.id, lane }, 'a document takes long while others wait and moves on')
+      if (error instanceof SlowReadingError || error instanceof MemoryPressureError) {
+        log.info({ documentId: document.id, lane }, 'a document takes long or much memory and moves on')
         return { moveTo: slowerKinds[lane], payload: { interrupted: saved } }
       }
       if (lane === 'small' && isCostly(error)) {
@@ -202,6 +202,7 @@ async function indexChunks(
     declaredEncoding: declaredEncodingOf(document),
     signal: reading.signal,
     isLong: lane !== 'small',
+    mayMove: lane !== 'slow',
     onStart: reading.started,
     recognition: await requestRecognition(dependencies, document, lane, keptPages),
   }

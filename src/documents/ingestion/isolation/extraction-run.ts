@@ -23,6 +23,8 @@ export interface ExtractionRequest {
   signal?: AbortSignal
   /** The file may be read for long: a further child starts meanwhile, so that the next file need not wait for its start. */
   isLong?: boolean
+  /** The file can be read later: its extraction may end with MemoryPressureError while all children together need too much memory. */
+  mayMove?: boolean
   /** Called when a child begins to read: before it, the extraction waits for a free child. */
   onStart?(): void
   /** Called now and then for formats that know their pages. */
@@ -38,6 +40,9 @@ export class ExtractorCrashError extends Error {
     this.name = 'ExtractorCrashError'
   }
 }
+
+/** The children of the pool need too much memory together, and this one more than its share. */
+export class MemoryPressureError extends Error {}
 
 interface Finished {
   summary: ExtractionSummary

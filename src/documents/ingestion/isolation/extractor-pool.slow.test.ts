@@ -9,7 +9,7 @@ import { createFakeClock } from '../../../../test/harness/fake-clock.ts'
 import { collectGarbage } from '../../../platform/kernel/index.ts'
 import type { Chunk } from '../extraction.ts'
 import { buildPdf, buildTextPdf } from '../testing/build-documents.ts'
-import { ExtractorCrashError } from './extraction-run.ts'
+import { ExtractorCrashError, MemoryPressureError } from './extraction-run.ts'
 import type { ExtractorPool } from './extractor-pool.ts'
 import { chunking, type ExtractorStage, lines, openExtractorStage } from '../testing/extractor-stage.ts'
 
@@ -239,6 +239,30 @@ describe('failures and ends', () => {
     await expect.poll(() => pids.filter(isRunning)).toEqual([])
     expect(pool.processIds()).toEqual([])
     expect((await stage.read('after.txt', 'Well again.')).text).toBe('Well again.')
+  })
+
+  test('files of large needs are read one after the other while all children take too much memory', async () => {
+    const clock = createFakeClock()
+    const needs = new Map<number, number>()
+    const gibibyte = 1024 ** 3
+    pool = stage.startPool({}, 2, clock, folder, (pid) => needs.get(pid) ?? 0)
+    await pool.warm()
+    const iterate = async (name: string, mayMove: boolean) => {
+      const { chunks } = pool.extract({ ...(await stage.put(name, lines(20_000))), mayMove })
+      const iterator = chunks[Symbol.asyncIterator]()
+      await iterator.next()
+      return { [Symbol.asyncIterator]: () => iterator }
+    }
+    const [kept, moved] = [await iterate('kept.txt', false), await iterate('moved.txt', true)]
+    for (const pid of pool.processIds()) needs.set(pid, gibibyte)
+    await clock.advance(1_000)
+    await expect(Array.fromAsync(moved)).rejects.toBeInstanceOf(MemoryPressureError)
+    expect((await Array.fromAsync(kept)).flat().length).toBeGreaterThan(10_000)
+    // Alone, it is read whatever it needs.
+    const alone = await iterate('moved.txt', true)
+    for (const pid of pool.processIds()) needs.set(pid, gibibyte)
+    await clock.advance(1_000)
+    expect((await Array.fromAsync(alone)).flat().length).toBeGreaterThan(10_000)
   })
 
   test('children end by themselves when the pool’s process is killed, even while they read', async () => {

@@ -2,9 +2,10 @@ import type { ExtractionRequest } from './extraction-run.ts'
 import { tmpdir } from 'node:os'
 import { type Clock, describeError, type Log, systemClock } from '../../../platform/kernel/index.ts'
 import type { Chunk, ExtractionSummary } from '../extraction.ts'
-import { runExtraction } from './extraction-run.ts'
+import { MemoryPressureError, runExtraction } from './extraction-run.ts'
 import { startExtractorChild, type ExtractorChild } from './extractor-child.ts'
 import { defaultLimits, type ExtractionLimits } from './limits.ts'
+import { chooseToEnd, type HeldMemory, residentBytesOf } from './memory-shares.ts'
 import type { ChunkingSettings } from './protocol.ts'
 
 export interface ExtractorPoolOptions {
@@ -13,6 +14,8 @@ export interface ExtractorPoolOptions {
   chunking: ChunkingSettings
   /** Folders that children may read files from, the temporary folder included where files are put there first. */
   readableFolders?: readonly string[]
+  /** Resident memory of a child by its process id; default: from /proc. */
+  residentBytesOf?: (pid: number) => number
   /** Replaces single limits; the others follow the size of each file. */
   limits?: Partial<ExtractionLimits>
   clock?: Clock
@@ -38,6 +41,15 @@ const maximumRestingBytes = 400 * 1024 * 1024
 /** A child without a file for this long ends: the next file then waits about a second for a new one. */
 const maximumIdleMs = 60_000
 const checkIdleEveryMs = 10_000
+/**
+ * Resident memory of all children together: what each takes for a usual file, and one file of large needs. While they take more, files
+ * of large needs are read one after the other.
+ */
+const usualBytes = 160 * 1024 * 1024
+const largeFileBytes = 192 * 1024 * 1024
+/** A child with less is never ended while it reads. */
+const smallBytes = 192 * 1024 * 1024
+const checkMemoryEveryMs = 100
 /** Starts that may fail in a row before waiting extractions are rejected. */
 const maximumFailedStarts = 3
 
@@ -45,6 +57,8 @@ interface Slot {
   child: ExtractorChild
   files: number
   isReading: boolean
+  /** Ends its extraction; absent where it must not end early. */
+  move: AbortController | undefined
   isUp: boolean
   /** Since when it waits for a file, by the monotonic clock. */
   idleSinceMs: number
@@ -102,8 +116,10 @@ async function* readFile(
   { limits: overrides, log }: ExtractorPoolOptions,
   request: ExtractionRequest,
 ): AsyncGenerator<Chunk[], ExtractionSummary> {
-  const signal = request.signal ? AbortSignal.any([request.signal, children.closing]) : children.closing
-  const slot = await children.acquire(signal)
+  const stop = request.signal ? AbortSignal.any([request.signal, children.closing]) : children.closing
+  const slot = await children.acquire(stop)
+  slot.move = request.mayMove ? new AbortController() : undefined
+  const signal = slot.move ? AbortSignal.any([stop, slot.move.signal]) : stop
   if (request.isLong) children.startSpare()
   const limits = { ...defaultLimits(request.format, request.sizeBytes), ...overrides, ...request.limits }
   let isHealthy = false
@@ -136,8 +152,11 @@ class ChildPool {
     this.folders = folders
     this.options = options
     this.clock = options.clock ?? systemClock
-    const stopChecks = this.clock.every(checkIdleEveryMs, () => this.endIdle())
-    this.closing.addEventListener('abort', stopChecks, { once: true })
+    const stops = [
+      this.clock.every(checkIdleEveryMs, () => this.endIdle()),
+      this.clock.every(checkMemoryEveryMs, () => this.limitMemory()),
+    ]
+    this.closing.addEventListener('abort', () => stops.forEach((stop) => stop()), { once: true })
   }
 
   /** Aborted when the pool closes. */
@@ -168,7 +187,7 @@ class ChildPool {
       this.retryStart(describeError(error))
       return
     }
-    const slot: Slot = { child, files: 0, isReading: false, isUp: false, idleSinceMs: 0 }
+    const slot: Slot = { child, files: 0, isReading: false, move: undefined, isUp: false, idleSinceMs: 0 }
     this.slots.add(slot)
     this.holdProcess()
     child.ready.then(
@@ -202,6 +221,7 @@ class ChildPool {
 
   release(slot: Slot, isHealthy: boolean) {
     slot.isReading = false
+    slot.move = undefined
     this.holdProcess()
     if (isHealthy && slot.files < maximumFilesPerChild) this.offer(slot)
     else slot.child.kill()
@@ -244,9 +264,33 @@ class ChildPool {
   private endIdle() {
     const sinceMs = this.clock.monotonicMs() - maximumIdleMs
     for (const slot of this.idle.filter(({ idleSinceMs }) => idleSinceMs <= sinceMs)) {
-      this.idle.splice(this.idle.indexOf(slot), 1)
-      slot.child.kill()
+      this.endChild(slot)
     }
+  }
+
+  private limitMemory() {
+    const { size, log, residentBytesOf: bytesOf = residentBytesOf } = this.options
+    if (this.slots.size < 2) return
+    let maximumBytes = size * usualBytes + largeFileBytes
+    const held: HeldMemory<Slot>[] = []
+    for (const slot of this.slots) {
+      const bytes = slot.child.pid === undefined ? 0 : bytesOf(slot.child.pid)
+      const { isReading, isUp, move } = slot
+      if (isUp) held.push({ child: slot, bytes, isReading, mayMove: move !== undefined })
+      else maximumBytes -= bytes
+    }
+    for (const slot of chooseToEnd(held, maximumBytes, smallBytes)) {
+      log.info({ isReading: slot.isReading }, 'an extraction process ends because all together take too much memory')
+      if (slot.isReading) slot.move?.abort(new MemoryPressureError('extraction processes take too much memory'))
+      else this.endChild(slot)
+    }
+  }
+
+  /** Ends a child without a file. */
+  private endChild(slot: Slot) {
+    const at = this.idle.indexOf(slot)
+    if (at !== -1) this.idle.splice(at, 1)
+    slot.child.kill()
   }
 
   /** Children keep this process alive only while one of them reads or an extraction waits for one. */

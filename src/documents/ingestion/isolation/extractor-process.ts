@@ -5,6 +5,7 @@ import { type Chunk, ExtractionError } from '../extraction.ts'
 import { createFileExtractor } from '../extractors/extract-file.ts'
 import type { KeptPage } from '../ocr/recogniser.ts'
 import { createWarningList } from '../warning-list.ts'
+import { recognitionMemoryBytes } from './limits.ts'
 import type { ChunkingSettings, FromChild, Progress, ToChild } from './protocol.ts'
 import { startWatchdog } from './start-watchdog.ts'
 
@@ -63,7 +64,10 @@ async function extract(job: ToChild & { type: 'extract' }): Promise<FromChild> {
       pagesRecognised += 1
       if (!isKept) send({ type: 'recognised', page })
     },
-    withMoreTime: <T>(work: () => Promise<T>) => watchdog.withMoreTime(recognitionMs, work),
+    withMoreTime<T>(work: () => Promise<T>) {
+      watchdog.setMemoryLimit(limits.memoryLimitBytes + recognitionMemoryBytes)
+      return watchdog.withMoreTime(recognitionMs, work)
+    },
   }
   const warnings = createWarningList()
   let progress: Progress | null = null

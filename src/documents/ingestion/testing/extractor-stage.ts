@@ -33,9 +33,15 @@ export async function openExtractorStage() {
   return {
     folder,
     put,
-    startPool(limits: Partial<ExtractionLimits> = {}, size = 1, clock?: Clock, readable = folder): ExtractorPool {
+    startPool(
+      limits: Partial<ExtractionLimits> = {},
+      size = 1,
+      clock?: Clock,
+      readable = folder,
+      residentBytesOf?: (pid: number) => number,
+    ): ExtractorPool {
       const options = { size, limits, chunking, readableFolders: [readable], log: silentLog }
-      pool = createExtractorPool({ ...options, ...(clock && { clock }) })
+      pool = createExtractorPool({ ...options, ...(clock && { clock }), ...(residentBytesOf && { residentBytesOf }) })
       return pool
     },
     async read(name: string, content: string | Buffer) {
