@@ -145,6 +145,22 @@ export const spaceSearchResultSchema = z
       .array(z.object({ label: z.string(), hasSemantics: z.boolean() }))
       .describe('Whose vectors were compared; empty: words only.'),
     vectorWeight: share.describe('The share of the vectors in the fused score.'),
+    vectorShare: z
+      .object({
+        origin: z
+          .enum(['given', 'spelling', 'start', 'checked'])
+          .describe(
+            '`spelling`: fixed for the built-in embedder. `checked`: chosen by questions that Portico made from passages of this Space. `start`: no choice yet, or too few passages for one. `given`: by the caller.',
+          ),
+        questions: z.int().describe('Questions of the choice; 0 without one.'),
+        lexicalRank: share
+          .nullable()
+          .describe('Mean reciprocal rank of the passage that a question was made from, by words alone.'),
+        fusedRank: share.nullable().describe('The same with the chosen share.'),
+      })
+      .describe(
+        'How the share was chosen. Where only words or only vectors found something, `vectorWeight` is 0 or 1.',
+      ),
     candidateCount: z.int().describe('Chunks of the lexical search and of the vector search together.'),
     reranking: z
       .object({

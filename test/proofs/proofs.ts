@@ -159,7 +159,11 @@ export const proofs: readonly Proof[] = [
     name: 'search',
     proves: 'search finds as much as recorded on the shared sets, on both engines',
     rooms: ['src/documents/retrieval/', 'src/platform/language/', 'src/platform/evidence/', 'src/chat/chat/', 'eval/'],
-    files: ['src/documents/retrieval/search-index.proof.test.ts', 'eval/shared-data.proof.test.ts'],
+    files: [
+      'src/documents/retrieval/search-index.proof.test.ts',
+      'eval/shared-data.proof.test.ts',
+      'bench/retrieval/vector-share.proof.test.ts',
+    ],
     engines: both,
   },
   {

@@ -34,7 +34,7 @@ export async function explainSearch(
   const pack = packWhole + watch.lap()
   const foundIds = new Set(found.map(({ chunkId }) => chunkId))
   const isFound = (chunkId: string) => foundIds.has(chunkId)
-  const { words, embedders, vectorWeight, candidateCount, reranking, steps } = explanation
+  const { words, embedders, vectorWeight, share, candidateCount, reranking, steps } = explanation
   const { maximumPassages, maximumPassageTokens, wholeSpaceTokens } = call.space.settings
   const outcomeOf = createOutcomes(packed, whole !== null)
   return {
@@ -50,6 +50,12 @@ export async function explainSearch(
     limits: { passages: maximumPassages, tokens: maximumPassageTokens, wholeSpaceTokens },
     embedders,
     vectorWeight,
+    vectorShare: {
+      origin: share.origin,
+      questions: share.check?.questions ?? 0,
+      lexicalRank: share.check?.lexicalRank ?? null,
+      fusedRank: share.check?.fusedRank ?? null,
+    },
     candidateCount,
     reranking,
     candidates: explanation.candidates.map((candidate, index) => render(candidate, index + 1, outcomeOf)),
@@ -64,6 +70,7 @@ const nothingFound: SearchExplanation = {
   words: [],
   embedders: [],
   vectorWeight: 0,
+  share: { weight: 0, origin: 'start', check: null },
   candidateCount: 0,
   reranking: null,
   candidates: [],

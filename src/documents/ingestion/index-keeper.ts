@@ -1,19 +1,26 @@
 import type { OwnedDatabase } from '../../platform/database/index.ts'
 import type { JobQueue } from '../../platform/jobs/index.ts'
 import type { Clock, Log } from '../../platform/kernel/index.ts'
-import { type Embedder, type MaintenanceReport, type SearchIndex, reindexStep } from '../retrieval/index.ts'
+import {
+  checkDueSpaces,
+  type Embedder,
+  type MaintenanceReport,
+  reindexStep,
+  type SearchIndex,
+} from '../retrieval/index.ts'
 
 const maintainJob = 'maintain-index'
 const indexNewJob = 'index-new'
 const reindexJob = 'reindex'
 const updateTermsJob = 'update-terms'
+const checkVectorsJob = 'check-vectors'
 const fillFilterFieldsJob = 'fill-filter-fields'
 /** How often the indexes of large Spaces are looked at. During imports, `indexNewJob` runs more often. */
 const maintainEveryMs = 60_000
 /** A retired model's vectors stay a while, so that searches in flight on other instances end well. */
 const retiredAgeMs = 10 * 60_000
 
-/** Keeps the index in shape by durable jobs: indexes of large Spaces, and the change to another embedding model. */
+/** Keeps the index in shape by durable jobs: indexes of large Spaces, the share of vectors, and the change to another embedding model. */
 export function createIndexKeeper({
   database,
   jobs,
@@ -31,15 +38,7 @@ export function createIndexKeeper({
 }) {
   const enqueue = (kind: string) =>
     database.transaction((transaction) => jobs.enqueue(transaction, { kind, key: kind, payload: {} }))
-  const options = {
-    concurrency: 1,
-    maximumAttempts: 5,
-    backoffMs: 5_000,
-    onExhausted: (job: { kind: string }, error: unknown) => {
-      log.error({ kind: job.kind, error: String(error) }, 'the index could not be kept; it is tried again later')
-      return Promise.resolve()
-    },
-  }
+  const options = jobOptions(log)
   let stop = () => {}
   const report = ({ built, dropped }: MaintenanceReport) => {
     if (built.length + dropped.length > 0) log.info({ built, dropped }, 'indexes of large Spaces changed')
@@ -63,14 +62,11 @@ export function createIndexKeeper({
           )
         }
       })
-      jobs.work(updateTermsJob, options, async ({ signal }) => {
-        const documents = await index.updateTerms(signal)
-        if (documents > 0) log.info({ documents }, 'the words of older documents were analysed again')
+      jobs.work(checkVectorsJob, options, async ({ signal }) => {
+        const spaces = await checkDueSpaces({ index, embedder, log, signal })
+        if (spaces > 0) log.info({ spaces }, 'the share of vectors in searches was chosen')
       })
-      jobs.work(fillFilterFieldsJob, options, async ({ signal }) => {
-        const documents = await index.fillFilterFields(signal)
-        if (documents > 0) log.info({ documents }, 'older documents can be found by filters')
-      })
+      workOnOldDocuments({ jobs, index, log })
       await enqueue(updateTermsJob)
       await enqueue(fillFilterFieldsJob)
       if (version.state === 'building') await enqueue(reindexJob)
@@ -78,12 +74,13 @@ export function createIndexKeeper({
         void enqueue(kind).catch((error: unknown) =>
           log.warn({ error: String(error) }, 'could not plan index maintenance'),
         )
-      const planBoth = () => {
+      const planAll = () => {
         plan(indexNewJob)
         plan(maintainJob)
+        if (embedder.semantics !== false) plan(checkVectorsJob)
       }
-      planBoth()
-      stop = clock.every(maintainEveryMs, planBoth)
+      planAll()
+      stop = clock.every(maintainEveryMs, planAll)
       index.engine.onNewChunks(() => plan(indexNewJob))
     },
     close() {
@@ -91,4 +88,28 @@ export function createIndexKeeper({
       index.engine.onNewChunks(() => {})
     },
   }
+}
+
+function jobOptions(log: Log) {
+  return {
+    concurrency: 1,
+    maximumAttempts: 5,
+    backoffMs: 5_000,
+    onExhausted: (job: { kind: string }, error: unknown) => {
+      log.error({ kind: job.kind, error: String(error) }, 'the index could not be kept; it is tried again later')
+      return Promise.resolve()
+    },
+  }
+}
+
+/** Documents that an earlier version has indexed. */
+function workOnOldDocuments({ jobs, index, log }: { jobs: JobQueue; index: SearchIndex; log: Log }): void {
+  jobs.work(updateTermsJob, jobOptions(log), async ({ signal }) => {
+    const documents = await index.updateTerms(signal)
+    if (documents > 0) log.info({ documents }, 'the words of older documents were analysed again')
+  })
+  jobs.work(fillFilterFieldsJob, jobOptions(log), async ({ signal }) => {
+    const documents = await index.fillFilterFields(signal)
+    if (documents > 0) log.info({ documents }, 'older documents can be found by filters')
+  })
 }

@@ -1,9 +1,10 @@
 import type { Passage, StoredPassage } from './corpus/passages.store.ts'
 import type { Embedder } from './embedders/embedder.ts'
-import type { Candidate, CandidateQuery } from './engine.ts'
-import { createFusion, findRepeats, type Fused, type FusedScores, type FusionOptions } from './fusion.ts'
+import type { Candidate, CandidateQuery, Ranking } from './engine.ts'
+import { createFusion, findRepeats, type Fused, type FusedScores } from './fusion.ts'
 import type { QueryWord } from './lexical/analyse-text.ts'
 import type { Reranked, RerankOutcome } from './rerankers/rerank-stage.ts'
+import type { VectorShare } from './vector-share/vector-share.ts'
 
 /** How a search found its passages. Built only where a search is explained, from the values that the search itself has used. */
 export interface SearchExplanation {
@@ -13,6 +14,8 @@ export interface SearchExplanation {
   embedders: { label: string; hasSemantics: boolean }[]
   /** Share of the vectors in the fused score. */
   vectorWeight: number
+  /** How that share was chosen, where terms and vectors both found something. */
+  share: VectorShare
   /** Chunks that were found by terms or by vectors. */
   candidateCount: number
   /** Where a reranker is configured: what it compared with the passages, and whether its order was used. */
@@ -44,12 +47,15 @@ export interface ExplainSearch {
   report(explanation: SearchExplanation): void
 }
 
-export type PreparedQuery = Omit<CandidateQuery, 'terms'> & { terms: readonly QueryWord[] }
+export type PreparedQuery = Omit<CandidateQuery, 'terms' | 'ranking'> & {
+  terms: readonly QueryWord[]
+  ranking: Ranking
+  share: VectorShare
+}
 
 interface FinishedSearch {
   query: PreparedQuery
   embedders: ReadonlyMap<string, Embedder>
-  fusion: FusionOptions
   candidates: readonly Candidate[]
   ranked: readonly Fused[]
   stored: readonly StoredPassage[]
@@ -84,14 +90,15 @@ export function createExplainer({ limit, report }: ExplainSearch) {
     },
 
     async report(search: FinishedSearch): Promise<void> {
-      const { query, embedders, fusion, candidates, reranking } = search
+      const { query, embedders, candidates, reranking } = search
       report({
         words: query.terms.slice(0, maximumWords).map(({ word, weight }) => ({ word, weight })),
         embedders: query.vectors.map(({ version, hasSemantics }) => ({
           label: embedders.get(version.embedderId)?.label ?? version.embedderId,
           hasSemantics,
         })),
-        vectorWeight: createFusion(candidates, fusion).vectorWeight,
+        vectorWeight: createFusion(candidates, query.ranking).vectorWeight,
+        share: query.share,
         candidateCount: candidates.length,
         reranking: reranking
           ? {
@@ -109,10 +116,10 @@ export function createExplainer({ limit, report }: ExplainSearch) {
 }
 
 async function explainCandidates(
-  { fusion, candidates, ranked, stored, selected, reranking, load }: FinishedSearch,
+  { query, candidates, ranked, stored, selected, reranking, load }: FinishedSearch,
   limit: number,
 ): Promise<ExplainedCandidate[]> {
-  const { scoresOf } = createFusion(candidates, fusion)
+  const { scoresOf } = createFusion(candidates, query.ranking)
   const byId = new Map(candidates.map((candidate) => [candidate.chunkId, candidate]))
   const lexicalRanks = ranksBy(candidates, ({ lexicalScore }) => lexicalScore)
   const vectorRanks = ranksBy(candidates, ({ similarity }) => similarity)

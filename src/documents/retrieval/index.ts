@@ -26,6 +26,7 @@ export {
 } from './rerankers/rerank-stage.ts'
 export type { Reranker } from './rerankers/reranker.ts'
 export { reindexStep } from './reindex.ts'
+export { checkDueSpaces } from './vector-share/vector-check.ts'
 export type { ContextText } from './lexical/weigh-context.ts'
 export { createRetrieval, type Retrieval } from './retrieval.ts'
 export type { Passage } from './corpus/passages.store.ts'

@@ -11,13 +11,14 @@ import {
 import type { EmbeddingVersion } from './corpus/embedding-versions.store.ts'
 import { loadPassages, type Passage, type StoredPassage } from './corpus/passages.store.ts'
 import type { Embedder } from './embedders/embedder.ts'
-import type { Candidate, CandidateQuery, QueryVector, ReadScope, SpaceSearch } from './engine.ts'
+import type { QueryVector, ReadScope, SpaceSearch } from './engine.ts'
 import { createExplainer, type Explainer, type ExplainSearch, type PreparedQuery } from './explanation.ts'
-import { findRepeats, fuse, type Fused, type FusionOptions, repeatsLast } from './fusion.ts'
+import { findRepeats, fuse, type Fused, repeatsLast } from './fusion.ts'
 import { maximumQueryCharacters } from './lexical/analyse-text.ts'
 import { analyseWithContext, type ContextText } from './lexical/weigh-context.ts'
 import type { Reranked, RerankQuestion, RerankStage } from './rerankers/rerank-stage.ts'
 import type { SearchIndex } from './search-index.ts'
+import { createVectorShares, type VectorShare } from './vector-share/vector-share.ts'
 
 interface SearchRequest extends ReadScope {
   query: string
@@ -57,7 +58,7 @@ interface RetrievalDependencies {
   log?: Log
   /** Longest search; then it fails with `request_timeout`. */
   timeoutMs?: number
-  /** Share of the vectors in the score, 0..1; default by kind of embedder, as measured in docs/decisions/0038-ranking-weights.md. */
+  /** Share of the vectors in the score, 0..1, for measurements; default by docs/decisions/0038-ranking-weights.md. */
   vectorWeight?: number
 }
 
@@ -69,8 +70,6 @@ const defaultTimeoutMs = 15_000
 /** More candidates than passages are fetched, so that a chunk that is good by terms and by vectors can win. */
 const candidatesPerResult = 4
 const minimumCandidates = 50
-const semanticVectorWeight = 0.6
-const spellingVectorWeight = 0.03
 /** Candidates are fetched again where some of the best have been deleted and passages are missing. */
 const maximumAttempts = 4
 
@@ -80,6 +79,7 @@ export function createRetrieval(dependencies: RetrievalDependencies): Retrieval 
   const embedders = new Map(
     [...(dependencies.formerEmbedders ?? []), dependencies.embedder].map((embedder) => [embedder.id, embedder]),
   )
+  const shares = createVectorShares(dependencies.index.database)
   return {
     async search(request) {
       const query = clean(request.query, maximumQueryCharacters)
@@ -94,7 +94,7 @@ export function createRetrieval(dependencies: RetrievalDependencies): Retrieval 
         const signal = anySignal(request.signal, deadline)
         signal.throwIfAborted()
         return await findPassages(
-          { ...dependencies, embedders, clientSignal: request.signal },
+          { ...dependencies, embedders, shares, clientSignal: request.signal },
           { ...request, query, context, limit, signal },
         )
       } catch (error) {
@@ -124,6 +124,7 @@ function hasWord(text: string): boolean {
 
 type SearchParts = RetrievalDependencies & {
   embedders: ReadonlyMap<string, Embedder>
+  shares: ReturnType<typeof createVectorShares>
   /** Without the time limit of the search. */
   clientSignal: AbortSignal
 }
@@ -138,7 +139,7 @@ async function findPassages(parts: SearchParts, request: SearchRequest): Promise
   for (let attempt = 1; ; attempt++) {
     const candidates = await space.findCandidates(query)
     explainer?.finished('candidates')
-    const ranked = rank(candidates, query, parts.vectorWeight)
+    const ranked = fuse(candidates, query.ranking)
     const best = ranked.slice(0, bestOf(parts, request))
     explainer?.finished('rank')
     const { read, stored } = await readBest(parts, request, best)
@@ -155,11 +156,9 @@ async function findPassages(parts: SearchParts, request: SearchRequest): Promise
       explainer?.finished('rerank')
       const final = reranked ? selectPassages(withScores(reranked), request) : selected
       const load = (ids: readonly string[]) => loadPassages(database, request, ids, request.signal)
-      const fusion = fusionOptions(query, parts.vectorWeight)
       await explainer?.report({
         query,
         embedders: parts.embedders,
-        fusion,
         candidates,
         ranked,
         stored,
@@ -234,17 +233,17 @@ async function prepareQuery(
   const vectors = await embedQuery(parts, request, space.embeddingVersions)
   explainer?.finished('embed')
   const wanted = Math.max(request.limit * candidatesPerResult, minimumCandidates, rerankSizeOf(parts, request))
-  const { vectorWeight } = fusionOptions({ vectors }, parts.vectorWeight)
-  return { terms, vectors, limit: wanted, ranking: { vectorWeight, best: bestOf(parts, request) } }
-}
-
-function rank(candidates: readonly Candidate[], query: CandidateQuery, givenWeight?: number): Fused[] {
-  return fuse(candidates, fusionOptions(query, givenWeight))
-}
-
-function fusionOptions({ vectors }: Pick<CandidateQuery, 'vectors'>, givenWeight?: number): FusionOptions {
-  const hasSemantics = vectors.some((vector) => vector.hasSemantics)
-  return { vectorWeight: givenWeight ?? (hasSemantics ? semanticVectorWeight : spellingVectorWeight) }
+  const share: VectorShare =
+    parts.vectorWeight === undefined
+      ? await parts.shares.of(request, vectors, request.signal)
+      : { weight: parts.vectorWeight, origin: 'given', check: null }
+  return {
+    terms,
+    vectors,
+    limit: wanted,
+    share,
+    ranking: { vectorWeight: share.weight, best: bestOf(parts, request) },
+  }
 }
 
 /** In the order of `best`. */

@@ -1519,6 +1519,20 @@ create table upload_keys (
 );
 CREATE INDEX upload_keys_by_age ON upload_keys USING btree (created_at);
 
+create table vector_checks (
+  organisation_id uuid not null,
+  space_id uuid not null,
+  version_id integer not null,
+  weight double precision,
+  chunks integer not null,
+  questions integer not null,
+  lexical_rank double precision,
+  fused_rank double precision,
+  checked_at timestamp with time zone default clock_timestamp() not null,
+  constraint vector_checks_pkey PRIMARY KEY (space_id, version_id),
+  constraint vector_checks_version_id_fkey FOREIGN KEY (version_id) REFERENCES embedding_generations(id) ON DELETE CASCADE
+);
+
 create table vector_segments (
   id integer generated always as identity not null,
   version_id integer not null,

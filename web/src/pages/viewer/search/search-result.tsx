@@ -41,7 +41,8 @@ export function SearchResult({ result }: { result: SpaceSearchResult }) {
   )
 }
 
-function QueryFacts({ result: { isWhole, query, embedders, vectorWeight, reranking } }: { result: SpaceSearchResult }) {
+function QueryFacts({ result }: { result: SpaceSearchResult }) {
+  const { isWhole, query, embedders, vectorWeight, reranking } = result
   const { t } = useTranslation('viewer')
   const format = useFormat()
   const isSpelling = embedders.every(({ hasSemantics }) => !hasSemantics)
@@ -66,12 +67,33 @@ function QueryFacts({ result: { isWhole, query, embedders, vectorWeight, reranki
           ? t('search.wordsOnly')
           : t(isSpelling ? 'search.spelling' : 'search.meaning', { labels, share: format.percent(vectorWeight) })}
       </Text>
+      {!isSpelling && <ShareFacts share={result.vectorShare} />}
       {reranking && (
         <Text size="sm" c="dimmed">
           {t(`reranking.${reranking.outcome}`, { ...reranking, passages: format.number(reranking.passages) })}
         </Text>
       )}
     </Stack>
+  )
+}
+
+function ShareFacts({
+  share: { origin, questions, lexicalRank, fusedRank },
+}: {
+  share: SpaceSearchResult['vectorShare']
+}) {
+  const { t } = useTranslation('viewer')
+  const format = useFormat()
+  const figures = {
+    questions: format.number(questions),
+    lexical: format.number(lexicalRank ?? 0),
+    fused: format.number(fusedRank ?? 0),
+  }
+  if (origin !== 'checked' && origin !== 'start') return null
+  return (
+    <Text size="sm" c="dimmed">
+      {origin === 'checked' ? t('search.shareChecked', figures) : t('search.shareStart')}
+    </Text>
   )
 }
 

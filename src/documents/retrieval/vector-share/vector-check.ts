@@ -1,0 +1,141 @@
+import { createTimeSlices, describeError, type Log, sharedOwner } from '../../../platform/kernel/index.ts'
+import type { EmbeddingVersion } from '../corpus/embedding-versions.store.ts'
+import {
+  deleteOldChecks,
+  type DueSpace,
+  loadDueSpaces,
+  sampleChunks,
+  saveVectorCheck,
+  type VectorCheck,
+} from '../corpus/vector-checks.store.ts'
+import type { Embedder } from '../embedders/embedder.ts'
+import type { Candidate, SpaceScope } from '../engine.ts'
+import { fuse } from '../fusion.ts'
+import { analyseQuery } from '../lexical/analyse-text.ts'
+import type { SearchIndex } from '../search-index.ts'
+import { makeHeldOutQuestions } from './held-out-questions.ts'
+
+/** Chunks from which questions are made, at most two of each. */
+const sampledChunks = 96
+/** With fewer questions a difference is chance. */
+const minimumQuestions = 24
+/** Candidates by terms, and by vectors, as in a search of ten passages. */
+const candidates = 50
+/** A passage that is further down counts as not found. */
+const countedRanks = 10
+/** 0 is the search by words alone. */
+const weights = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+/** Standard errors by which the vectors must be better than words alone: one case in 20 by chance. */
+const requiredErrors = 1.65
+
+const notMeasured: VectorCheck = { weight: null, questions: 0, lexicalRank: null, fusedRank: null }
+
+export interface VectorCheckRequest {
+  index: SearchIndex
+  /** Checked where its embedding version answers searches. */
+  embedder: Embedder
+  log: Log
+  signal: AbortSignal
+}
+
+/**
+ * Chooses the share of the vectors in the search of each Space that has no choice yet or has changed a lot. Call it from a job. Returns the
+ * number of Spaces. One Space costs at most 192 searches and their embeddings, whatever its size.
+ */
+export async function checkDueSpaces({ index, embedder, log, signal }: VectorCheckRequest): Promise<number> {
+  // Its share is known: docs/decisions/0038-ranking-weights.md.
+  if (embedder.semantics === false) return 0
+  const database = index.database.for(sharedOwner)
+  await deleteOldChecks(database)
+  const version = (await index.embeddingVersions.load()).find(({ state }) => state === 'active')
+  if (version?.embedderId !== embedder.id) return 0
+  let checked = 0
+  for (;;) {
+    const due = await loadDueSpaces(database, version.id)
+    if (due.length === 0) return checked
+    for (const space of due) {
+      signal.throwIfAborted()
+      const check = await checkOrFail({ index, embedder, log, signal }, version, space)
+      await saveVectorCheck(index.database, space, version.id, check)
+      checked++
+    }
+  }
+}
+
+/** A Space whose check fails, such as one without a budget for embeddings, does not keep others from theirs. */
+async function checkOrFail(
+  request: VectorCheckRequest,
+  version: EmbeddingVersion,
+  space: DueSpace,
+): Promise<VectorCheck> {
+  try {
+    return await checkSpace(request, version, space)
+  } catch (error) {
+    request.signal.throwIfAborted()
+    request.log.warn(
+      { spaceId: space.spaceId, error: describeError(error) },
+      'the share of vectors in a search could not be chosen; it is tried again in an hour',
+    )
+    return notMeasured
+  }
+}
+
+async function checkSpace(
+  { index, embedder, signal }: VectorCheckRequest,
+  version: EmbeddingVersion,
+  { organisationId, spaceId }: DueSpace,
+): Promise<VectorCheck> {
+  const scope: SpaceScope = { organisationId, spaceId }
+  const questions = makeHeldOutQuestions(await sampleChunks(index.database, scope, sampledChunks))
+  if (questions.length < minimumQuestions) return { ...notMeasured, questions: questions.length }
+  const texts = questions.map(({ text }) => text)
+  const vectors = await embedder.embed({ texts, purpose: 'query', organisationId, spaceId, signal })
+  const slice = createTimeSlices()
+  const ranks: number[][] = []
+  for (const [at, { chunkId, text }] of questions.entries()) {
+    await slice()
+    signal.throwIfAborted()
+    // Opened for each question: another Space may take its place in memory meanwhile.
+    const space = await index.engine.openSpace({ ...scope, filter: null }, signal)
+    const terms = await analyseQuery(spaceId, text, space)
+    const vector = vectors[at]!
+    const found = await space.findCandidates({
+      terms,
+      vectors: vector.some((value) => value !== 0) ? [{ version, vector, hasSemantics: true }] : [],
+      limit: candidates,
+    })
+    ranks.push(weights.map((vectorWeight) => reciprocalRank(found, chunkId, vectorWeight)))
+  }
+  return chooseWeight(ranks)
+}
+
+function reciprocalRank(found: readonly Candidate[], chunkId: string, vectorWeight: number): number {
+  const rank = fuse(found, { vectorWeight }).findIndex((one) => one.chunkId === chunkId)
+  return rank < 0 || rank >= countedRanks ? 0 : 1 / (rank + 1)
+}
+
+/**
+ * `ranks`: for each question the reciprocal rank with each weight. The smallest weight that is within one standard error of the best one,
+ * provided it is better than words alone by more than chance; otherwise 0, which is the order by words.
+ */
+export function chooseWeight(ranks: readonly (readonly number[])[]): VectorCheck {
+  const gains = weights.map((_, at) => estimate(ranks.map((row) => row[at]! - row[0]!)))
+  const best = gains.reduce((left, right) => (right.mean > left.mean ? right : left))
+  const isBetter = ({ mean, error }: Estimate) => mean > 0 && mean >= requiredErrors * error
+  const chosen = gains.findIndex((gain) => isBetter(gain) && gain.mean >= best.mean - best.error)
+  const at = Math.max(0, chosen)
+  const lexicalRank = estimate(ranks.map((row) => row[0]!)).mean
+  return { weight: weights[at]!, questions: ranks.length, lexicalRank, fusedRank: lexicalRank + gains[at]!.mean }
+}
+
+interface Estimate {
+  mean: number
+  /** Standard error of the mean. */
+  error: number
+}
+
+function estimate(values: readonly number[]): Estimate {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, values.length - 1)
+  return { mean, error: Math.sqrt(variance / values.length) }
+}
