@@ -42,6 +42,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       dataFolder: settings.dataFolder,
       databaseUrl: secrets.databaseUrl,
       databaseDirectUrl: secrets.databaseDirectUrl,
+      databaseReplicaUrl: secrets.databaseReplicaUrl,
       corpusDatabaseUrl: secrets.corpusDatabaseUrl,
       corpusDatabaseDirectUrl: secrets.corpusDatabaseDirectUrl,
       limits: settings.database,
@@ -59,6 +60,7 @@ export async function openControlStorage(options: StorageOptions): Promise<Contr
   const databases = await openControlDatabase({
     databaseUrl: secrets.databaseUrl!,
     databaseDirectUrl: secrets.databaseDirectUrl,
+    databaseReplicaUrl: secrets.databaseReplicaUrl,
     limits: settings.database,
     log,
   })

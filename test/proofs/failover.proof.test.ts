@@ -6,7 +6,10 @@ import { endAndCompare } from '../chaos/harness/final-state.ts'
 import { hangsAfterMs } from '../chaos/harness/instance.ts'
 import { type Backend, type ChaosStage, openStage } from '../chaos/harness/stage.ts'
 import { makeTestFolder } from '../harness/database.ts'
-import { removeFolder } from '../harness/portico.ts'
+import { runOnServer } from '../harness/database-template.ts'
+import { quickCall } from '../harness/ledger-crash/planned-provider.ts'
+import { sendRecorded } from '../harness/ledger-crash/recorded-call.ts'
+import { expectStatus, organisationMakers, removeFolder } from '../harness/portico.ts'
 import { seededRandom } from '../harness/recorded-wire.ts'
 import { testSeed } from '../harness/seed.ts'
 
@@ -19,6 +22,7 @@ const seed = testSeed
 /** Until calls are answered again; or so long after the new primary, if Patroni itself took most of that time. */
 const promised = { afterEventMs: 30_000, afterPromotionMs: 10_000 }
 const completionClients = 5
+const replicaConnections = `select pid from pg_stat_activity where application_name = 'portico control replica'`
 
 interface Event {
   name: string
@@ -60,6 +64,33 @@ describe.skipIf(!canFailOver())(
       await cluster?.close()
     })
 
+    it(
+      'shows a call in a report at once while the standby that reports read is behind',
+      async () => {
+        await cluster.untilRedundant()
+        const standby = cluster.other(await cluster.primary())
+        const { operator, provider } = stage
+        const { url } = stage.instances[0]!
+        const caller = await organisationMakers(url, operator).createOrganisation()
+        const requests = async () => {
+          const report = await operator('GET', `/api/console/organisations/${caller.id}/usage`)
+          return expectStatus(report, 200).totals.requests
+        }
+        const readers = async () => {
+          await requests()
+          return (await runOnServer(standby.url, replicaConnections)).length
+        }
+        await expect.poll(readers, { timeout: hangsAfterMs }).toBeGreaterThan(0)
+        await runOnServer(standby.url, 'select pg_wal_replay_pause()')
+        // No other call has the number.
+        const call = provider.planned({ ...quickCall, number: 1_000_000_000 })
+        expect((await sendRecorded(url, caller, call)).status).toBe(200)
+        expect(await requests()).toBe(1)
+        await runOnServer(standby.url, 'select pg_wal_replay_resume()')
+      },
+      2 * hangsAfterMs,
+    )
+
     it.each(events.map((event) => [event.name, event] as const))(
       'answers again after %s',
       async (name, { happen, end }) => {
@@ -100,10 +131,11 @@ describe.skipIf(!canFailOver())(
 )
 
 /** Files in a folder that all instances share. */
-async function backendOf({ url }: FailoverCluster): Promise<Backend> {
+async function backendOf({ url, replicaUrl }: FailoverCluster): Promise<Backend> {
   const dataFolder = makeTestFolder()
   return {
     place: { dataFolder, databaseUrl: url, remove: async () => {} },
+    variables: { DATABASE_REPLICA_URL: replicaUrl },
     close: () => removeFolder(dataFolder),
   }
 }

@@ -201,6 +201,11 @@ const database = z.strictObject({
     .describe(
       'Longest wait of a statement for a lock on a PostgreSQL server. Migrations and index builds have separate limits.',
     ),
+  replicaWaitMs: integer(0, 10_000)
+    .default(250)
+    .describe(
+      'Longest wait of a report until the server of DATABASE_REPLICA_URL has everything that was stored before; then the primary is read.',
+    ),
 })
 
 export const configFileSchema = z.strictObject({

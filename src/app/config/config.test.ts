@@ -102,7 +102,13 @@ describe('the configuration', () => {
     expect(() => loadConfig({}, folder)).not.toThrow(/secret/)
   })
 
-  it.each(['DATABASE_URL', 'DATABASE_DIRECT_URL', 'PORTICO_CORPUS_DATABASE_URL'])(
+  it('refuses a standby without the server whose standby it is', () => {
+    expect(() => loadConfig({ DATABASE_REPLICA_URL: 'postgres://h.test/d' }, folderWith({}))).toThrow(
+      'DATABASE_REPLICA_URL is a standby of the server of DATABASE_URL, which is not set',
+    )
+  })
+
+  it.each(['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_REPLICA_URL', 'PORTICO_CORPUS_DATABASE_URL'])(
     'refuses text in %s that is no address of a PostgreSQL server, without quoting it',
     (variable) => {
       const start = (address: string) => () =>

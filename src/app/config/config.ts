@@ -74,6 +74,7 @@ export const environmentSettings: Readonly<Record<string, string>> = {
   PORTICO_DATABASE_STATEMENT_TIMEOUT_MS: 'database.statementTimeoutMs',
   PORTICO_DATABASE_BACKGROUND_TIMEOUT_MS: 'database.backgroundStatementTimeoutMs',
   PORTICO_DATABASE_LOCK_TIMEOUT_MS: 'database.lockTimeoutMs',
+  PORTICO_DATABASE_REPLICA_WAIT_MS: 'database.replicaWaitMs',
   PORTICO_LOG_LEVEL: 'log.level',
   PORTICO_LOG_FORMAT: 'log.format',
   PORTICO_DEMO: 'demo',
@@ -237,6 +238,10 @@ function assertDirectUrls(secrets: Secrets) {
       `${secretVariables[direct]} is the server behind the pooler of ${secretVariables[name]}, which is not set.`,
     )
   }
+  if (secrets.databaseReplicaUrl !== undefined && secrets.databaseUrl === undefined)
+    throw new ConfigError(
+      `${secretVariables.databaseReplicaUrl} is a standby of the server of ${secretVariables.databaseUrl}, which is not set.`,
+    )
 }
 
 /** Each process would take another free port. */

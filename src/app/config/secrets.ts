@@ -14,6 +14,7 @@ export interface Secrets {
   operatorToken: string | undefined
   databaseUrl: string | undefined
   databaseDirectUrl: string | undefined
+  databaseReplicaUrl: string | undefined
   corpusDatabaseUrl: string | undefined
   corpusDatabaseDirectUrl: string | undefined
   openaiApiKey: string | undefined
@@ -38,6 +39,7 @@ export const secretVariables = {
   operatorToken: 'PORTICO_OPERATOR_TOKEN',
   databaseUrl: 'DATABASE_URL',
   databaseDirectUrl: 'DATABASE_DIRECT_URL',
+  databaseReplicaUrl: 'DATABASE_REPLICA_URL',
   corpusDatabaseUrl: 'PORTICO_CORPUS_DATABASE_URL',
   corpusDatabaseDirectUrl: 'PORTICO_CORPUS_DATABASE_DIRECT_URL',
   openaiApiKey: 'OPENAI_API_KEY',
@@ -123,7 +125,13 @@ function assertOperatorToken(token: string | undefined) {
   assertKey('PORTICO_OPERATOR_TOKEN', token)
 }
 
-const databaseAddresses = ['databaseUrl', 'databaseDirectUrl', 'corpusDatabaseUrl', 'corpusDatabaseDirectUrl'] as const
+const databaseAddresses = [
+  'databaseUrl',
+  'databaseDirectUrl',
+  'databaseReplicaUrl',
+  'corpusDatabaseUrl',
+  'corpusDatabaseDirectUrl',
+] as const
 
 /** The client of PostgreSQL would read any other text as the name of a database on an unknown host. Never quotes the address, which has a password. */
 function assertDatabaseAddress(variable: string, address: string | undefined) {

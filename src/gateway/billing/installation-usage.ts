@@ -51,11 +51,11 @@ export interface InstallationReports {
 
 export function createInstallationReports(deps: InstallationUsageDeps): InstallationReports {
   const { database, clock, catchUp, isComplete } = deps
-  const shared = database.for(sharedOwner)
   return {
     async load(query) {
       const filter = filterOf(query, clock.now())
       await catchUp(sharedOwner)
+      const shared = await database.reading(sharedOwner)
       const [totals, previous, split, latency, month, options, complete] = await Promise.all([
         loadInstallationTotals(shared, filter),
         loadInstallationTotals(shared, { ...filter, days: daysBefore(filter.days) }),
@@ -259,7 +259,7 @@ async function* renderCsv(
 ): AsyncGenerator<string> {
   yield `${['day', 'organisationId', 'organisation', 'provider', 'model', 'hosting', ...csvColumns].join(',')}\r\n`
   await catchUp(sharedOwner)
-  const shared = database.for(sharedOwner)
+  const shared = await database.reading(sharedOwner)
   for (let after: InstallationRow | undefined; ;) {
     const rows: InstallationRow[] = await loadInstallationRows(shared, filter, after, exportPage)
     yield rows.map((row) => renderLine(row, nameOf(row.organisationId))).join('')

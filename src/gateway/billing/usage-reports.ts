@@ -62,8 +62,8 @@ export function createUsageReports(deps: UsageReportsDeps): UsageReports {
   const { database } = deps
   return {
     async load(subject, budgeted, query) {
-      const own = database.for(subject.id)
       const chosen = await choose(deps, subject, query)
+      const own = await database.reading(subject.id)
       const { range, filter, source } = chosen
       const lastDays = range.days.slice(-latencyDays)
       const [split, previous, latency, failures, options, spending, complete] = await Promise.all([
@@ -93,8 +93,8 @@ export function createUsageReports(deps: UsageReportsDeps): UsageReports {
       }
     },
     async loadCsv(subject, query, nameOf) {
-      const own = database.for(subject.id)
       const chosen = await choose(deps, subject, query)
+      const own = await database.reading(subject.id)
       const split = await loadSplit(own, chosen, query, maximumExportRows)
       const { from, to } = chosen.range
       return {
@@ -103,8 +103,8 @@ export function createUsageReports(deps: UsageReportsDeps): UsageReports {
       }
     },
     async loadRequests(subject, query) {
-      const own = database.for(subject.id)
       const chosen = await choose(deps, subject, query)
+      const own = await database.reading(subject.id)
       const page = await loadRequestPage(own, subject, { ...query, ...chosen })
       if (query.cursor !== undefined) return page
       return { ...page, options: await loadOptions(own, chosen.filter, maximumReportRows) }

@@ -10,6 +10,7 @@ import type {
   QueryOptions,
   SqlValue,
 } from './port.ts'
+import type { Replica } from './server/replica.ts'
 import {
   createTurns,
   defaultStatementTimeoutMs,
@@ -34,10 +35,12 @@ export interface DatabaseParts {
   /** Longest durations of statements without a specific limit. */
   limits?: Pick<ServerLimits, 'statementTimeoutMs' | 'backgroundStatementTimeoutMs'> | undefined
   startCopy?: Database['startCopy']
+  replica?: Replica | undefined
 }
 
 /** Implements the port over a source of sessions, the same for both engines. */
-export function createDatabase({ name, engine, features, source, limits, startCopy }: DatabaseParts): Database {
+export function createDatabase(parts: DatabaseParts): Database {
+  const { name, engine, features, source, limits, startCopy, replica } = parts
   // The transaction that the calling code is inside of. Another statement through the port would wait for that transaction
   // forever: it holds the only connection of the embedded engine, and perhaps the last one of a pool.
   const openTransaction: OpenTransaction = new AsyncLocalStorage()
@@ -108,10 +111,11 @@ export function createDatabase({ name, engine, features, source, limits, startCo
     engine,
     features,
     for: ownedBy,
+    reading: async (owner) => replica?.reading(owner, ownedBy(owner)) ?? ownedBy(owner),
     listen: (channel, onNotification) => source.listen(channel, onNotification),
     onReconnect: (callback) => source.onReconnect(callback),
     ...(startCopy && { startCopy }),
-    close: () => (closing ??= source.close()),
+    close: () => (closing ??= Promise.all([source.close(), replica?.close()]).then(() => {})),
   }
 }
 

@@ -17,6 +17,8 @@ export interface OpenDatabasesOptions {
   /** The servers themselves, where the URLs above lead to a pooler in transaction mode. */
   databaseDirectUrl?: string | undefined
   corpusDatabaseDirectUrl?: string | undefined
+  /** A standby of the server of `databaseUrl`, for reports. */
+  databaseReplicaUrl?: string | undefined
   /** For servers; the embedded engine has one connection. */
   limits?: Partial<ServerLimits> | undefined
   clock: Clock
@@ -49,7 +51,9 @@ export async function openDatabases(options: OpenDatabasesOptions): Promise<Data
       return openEmbedded({ name, folder: path.join(embeddedFolder, name), clock, log, migrationsFolder })
     }
     const { limits, allowUnfinishedMove } = options
-    return openServer({ name, url, directUrl: directUrls[name], limits, log, migrationsFolder, allowUnfinishedMove })
+    const replicaUrl = name === 'control' ? options.databaseReplicaUrl : undefined
+    const directUrl = directUrls[name]
+    return openServer({ name, url, directUrl, replicaUrl, limits, log, migrationsFolder, allowUnfinishedMove })
   }
 
   try {
@@ -86,10 +90,12 @@ export async function openDatabases(options: OpenDatabasesOptions): Promise<Data
  * documents. Throws DatabaseStartError with the remedy.
  */
 export async function openControlDatabase(
-  options: Pick<OpenDatabasesOptions, 'databaseDirectUrl' | 'limits' | 'log'> & { databaseUrl: string },
+  options: Pick<OpenDatabasesOptions, 'databaseDirectUrl' | 'databaseReplicaUrl' | 'limits' | 'log'> & {
+    databaseUrl: string
+  },
 ): Promise<Omit<Databases, 'corpus'>> {
-  const { databaseUrl: url, databaseDirectUrl: directUrl, limits, log } = options
-  const control = await openServer({ name: 'control', url, directUrl, limits, log })
+  const { databaseUrl: url, databaseDirectUrl: directUrl, databaseReplicaUrl: replicaUrl, limits, log } = options
+  const control = await openServer({ name: 'control', url, directUrl, replicaUrl, limits, log })
   return { control, close: () => control.close() }
 }
 

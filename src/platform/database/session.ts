@@ -11,6 +11,7 @@ export const defaultLimits = {
   statementTimeoutMs: defaultStatementTimeoutMs,
   backgroundStatementTimeoutMs: 120_000,
   lockTimeoutMs: 10_000,
+  replicaWaitMs: 250,
 }
 export type ServerLimits = typeof defaultLimits
 

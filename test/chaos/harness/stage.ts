@@ -125,6 +125,7 @@ async function open(
       PORTICO_S3_SECRET_ACCESS_KEY: 'test',
       // A service that is killed leaves its copies of files there.
       TMPDIR: extras,
+      ...backend.variables,
       ...more,
     }
     return startInstance({ name, environment, processes, mayEnd: () => endsAllowed })
@@ -186,6 +187,8 @@ async function open(
 /** Where the databases and the files of a stage are. */
 export interface Backend {
   place: DatabasePlace
+  /** Further ones of each instance. */
+  variables?: Record<string, string>
   disk?: SmallDisk | undefined
   postgres?: OwnPostgres
   pooler?: Pooler | undefined

@@ -10,6 +10,7 @@ import type { Database, LogicalDatabase } from '../port.ts'
 import { defaultLimits, type ServerLimits } from '../session.ts'
 import { assertOwnSession, assertSameDatabase } from './pooler.ts'
 import { processIdOfPrimary } from './primary.ts'
+import { createReplica } from './replica.ts'
 import { createServerSource } from './server-source.ts'
 
 export interface ServerOptions {
@@ -17,6 +18,8 @@ export interface ServerOptions {
   url: string
   /** The server itself, where `url` leads to a pooler in transaction mode: for LISTEN, migrations and statements outside of transactions. */
   directUrl?: string | undefined
+  /** A standby that reports may read. It may be away. */
+  replicaUrl?: string | undefined
   limits?: Partial<ServerLimits> | undefined
   log: Log
   migrationsFolder?: string | undefined
@@ -26,30 +29,44 @@ export interface ServerOptions {
 // A server that starts at the same time (compose) or is in a failover may need these attempts.
 const connectAttempts = 10
 const connectRetryMs = 500
+const replicaConnectionWaitMs = 3_000
 // Refused, reset, a standby, ended by the server or "the database system is starting up".
 const transientCodes = ['ECONNREFUSED', 'ECONNRESET', sqlState.readOnly, '57P01', '57P02', '57P03']
 const preparationLockKey = 7_041_994_202n
 
 /** Opens one logical database on a PostgreSQL server: creates its schema and extensions, and runs its migrations. */
 export async function openServer(options: ServerOptions): Promise<Database> {
-  const { name, url, directUrl, log, migrationsFolder, allowUnfinishedMove } = options
+  const { name, url, directUrl, replicaUrl, log, migrationsFolder, allowUnfinishedMove } = options
   const limits = { ...defaultLimits, ...options.limits }
   const schema = `portico_${name}`
   const extensionSchemas = await prepareServer(options, schema)
-  const source = createServerSource({
+  const common = {
     name,
-    url,
-    directUrl,
     // The schemas of the extensions, so that their types are found by plain names.
     searchPath: [...new Set([schema, ...extensionSchemas])].map(quoteName).join(', '),
     limits,
     log,
-  })
+  }
+  const source = createServerSource({ ...common, url, directUrl })
   try {
     const features = await loadFeatures(source)
     if (name === 'corpus') warnOfOldPgvector(features, log)
     await migrate({ name, engine: 'postgres', source, log, folder: migrationsFolder, allowUnfinishedMove })
-    return createDatabase({ name, engine: 'postgres', features, source, limits })
+    const database = { name, engine: 'postgres' as const, features, limits }
+    if (replicaUrl === undefined) return createDatabase({ ...database, source })
+    // Where it has no free connection, the primary answers.
+    const ofReplica = createServerSource({
+      ...common,
+      url: replicaUrl,
+      isReplica: true,
+      limits: { ...limits, connectionWaitMs: Math.min(limits.connectionWaitMs, replicaConnectionWaitMs) },
+    })
+    const replica = createReplica({
+      database: createDatabase({ ...database, source: ofReplica }),
+      waitMs: limits.replicaWaitMs,
+      log,
+    })
+    return createDatabase({ ...database, source, replica })
   } catch (error) {
     await source.close()
     throw error

@@ -3,7 +3,7 @@ import { type Log, raceSignal } from '../../kernel/index.ts'
 import { DatabaseError, shortMessage, sqlState, toDatabaseError } from '../database-error.ts'
 import { type LocalSettings, runWithLocalSettings, setConfig } from '../local-settings.ts'
 import { createTurns, pastDeadline, runOnClient, type RunOptions, type SqlResult, type SqlSession } from '../session.ts'
-import { cancelThroughPooler } from './pooler.ts'
+import { cancelThroughPooler, processIdOf } from './pooler.ts'
 import { processIdOfPrimary } from './primary.ts'
 
 // An unreachable server is noticed after this time; the ledger rejects calls after 5 s.
@@ -16,9 +16,9 @@ const timeouts = new WeakMap<pg.ClientBase, number>()
 /** The server process of each connection. The number that the driver received may be a pooler's own. */
 const processIds = new WeakMap<pg.ClientBase, number>()
 
-/** Must run once on each new connection, before its first session. Rejects for a standby. */
-export async function rememberProcessId(client: pg.ClientBase): Promise<void> {
-  processIds.set(client, await processIdOfPrimary(client))
+/** Must run once on each new connection, before its first session. Rejects for a standby that is not read as a replica. */
+export async function rememberProcessId(client: pg.ClientBase, isReplica: boolean): Promise<void> {
+  processIds.set(client, await (isReplica ? processIdOf(client) : processIdOfPrimary(client)))
 }
 
 export interface ServerSessionOptions {

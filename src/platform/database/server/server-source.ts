@@ -16,6 +16,8 @@ export interface ServerSourceOptions {
   searchPath: string
   limits: ServerLimits
   log: Log
+  /** It is only read, and may be a standby. */
+  isReplica?: boolean
 }
 
 // A transaction whose process hangs must not hold its locks forever.
@@ -37,7 +39,7 @@ export function mostConnections(
 export function createServerSource(options: ServerSourceOptions): SessionSource {
   const { name, url, directUrl, limits, log } = options
   const settings = settingsOf(options.searchPath, limits)
-  const config = configOf(url, name)
+  const config = configOf(url, options.isReplica ? `${name} replica` : name)
   const directConfig = directUrl === undefined ? config : configOf(directUrl, name)
   const isPooled = directUrl !== undefined
   const pool = createPool(config, limits.maximumConnections, isPooled ? undefined : settings, options)
@@ -100,7 +102,7 @@ function createPool(
   config: pg.ClientConfig,
   maximumConnections: number,
   settings: Record<string, string> | undefined,
-  { name, limits, log }: ServerSourceOptions,
+  { name, limits, log, isReplica = false }: ServerSourceOptions,
 ): pg.Pool {
   // pg-pool has one limit for connecting and for the wait in its queue; `config` limits connecting alone.
   class PoolClient extends pg.Client {
@@ -112,7 +114,7 @@ function createPool(
   const onConnect = (client: pg.ClientBase) => {
     // pg-pool handles errors of idle clients only; without this handler the loss of a connection in use ends the process.
     client.on('error', (error) => log.warn({ database: name, reason: shortMessage(error) }, 'a connection was lost'))
-    if (settings) return setUp(client, settings) as unknown as void
+    if (settings) return setUp(client, settings, isReplica) as unknown as void
   }
   const pool = new pg.Pool({
     Client: PoolClient as typeof pg.Client,
@@ -150,10 +152,10 @@ function setLocal({ search_path, ...others }: Record<string, string>): string {
 }
 
 /** Rejects after `connectTimeoutMs`: the driver bounds only what comes before. */
-async function setUp(client: pg.ClientBase, settings: Record<string, string>): Promise<void> {
+async function setUp(client: pg.ClientBase, settings: Record<string, string>, isReplica: boolean): Promise<void> {
   const timer = setTimeout(() => void (client as pg.Client).end().catch(() => {}), connectTimeoutMs)
   try {
-    await rememberProcessId(client)
+    await rememberProcessId(client, isReplica)
     await client.query(
       setConfig(
         {

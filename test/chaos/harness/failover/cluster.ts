@@ -18,6 +18,8 @@ import { etcdOptions, haproxySettings, patroniSettings } from './settings.ts'
 export interface FailoverCluster {
   /** Of HAProxy, which leads to the primary. */
   url: string
+  /** Of HAProxy too, which leads to the standby. */
+  replicaUrl: string
   primary(): Promise<ClusterNode>
   other(node: ClusterNode): ClusterNode
   /** Resolves when one node is the primary and the other one its synchronous standby. */
@@ -50,7 +52,13 @@ export async function startFailoverCluster(): Promise<FailoverCluster> {
     await Promise.all(links.flatMap((link) => Object.values(link)).map((proxy) => proxy.close()))
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   }
-  const [haproxyPort, etcdPort, peerPort, ...ports] = (await lastingPorts(7)) as [number, number, number, ...number[]]
+  const [haproxyPort, replicaPort, etcdPort, peerPort, ...ports] = (await lastingPorts(8)) as [
+    number,
+    number,
+    number,
+    number,
+    ...number[],
+  ]
   const etcd = `http://127.0.0.1:${etcdPort}`
 
   async function startNode(name: string, [postgres, rest]: number[]): Promise<ClusterNode> {
@@ -66,7 +74,8 @@ export async function startFailoverCluster(): Promise<FailoverCluster> {
     // JSON is YAML.
     writeFileSync(path.join(folder, `${name}.yml`), JSON.stringify(patroniSettings(settings)))
     const patroni = start(name, 'patroni', `${inside}/${name}.yml`)
-    return createNode({ name, patroni, restUrl, links: link, dataFolder: path.join(folder, name, 'data') })
+    const url = `postgres://postgres@127.0.0.1:${postgres}/postgres`
+    return createNode({ name, patroni, url, restUrl, links: link, dataFolder: path.join(folder, name, 'data') })
   }
   try {
     start('etcd', 'etcd', ...etcdOptions(`${inside}/etcd`, etcd, `http://127.0.0.1:${peerPort}`))
@@ -74,7 +83,7 @@ export async function startFailoverCluster(): Promise<FailoverCluster> {
     // The first one makes the cluster.
     await until(() => nodes[0]!.isPrimary(), `node1 is not the primary: ${folder} has its log`)
     nodes.push(await startNode('node2', ports.slice(2)))
-    writeFileSync(path.join(folder, 'haproxy.cfg'), haproxySettings(haproxyPort, links))
+    writeFileSync(path.join(folder, 'haproxy.cfg'), haproxySettings([haproxyPort, replicaPort], links))
     start('haproxy', 'haproxy', '-db', '-f', `${inside}/haproxy.cfg`)
   } catch (error) {
     await close()
@@ -82,6 +91,7 @@ export async function startFailoverCluster(): Promise<FailoverCluster> {
   }
   return {
     url: `postgres://postgres@127.0.0.1:${haproxyPort}/postgres`,
+    replicaUrl: `postgres://postgres@127.0.0.1:${replicaPort}/postgres`,
     async primary() {
       for (const node of nodes) if (await node.isPrimary()) return node
       throw new Error('no node is the primary')

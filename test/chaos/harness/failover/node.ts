@@ -7,6 +7,8 @@ import { descendantsOf } from '../processes.ts'
 /** One PostgreSQL with its Patroni, and what can happen to it. */
 export interface ClusterNode {
   name: string
+  /** Of its PostgreSQL, past the proxy. */
+  url: string
   isPrimary(): Promise<boolean>
   /** What Patroni knows of all nodes; undefined where it does not answer. */
   members(): Promise<Member[] | undefined>
@@ -41,13 +43,14 @@ const answerWithinMs = 3_000
 export interface NodeOptions {
   name: string
   patroni: ChildProcess
-  /** Of its Patroni, past the proxy. */
+  /** Of its PostgreSQL and its Patroni, past the proxies. */
+  url: string
   restUrl: string
   links: NodeLinks
   dataFolder: string
 }
 
-export function createNode({ name, patroni, restUrl, links, dataFolder }: NodeOptions): ClusterNode {
+export function createNode({ name, patroni, url, restUrl, links, dataFolder }: NodeOptions): ClusterNode {
   let frozen: number[] = []
   const postmaster = () => Number(readFileSync(path.join(dataFolder, 'postmaster.pid'), 'utf8').split('\n')[0])
   /** Undefined where no whole answer comes in time. */
@@ -61,6 +64,7 @@ export function createNode({ name, patroni, restUrl, links, dataFolder }: NodeOp
   }
   return {
     name,
+    url,
     isPrimary: async () => (await ask('/primary'))?.status === 200,
     async members() {
       const answer = await ask('/cluster')

@@ -42,14 +42,15 @@ export function patroniSettings({ name, folder, ports, links, binFolder }: NodeS
 }
 
 /** deploy/haproxy.cfg. */
-export function haproxySettings(port: number, [first, second]: readonly NodeLinks[]): string {
+export function haproxySettings([primary, replica]: readonly number[], [first, second]: readonly NodeLinks[]): string {
   let text = example('haproxy.cfg')
   const replace = (from: string, to: string) => {
     if (!text.includes(from)) throw new Error(`deploy/haproxy.cfg has no ${from}`)
     text = text.replaceAll(from, to)
   }
   const server = ({ postgres, rest }: NodeLinks) => `${addressOf(postgres)} check port ${new URL(rest.url).port}`
-  replace('127.0.0.1:5000', loopback(port))
+  replace('127.0.0.1:5000', loopback(primary!))
+  replace('127.0.0.1:5001', loopback(replica!))
   replace('10.0.0.11:5432 check port 8008', server(first!))
   replace('10.0.0.12:5432 check port 8008', server(second!))
   return text
