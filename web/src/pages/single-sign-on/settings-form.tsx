@@ -1,3 +1,5 @@
+import '@mantine/core/styles/Pill.css'
+import '@mantine/core/styles/PillsInput.css'
 import type { PutSingleSignOn, SingleSignOnBody } from '@contract/single-sign-on.ts'
 import { Button, Group, PasswordInput, Stack, Switch, TagsInput, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
