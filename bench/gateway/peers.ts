@@ -100,7 +100,7 @@ export async function startPeer(
   return undefined
 }
 
-/** The first number in what the program says of its version. */
+/** The first number in what the program prints for `--version`. */
 async function versionOf(program: string): Promise<string> {
   const said = await promisify(execFile)(program, ['--version'], { timeout: 20_000 }).catch(() => undefined)
   return /\d+\.\d+[\w.-]*/.exec(`${said?.stdout}${said?.stderr}`)?.[0] ?? ''

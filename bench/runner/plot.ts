@@ -6,7 +6,7 @@ export interface Plot {
   axis: string
   /** Ascending. */
   sizes: readonly number[]
-  /** Below the axis; it says where the values are from. */
+  /** Shown below the axis: where the values are from. */
   note?: string
   /** A value for each size. */
   lines: readonly { name: string; values: readonly number[] }[]

@@ -5,7 +5,7 @@ const roof = 'M14 38 60 12l46 26z'
 const steps = 'M14 90h92M8 98h104'
 const columns = [26, 46, 66, 86]
 
-/** The portico of the logo as a line drawing, for what is empty. It says nothing that the text beside it does not say. */
+/** The portico of the logo as a line drawing, for what is empty. For eyes only: the text next to it has the meaning. */
 export function Illustration({ drawing }: { drawing: Drawing }) {
   const standing = drawing === 'open' ? [26, 86] : drawing === 'broken' ? [26, 46, 66] : columns
   return (
