@@ -9,6 +9,7 @@ import { alertRoutes } from '../pages/alerts/routes.tsx'
 import { conversationRoutes } from '../pages/conversations/routes.tsx'
 import { dataProtectionRoutes } from '../pages/data-protection/routes.tsx'
 import { devtoolsRoutes } from '../pages/devtools/routes.tsx'
+import { receiptRoutes } from '../pages/receipts/routes.tsx'
 import { filesRoutes } from '../pages/files/routes.tsx'
 import { goldenRoutes } from '../pages/golden-questions/routes.tsx'
 import { hostedChatRoutes } from '../pages/hosted-chat/routes.tsx'
@@ -34,6 +35,7 @@ export const routeTree = rootRoute.addChildren([
     ...accountShellRoutes,
     organisationRoute.addChildren([
       ...devtoolsRoutes,
+      ...receiptRoutes,
       ...spacesRoutes,
       ...hostedChatRoutes,
       spaceRoute.addChildren([

@@ -14,6 +14,7 @@ import type overview from '../pages/overview/en.json'
 import type playground from '../pages/playground/en.json'
 import type ownChats from '../pages/own-chats/en.json'
 import type palette from '../pages/palette/en.json'
+import type receipts from '../pages/receipts/en.json'
 import type spaces from '../pages/spaces/en.json'
 import type usage from '../pages/usage/en.json'
 import type viewer from '../pages/viewer/en.json'
@@ -46,6 +47,7 @@ declare module 'i18next' {
       playground: typeof playground
       'own-chats': typeof ownChats
       palette: typeof palette
+      receipts: typeof receipts
       spaces: typeof spaces
       usage: typeof usage
       viewer: typeof viewer

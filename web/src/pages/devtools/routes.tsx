@@ -1,5 +1,4 @@
 import type { DeveloperToolsView } from '@contract/console-developer-tools.ts'
-import type { ReceiptBody } from '@contract/usage.ts'
 import { queryOptions } from '@tanstack/react-query'
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { getJson } from '../../api/client.ts'
@@ -12,14 +11,6 @@ export const developerToolsQuery = (organisationId: string) =>
     queryKey: ['developer-tools', organisationId],
     queryFn: ({ signal }) =>
       getJson<DeveloperToolsView>(`/api/console/organisations/${organisationId}/developer-tools`, { signal }),
-  })
-
-/** A receipt never changes. */
-export const receiptQuery = (requestId: string) =>
-  queryOptions({
-    queryKey: ['receipt', requestId],
-    queryFn: ({ signal }) => getJson<ReceiptBody>(`/api/usage/${encodeURIComponent(requestId)}`, { signal }),
-    staleTime: Infinity,
   })
 
 const developerToolsRoute = createRoute({
@@ -44,18 +35,4 @@ const playgroundRoute = createRoute({
   ),
 })
 
-const receiptSearchRoute = createRoute({
-  getParentRoute: () => organisationRoute,
-  path: 'receipts',
-  component: lazyRouteComponent(() => withTexts('devtools', import('./receipt-page.tsx')), 'ReceiptSearchPage'),
-})
-
-const receiptRoute = createRoute({
-  getParentRoute: () => organisationRoute,
-  path: 'receipts/$requestId',
-  loader: ({ context, params }) => context.queryClient.ensureQueryData(receiptQuery(params.requestId)),
-  component: lazyRouteComponent(() => withTexts('devtools', import('./receipt-page.tsx')), 'ReceiptPage'),
-  errorComponent: lazyRouteComponent(() => withTexts('devtools', import('./receipt-page.tsx')), 'ReceiptError'),
-})
-
-export const devtoolsRoutes = [developerToolsRoute, playgroundRoute, receiptSearchRoute, receiptRoute] as const
+export const devtoolsRoutes = [developerToolsRoute, playgroundRoute] as const

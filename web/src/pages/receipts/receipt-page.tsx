@@ -15,13 +15,13 @@ import { Page } from '../../ui/page.tsx'
 import { Section } from '../../ui/section.tsx'
 import { Time } from '../../ui/time.tsx'
 import { CostTable } from './cost-table.tsx'
-import { Facts } from './facts.tsx'
+import { Facts } from '../../ui/facts.tsx'
 import { receiptQuery } from './routes.tsx'
 
 export function ReceiptSearchPage() {
-  const { t } = useTranslation('devtools')
+  const { t } = useTranslation('receipts')
   return (
-    <Page title={t('receipt.searchTitle')} description={t('receipt.searchDescription')}>
+    <Page title={t('searchTitle')} description={t('searchDescription')}>
       <ReceiptSearch />
     </Page>
   )
@@ -29,7 +29,7 @@ export function ReceiptSearchPage() {
 
 /** What one request cost and why. */
 export function ReceiptPage() {
-  const { t } = useTranslation('devtools')
+  const { t } = useTranslation('receipts')
   const { organisationId, requestId } = useParams({ from: '/shell/organisations/$organisationId/receipts/$requestId' })
   const { data: receipt } = useSuspenseQuery(receiptQuery(requestId))
   if (receipt.organisationId !== organisationId)
@@ -42,34 +42,32 @@ export function ReceiptPage() {
     )
   return (
     <Page
-      title={t('receipt.title')}
+      title={t('title')}
       description={
         <Group component="span" gap={4} wrap="nowrap">
           <Text span inherit ff="monospace" style={{ overflowWrap: 'anywhere' }}>
             {requestId}
           </Text>
-          <CopyButton value={requestId} label={t('receipt.copyId')} />
+          <CopyButton value={requestId} label={t('copyId')} />
         </Group>
       }
     >
       <ReceiptSearch />
-      <Section title={t('receipt.request')}>
+      <Section title={t('request')}>
         <RequestFacts receipt={receipt} />
         {receipt.schemaMismatch !== null && (
           <Alert color="orange">
-            {receipt.schemaMismatch === 'json'
-              ? t('receipt.noJson')
-              : t('receipt.schemaMismatch', { keyword: receipt.schemaMismatch })}
+            {receipt.schemaMismatch === 'json' ? t('noJson') : t('schemaMismatch', { keyword: receipt.schemaMismatch })}
           </Alert>
         )}
       </Section>
-      <Section title={t('receipt.cost')} description={t(`receipt.basis.${receipt.costBasis}`)}>
+      <Section title={t('cost')} description={t(`basis.${receipt.costBasis}`)}>
         <CostTable receipt={receipt} />
-        {receipt.estimated && <Alert color="orange">{t('receipt.estimated')}</Alert>}
+        {receipt.estimated && <Alert color="orange">{t('estimated')}</Alert>}
       </Section>
       {receipt.rawUsage && (
-        <Section title={t('receipt.raw')} description={t('receipt.rawDescription')}>
-          <CodeBlock code={JSON.stringify(receipt.rawUsage, null, 2)} language="json" label={t('receipt.raw')} />
+        <Section title={t('raw')} description={t('rawDescription')}>
+          <CodeBlock code={JSON.stringify(receipt.rawUsage, null, 2)} language="json" label={t('raw')} />
         </Section>
       )}
     </Page>
@@ -78,18 +76,18 @@ export function ReceiptPage() {
 
 /** An id without a receipt keeps the search field, so that the next id can be entered. */
 export function ReceiptError(props: ErrorComponentProps) {
-  const { t } = useTranslation('devtools')
+  const { t } = useTranslation('receipts')
   if (!(props.error instanceof ApiError) || props.error.status !== 404) return <ErrorState {...props} />
   return (
-    <Page title={t('receipt.searchTitle')} description={t('receipt.searchDescription')}>
+    <Page title={t('searchTitle')} description={t('searchDescription')}>
       <ReceiptSearch />
-      <EmptyState title={t('receipt.none')} text={t('receipt.noneText')} />
+      <EmptyState title={t('none')} text={t('noneText')} />
     </Page>
   )
 }
 
 function ReceiptSearch() {
-  const { t } = useTranslation('devtools')
+  const { t } = useTranslation('receipts')
   const { organisationId } = organisationRoute.useParams()
   const navigate = useNavigate()
   const [text, setText] = useState('')
@@ -107,7 +105,7 @@ function ReceiptSearch() {
     >
       <Group align="flex-end" gap="sm">
         <TextInput
-          label={t('receipt.requestId')}
+          label={t('requestId')}
           placeholder="req_…"
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
@@ -116,7 +114,7 @@ function ReceiptSearch() {
           styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
         />
         <Button type="submit" disabled={requestId === ''}>
-          {t('receipt.find')}
+          {t('find')}
         </Button>
       </Group>
     </form>
@@ -124,7 +122,7 @@ function ReceiptSearch() {
 }
 
 function RequestFacts({ receipt }: { receipt: ReceiptBody }) {
-  const { t } = useTranslation('devtools')
+  const { t } = useTranslation('receipts')
   const format = useFormat()
   const { startedAt, usage } = receipt
   const known = [
@@ -141,28 +139,28 @@ function RequestFacts({ receipt }: { receipt: ReceiptBody }) {
     <Stack>
       <Facts
         facts={[
-          [t('receipt.startedAt'), <Time key="started" value={startedAt} />],
-          [t('receipt.duration'), format.duration(Date.parse(receipt.settledAt) - Date.parse(startedAt))],
+          [t('startedAt'), <Time key="started" value={startedAt} />],
+          [t('duration'), format.duration(Date.parse(receipt.settledAt) - Date.parse(startedAt))],
           [
-            t('receipt.ending'),
+            t('ending'),
             <Badge key="ending" variant="light" color={receipt.ending === 'completed' ? 'teal' : 'orange'}>
-              {ending ? t(`receipt.endings.${ending}`) : receipt.ending}
+              {ending ? t(`endings.${ending}`) : receipt.ending}
             </Badge>,
           ],
-          [t('receipt.finishReason'), receipt.finishReason ?? '—'],
+          [t('finishReason'), receipt.finishReason ?? '—'],
           [
-            t('receipt.model'),
+            t('model'),
             <Text key="model" span inherit ff="monospace">
               {receipt.model}
             </Text>,
           ],
-          [t('receipt.surface'), t(`receipt.surfaces.${receipt.surface}`)],
-          [t('receipt.hosting'), receipt.hosting ?? '—'],
-          [t('receipt.deployment'), receipt.deploymentId ?? '—'],
-          [t('receipt.promptTokens'), format.number(usage.promptTokens)],
-          [t('receipt.completionTokens'), format.number(usage.completionTokens)],
-          [t('receipt.period'), format.day(receipt.period)],
-          [t('receipt.priceSource'), receipt.priceSource],
+          [t('surface'), t(`surfaces.${receipt.surface}`)],
+          [t('hosting'), receipt.hosting ?? '—'],
+          [t('deployment'), receipt.deploymentId ?? '—'],
+          [t('promptTokens'), format.number(usage.promptTokens)],
+          [t('completionTokens'), format.number(usage.completionTokens)],
+          [t('period'), format.day(receipt.period)],
+          [t('priceSource'), receipt.priceSource],
         ]}
       />
     </Stack>

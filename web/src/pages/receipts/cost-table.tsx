@@ -5,7 +5,7 @@ import { useFormat } from '../../i18n/use-format.ts'
 
 /** The arithmetic of the cost, line by line: tokens times price, uses of tools, markup, rounding. */
 export function CostTable({ receipt }: { receipt: ReceiptBody }) {
-  const { t } = useTranslation('devtools')
+  const { t } = useTranslation('receipts')
   const format = useFormat()
   const money = (usd: string) => format.money(usd, { exact: true })
   const { computation, billedUsd, writtenOffUsd } = receipt
@@ -14,21 +14,21 @@ export function CostTable({ receipt }: { receipt: ReceiptBody }) {
   return (
     <Table.ScrollContainer
       minWidth={320}
-      scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'region', 'aria-label': t('receipt.cost') } }}
+      scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'region', 'aria-label': t('cost') } }}
     >
-      <Table aria-label={t('receipt.cost')} maw={900} verticalSpacing="xs" horizontalSpacing="xs" fz="sm">
+      <Table aria-label={t('cost')} maw={900} verticalSpacing="xs" horizontalSpacing="xs" fz="sm">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{t('receipt.line')}</Table.Th>
-            <Table.Th ta="right">{t('receipt.tokens')}</Table.Th>
-            <Table.Th ta="right">{t('receipt.unitPrice')}</Table.Th>
-            <Table.Th ta="right">{t('receipt.amount')}</Table.Th>
+            <Table.Th>{t('line')}</Table.Th>
+            <Table.Th ta="right">{t('tokens')}</Table.Th>
+            <Table.Th ta="right">{t('unitPrice')}</Table.Th>
+            <Table.Th ta="right">{t('amount')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
           {computation?.lines.map((line) => (
             <Table.Tr key={line.tokenClass}>
-              <Table.Td>{t(`receipt.classes.${line.tokenClass}`)}</Table.Td>
+              <Table.Td>{t(`classes.${line.tokenClass}`)}</Table.Td>
               <Table.Td ta="right">{format.number(line.tokens)}</Table.Td>
               <Table.Td ta="right">{money(perMillion(line.unitPriceUsd))}</Table.Td>
               <Table.Td ta="right">{money(line.costUsd)}</Table.Td>
@@ -36,28 +36,28 @@ export function CostTable({ receipt }: { receipt: ReceiptBody }) {
           ))}
           {receipt.toolUses.map(({ kind, uses, unitPriceUsd, costUsd }) => (
             <Table.Tr key={kind}>
-              <Table.Td>{t(`receipt.tools.${kind}`)}</Table.Td>
-              <Table.Td ta="right">{t('receipt.uses', { count: uses, uses: format.number(uses) })}</Table.Td>
-              <Table.Td ta="right">{t('receipt.perUse', { price: money(unitPriceUsd) })}</Table.Td>
+              <Table.Td>{t(`tools.${kind}`)}</Table.Td>
+              <Table.Td ta="right">{t('uses', { count: uses, uses: format.number(uses) })}</Table.Td>
+              <Table.Td ta="right">{t('perUse', { price: money(unitPriceUsd) })}</Table.Td>
               <Table.Td ta="right">{money(costUsd)}</Table.Td>
             </Table.Tr>
           ))}
-          <SumRow name={t('receipt.baseCost')} amount={money(computation?.baseCostUsd ?? receipt.baseCostUsd)} />
+          <SumRow name={t('baseCost')} amount={money(computation?.baseCostUsd ?? receipt.baseCostUsd)} />
           {computation && (
             <>
-              <SumRow name={t('receipt.markup', { markup })} amount={money(computation.markupUsd)} />
-              <SumRow name={t('receipt.exactTotal')} amount={money(computation.totalUsd)} />
+              <SumRow name={t('markup', { markup })} amount={money(computation.markupUsd)} />
+              <SumRow name={t('exactTotal')} amount={money(computation.totalUsd)} />
             </>
           )}
-          {!computation && <SumRow name={t('receipt.markup', { markup })} amount="" />}
-          {isWrittenOff && <SumRow name={t('receipt.writtenOff')} amount={money(writtenOffUsd)} />}
+          {!computation && <SumRow name={t('markup', { markup })} amount="" />}
+          {isWrittenOff && <SumRow name={t('writtenOff')} amount={money(writtenOffUsd)} />}
         </Table.Tbody>
         <Table.Tfoot>
           <Table.Tr>
             <Table.Th colSpan={3}>
-              {t('receipt.billed')}
+              {t('billed')}
               <Text c="dimmed" fw={400} size="xs">
-                {t('receipt.rounding')}
+                {t('rounding')}
               </Text>
             </Table.Th>
             <Table.Th ta="right">{money(billedUsd)}</Table.Th>
