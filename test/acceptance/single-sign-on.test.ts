@@ -247,9 +247,12 @@ describe('an attack on the sign-in', () => {
       '/console/../v1',
       '/console/a%5cb',
       '/consoles',
+      '/s/museum/documents',
+      '/s/../v1',
     ])
       expect((await enter('eva', { returnTo })).location).toBe('/console')
-    expect((await enter('eva', { returnTo: '/console/spaces/a-b_1.c' })).location).toBe('/console/spaces/a-b_1.c')
+    for (const returnTo of ['/console/spaces/a-b_1.c', '/s/museum-guide'])
+      expect((await enter('eva', { returnTo })).location).toBe(returnTo)
   })
 
   test('with a discovery document of another issuer is refused, and the next sign-in reads it again', async () => {

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { BrowserContextOptions, FrameLocator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createPerson, testPassword } from '../harness/people.ts'
 import { expectStatus } from '../harness/portico.ts'
 import {
   expectAccessible,
@@ -306,10 +307,14 @@ describe.skipIf(!hasBrowser)(`a chat that does not answer${skipReason}`, () => {
     expect(await link.getAttribute('href')).toBe('/console/sign-in?returnTo=%2Fs%2Facme-handbook')
     await expectAccessible(page)
     const person = { email: 'm@example.com', organisationId: seeded.organisation.id, role: 'member' } as const
-    const member = (await stage.openAs(person)).page
-    await member.goto(`${stage.portico.url}/s/acme-handbook`)
-    await member.getByRole('button', { name: question }).click()
-    await member.getByRole('button', { name: 'Copy answer' }).waitFor()
+    await createPerson(stage.portico, person)
+    await link.click()
+    await page.locator('input[name=email]').fill(person.email)
+    await page.locator('input[name=password]').fill(testPassword)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${stage.portico.url}/s/acme-handbook`)
+    await page.getByRole('button', { name: question }).click()
+    await page.getByRole('button', { name: 'Copy answer' }).waitFor()
     await changeSite()
   })
 

@@ -53,8 +53,11 @@ const trustedDeviceCookie = /\btrust_device$/
 /** A session ends after this time without a request to `get-session`. */
 const sessionSeconds = 7 * 24 * 3600
 const refreshAfterSeconds = 24 * 3600
-/** A page of the console to which single sign-on returns: no other site, no query. The library refuses further characters. */
-const returnPath = /^\/console(?:\/[\w-][\w.-]{0,199}){0,8}$/
+/**
+ * A page to which single sign-on returns, of the console or a hosted chat for members: no other site, no query. The library refuses further
+ * characters.
+ */
+const returnPath = /^(?:\/console(?:\/[\w-][\w.-]{0,199}){0,8}|\/s\/[a-z0-9-]{1,60})$/
 
 export function createSignInLibrary(dependencies: SignInLibraryDependencies) {
   const auth = createAuth(dependencies)

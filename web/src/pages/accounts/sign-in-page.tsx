@@ -19,7 +19,8 @@ export function SignInPage() {
   const [problem, setProblem] = useState<string | undefined>(
     error === undefined ? undefined : isKnown(error) ? t(`problem.${error}`) : t('problem.sign_in_failed'),
   )
-  const finish = useFinish(safeReturn(returnTo))
+  const destination = safeReturn(returnTo)
+  const finish = useFinish(destination)
   if (setup.required) return <Navigate to={'/setup'} replace />
   return (
     <Stack>
@@ -37,7 +38,7 @@ export function SignInPage() {
           {setup.singleSignOn && (
             <SingleSignOnButton
               name={setup.singleSignOn.name}
-              returnTo={`/console${safeReturn(returnTo).split('?', 1)[0]}`}
+              returnTo={(isHostedChat(destination) ? '' : '/console') + destination.split('?', 1)[0]}
               isPrimary={!setup.passwordSignIn}
               onProblem={setProblem}
             />
@@ -53,17 +54,21 @@ export function SignInPage() {
   )
 }
 
+/** A page outside of the console, for members of an organisation. */
+const isHostedChat = (path: string) => path.startsWith('/s/')
+
 /** Opens the page to which the sign-in leads, without data of an earlier person. */
 function useFinish(returnTo: string): () => Promise<void> {
   const navigate = useNavigate()
   const queryClient = useQueryClient()
   return async () => {
     queryClient.clear()
+    if (isHostedChat(returnTo)) return location.replace(returnTo)
     await navigate({ href: returnTo, replace: true })
   }
 }
 
-/** Only addresses of the console: a link to the sign-in page must not lead to another site. */
+/** Only addresses of this site: a link to the sign-in page must not lead to another one. */
 function safeReturn(returnTo: string | undefined): string {
   return returnTo !== undefined && /^\/(?![/\\])/.test(returnTo) ? returnTo : '/'
 }
