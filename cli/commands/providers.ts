@@ -29,10 +29,7 @@ export function addProviderCommands(program: CliCommand): void {
       .description(description)
       .examples(`portico provider ${name} openai`)
       .run(async ({ output, operator }, _options: object, id: string) => {
-        const client = operator()
-        const current = await client.get<ProviderBody>(pathOf(id))
-        const body = current.origin === 'operator' ? { ...declarationOf(current), enabled } : { enabled }
-        const changed = await client.send<ProviderBody>('PUT', pathOf(id), body)
+        const changed = await operator().send<ProviderBody>('PATCH', pathOf(id), { enabled })
         output.result(changed, () => printProvider(output, changed))
       })
   }
@@ -163,12 +160,6 @@ export function readJsonFile(file: string): Record<string, unknown> {
     if (error instanceof UsageError) throw error
   }
   throw new UsageError(`--from: ${file} does not contain a JSON object.`)
-}
-
-/** The fields of a GET that PUT accepts. PUT keeps secrets that are absent. */
-function declarationOf(provider: ProviderBody): Record<string, unknown> {
-  const shownOnly = new Set(['id', 'origin', 'apiKeyLastFour', 'headerNames', 'hasCredentials'])
-  return Object.fromEntries(Object.entries(provider).filter(([name]) => !shownOnly.has(name)))
 }
 
 function printProvider(output: Output, provider: ProviderBody) {
