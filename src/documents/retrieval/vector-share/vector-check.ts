@@ -25,8 +25,8 @@ const candidates = 50
 const countedRanks = 10
 /** 0 is the search by words alone. */
 const weights = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
-/** Standard errors by which the vectors must be better than words alone: one case in 20 by chance. */
-const requiredErrors = 1.65
+/** Standard errors by which the vectors must be better than words alone: six weights are tried in each Space, and chance is to win in none. */
+const requiredErrors = 3
 
 const notMeasured: VectorCheck = { weight: null, questions: 0, lexicalRank: null, fusedRank: null }
 
