@@ -49,6 +49,7 @@ export function loadDueSpaces(database: OwnedDatabase, versionId: number): Promi
        or (v.weight is null and v.checked_at < now() - interval '1 hour')
      order by v.checked_at nulls first limit ${dueSpaces}`,
     [versionId],
+    { background: true },
   )
 }
 
@@ -86,14 +87,14 @@ export async function loadVectorCheck(
   return row ?? null
 }
 
-/** Does nothing where the embedding version was dropped meanwhile. */
+/** False: the embedding version was dropped meanwhile, and nothing was stored. */
 export async function saveVectorCheck(
   database: Database,
   { organisationId, spaceId, chunks }: DueSpace,
   versionId: number,
   { weight, questions, lexicalRank, fusedRank }: VectorCheck,
-): Promise<void> {
-  await database.for(organisationId).execute(
+): Promise<boolean> {
+  const stored = await database.for(organisationId).execute(
     `insert into vector_checks (organisation_id, space_id, version_id, weight, chunks, questions, lexical_rank, fused_rank)
      select $1, $2, id, $4::float8, $5::int, $6::int, $7::float8, $8::float8 from embedding_generations where id = $3
      on conflict (space_id, version_id) do update set weight = excluded.weight, chunks = excluded.chunks,
@@ -101,6 +102,7 @@ export async function saveVectorCheck(
        checked_at = clock_timestamp()`,
     [organisationId, spaceId, versionId, weight, chunks, questions, lexicalRank, fusedRank],
   )
+  return stored > 0
 }
 
 /** Removes the checks of Spaces that have no searchable document any more. */
@@ -109,5 +111,7 @@ export async function deleteOldChecks(database: OwnedDatabase): Promise<void> {
     `delete from vector_checks v where not exists (
        select from indexed_documents i
        where i.organisation_id = v.organisation_id and i.space_id = v.space_id and i.searchable)`,
+    [],
+    { background: true },
   )
 }

@@ -143,4 +143,17 @@ describe.each(engines)('the check of Spaces %s', (_name, createEngine) => {
     const stranger = { ...scope, organisationId: createOrganisationId() }
     expect((await shares.of(stranger, [vector], AbortSignal.timeout(30_000))).origin).toBe('start')
   })
+
+  it('ends when the embedding version is dropped meanwhile', async () => {
+    await fixture.add(
+      Array.from({ length: 64 }, (_, at) => textOf(at)),
+      { spaceId: createSpaceId() },
+    )
+    const dropped = { ...semantic, embed: dropThenEmbed }
+    expect(await check(dropped)).toBe(0)
+    async function dropThenEmbed(request: Parameters<Embedder['embed']>[0]) {
+      await fixture.databases.corpus.execute('delete from embedding_generations')
+      return semantic.embed(request)
+    }
+  })
 })

@@ -56,7 +56,7 @@ export async function checkDueSpaces({ index, embedder, log, signal }: VectorChe
     for (const space of due) {
       signal.throwIfAborted()
       const check = await checkOrFail({ index, embedder, log, signal }, version, space)
-      await saveVectorCheck(index.database, space, version.id, check)
+      if (!(await saveVectorCheck(index.database, space, version.id, check))) return checked
       checked++
     }
   }

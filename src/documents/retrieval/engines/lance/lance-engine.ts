@@ -11,7 +11,7 @@ import { type SegmentSizes, sizesFrom } from '../postgres/segment-plan.ts'
 import { indexNewSegments } from '../postgres/vector-maintenance.store.ts'
 import { loadReadySegments } from '../postgres/vector-segments.store.ts'
 import { countInTables, maintainTables, removeFromTables } from './lance-maintenance.store.ts'
-import { type LanceSpace, searchTerms, searchVectors } from './lance-search.store.ts'
+import { findMatchingDocuments, type LanceSpace, searchTerms, searchVectors } from './lance-search.store.ts'
 import { createLanceSegments } from './lance-segments.store.ts'
 import { type LanceStorage, LanceTables } from './lance-tables.ts'
 import { createTermCounts } from './term-counts.store.ts'
@@ -100,7 +100,7 @@ async function openSpace(parts: Parts, scope: ReadScope, signal: AbortSignal): P
 }
 
 /** Searches the tables that the Space has, and scans where there is none, where few chunks match, or where LanceDB fails. */
-function createTableSearch(parts: Parts, lance: LanceSpace): CorpusSearch {
+function createTableSearch(parts: Parts, lance: Omit<LanceSpace, 'matchingDocuments'>): CorpusSearch {
   const { planFiltered: plan = planFiltered, log } = parts
   const { scope, space, options } = lance.context
   const scan = createExactScan(lance.context)
@@ -108,10 +108,17 @@ function createTableSearch(parts: Parts, lance: LanceSpace): CorpusSearch {
   const [answering] = space.embeddingVersions
   const isScanned = (kind: 'terms' | 'vectors', limit: number) =>
     scope.filter !== null && plan({ matching: space.chunks, all: space.allChunks, limit })[kind] === 'scan'
-  const of = (versionId: number | undefined): LanceSpace => ({
-    ...lance,
-    segments: lance.segments.filter((segment) => segment.versionId === versionId),
-  })
+  const opened = new Map<number | undefined, LanceSpace>()
+  const of = (versionId: number | undefined): LanceSpace => {
+    const known = opened.get(versionId)
+    if (known) return known
+    const segments = lance.segments.filter((segment) => segment.versionId === versionId)
+    let matching: Promise<string[] | null> | undefined
+    const matchingDocuments = () => (matching ??= findMatchingDocuments(lance.context, segments))
+    const own = { ...lance, segments, matchingDocuments }
+    opened.set(versionId, own)
+    return own
+  }
   return {
     ...scan,
     async byTerms(terms, limit) {

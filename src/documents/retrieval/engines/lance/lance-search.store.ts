@@ -24,6 +24,8 @@ export interface LanceSpace {
   context: ScanContext & { space: SpaceState }
   tables: LanceTables
   segments: readonly ReadySegment[]
+  /** The documents in these tables that match the scope's filter, read once for all searches of the Space; null without a filter. */
+  matchingDocuments: () => Promise<string[] | null>
   countsOf(segment: ReadySegment): Promise<TermCounts>
 }
 
@@ -50,7 +52,7 @@ export async function searchTerms(
   if (terms.length === 0) return []
   const variants = allVariants(terms)
   const weights = variantWeights(terms, variants.map(inTables), space.allChunks)
-  const documentIds = await matchingDocuments(lance)
+  const documentIds = await lance.matchingDocuments()
   return findEnough(limit, Math.max(termsDepth, leastByTerms / limit), async (depth) => {
     const found = await Promise.all(
       segments.map((segment, at) => {
@@ -76,7 +78,7 @@ export async function searchVectors(
   { version, vector, limit }: VectorRequest,
 ): Promise<ScoredChunk[] | null> {
   const own = lance.segments.filter(({ versionId }) => versionId === version.id)
-  const documentIds = await matchingDocuments(lance)
+  const documentIds = await lance.matchingDocuments()
   return findEnough(limit, vectorsDepth, async (depth) => {
     const found = await Promise.all(
       own.map((segment) => lance.tables.byVector(requestOf(lance, segment, documentIds, depth), vector)),
@@ -138,9 +140,11 @@ function requestOf(
   return { tableName: tableName!, organisationId, spaceId, documentIds, limit, signal: options.signal }
 }
 
-/** The documents in tables that match the scope's filter; null without a filter. */
-async function matchingDocuments({ context, segments }: LanceSpace): Promise<string[] | null> {
-  const { queryable, scope, options } = context
+/** See `LanceSpace.matchingDocuments`. */
+export async function findMatchingDocuments(
+  { queryable, scope, options }: ScanContext,
+  segments: readonly ReadySegment[],
+): Promise<string[] | null> {
   if (scope.filter === null) return null
   const values: SqlValue[] = [scope.organisationId, scope.spaceId, segments.map(({ id }) => id)]
   const rows = await queryable.query<{ id: string }>(
