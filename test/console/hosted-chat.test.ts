@@ -4,11 +4,12 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { BrowserContextOptions, FrameLocator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createPerson, testPassword } from '../harness/people.ts'
+import { createPerson } from '../harness/people.ts'
 import { expectStatus } from '../harness/portico.ts'
 import {
   expectAccessible,
   expectNoSidewaysScroll,
+  fillSignIn,
   hasBrowser,
   skipReason,
   startConsole,
@@ -309,9 +310,7 @@ describe.skipIf(!hasBrowser)(`a chat that does not answer${skipReason}`, () => {
     const person = { email: 'm@example.com', organisationId: seeded.organisation.id, role: 'member' } as const
     await createPerson(stage.portico, person)
     await link.click()
-    await page.locator('input[name=email]').fill(person.email)
-    await page.locator('input[name=password]').fill(testPassword)
-    await page.keyboard.press('Enter')
+    await fillSignIn(page, person.email)
     await page.waitForURL(`${stage.portico.url}/s/acme-handbook`)
     await page.getByRole('button', { name: question }).click()
     await page.getByRole('button', { name: 'Copy answer' }).waitFor()

@@ -124,10 +124,15 @@ function watchProblems(page: Page, url: string, problems: string[]): void {
 
 async function signInOnPage(page: Page, url: string, email: string): Promise<void> {
   await page.goto(`${url}/console/sign-in`)
+  await fillSignIn(page, email)
+  await page.getByRole('navigation').first().waitFor()
+}
+
+/** Signs a person of the tests in on the sign-in page that is open. */
+export async function fillSignIn(page: Page, email: string): Promise<void> {
   await page.locator('input[name=email]').fill(email)
   await page.locator('input[name=password]').fill(testPassword)
   await page.locator('button[type=submit]').click()
-  await page.getByRole('navigation').first().waitFor()
 }
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
