@@ -13,7 +13,7 @@ test('has the subject, the headers that readers see, and the text in its richest
     `From: =?utf-8?Q?J=C3=BCrgen_M=C3=BCller?= <j@example.org>\r\nTo: a@example.org,\r\n b@example.org\r\nReceived: from somewhere\r\nSubject: =?ISO-8859-1?B?${Buffer.from('Grüße ', 'latin1').toString('base64')}?=\r\n =?utf-8?B?${Buffer.from('von uns').toString('base64')}?=\r\n${multipart(
       'alternative',
       'b 1',
-      'Content-Type: text/plain\r\n\r\nPlain text',
+      'Content-Type: text/plain\r\n\r\nRich text costs 5',
       'Content-Type: text/html; charset=windows-1252\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n<p>Rich =\r\ntext costs 5=80</p>',
     )}`,
   )
@@ -120,26 +120,35 @@ describe('an alternative', () => {
     async (html) => expect(await read(html)).toContain('committee'),
   )
 
-  test('in html is read if only its addresses are shorter', async () => {
-    expect(await read('<p>The committee met and agreed.</p>')).toBe('The committee met and agreed.')
+  test('in html is read alone if only its addresses are shorter', async () => {
+    const html = '<p>The committee met, and <b>agreed</b> on the <a href="/plan">plan</a> for the harbour.</p>'
+    expect(await read(html)).toBe('The committee met, and agreed on the plan for the harbour.')
+  })
+
+  test('in html with another text is followed by the paragraphs that only the plain one has', async () => {
+    expect(await read('<p>The meeting is on Monday.</p>')).toMatch(
+      /^The meeting is on Monday. The committee met and agreed/,
+    )
   })
 })
 
-test('leaves out the pictures that the text shows, and names others that are not read', async () => {
-  const picture = (name: string, id: string) =>
-    `Content-Type: image/png; name="${name}"\r\nContent-Disposition: inline; filename="${name}"\r\n${id}\r\nPNG`
+test('leaves out small pictures that the text shows, and names others that are not read', async () => {
+  const picture = (name: string, id: string, content = Buffer.from('PNG')) =>
+    `Content-Type: image/png; name="${name}"\r\nContent-Disposition: inline; filename="${name}"\r\nContent-Transfer-Encoding: base64\r\n${id}\r\n${content.toString('base64')}`
+  const large = Buffer.from(`89504e470d0a1a0a0000000d49484452${'00000400'.repeat(2)}${'00'.repeat(40)}`, 'hex')
   const { warnings } = await readBlocks(
     'eml',
     multipart(
       'related',
       'b',
-      'Content-Type: text/html\r\n\r\n<p>Best wishes <img src="cid:logo%40a.example"></p>',
+      'Content-Type: text/html\r\n\r\n<p>Best wishes <img src="cid:logo%40a.example"> <img src="cid:screen"></p>',
       picture('logo.png', 'Content-ID: <logo@a.example>\r\n'),
+      picture('screen.png', 'Content-ID: <screen>\r\n', large),
       picture('scan.png', 'Content-ID: <scan@a.example>\r\n'),
       picture('photo.png', ''),
     ),
   )
-  expect(warnings.map(({ message }) => /\w+\.png/.exec(message)![0])).toEqual(['scan.png', 'photo.png'])
+  expect(warnings.map(({ message }) => /\w+\.png/.exec(message)![0])).toEqual(['screen.png', 'scan.png', 'photo.png'])
 })
 
 describe('files in the text of a message', () => {
@@ -186,17 +195,111 @@ describe('files in the text of a message', () => {
   })
 })
 
-test('reads an encoded message within it, and names the remedy for winmail.dat', async () => {
+test('reads an encoded message within it, and warns of nothing for its signature', async () => {
   const inner = Buffer.from('Subject: Inner\r\n\r\nThe inner text.').toString('base64')
   const { texts, warnings } = await readBlocks(
     'eml',
     multipart(
-      'mixed',
+      'signed',
       'b',
       `Content-Type: message/global\r\nContent-Transfer-Encoding: BASE64 (as it is)\r\n\r\n${inner}`,
-      attachment('winmail.dat', '\x78\x9f\x3e\x22', 'application/ms-tnef'),
+      attachment('smime.p7s', 'x', 'application/pkcs7-signature'),
     ),
   )
   expect(texts).toEqual(['Message.eml', 'Inner', 'The inner text.'])
-  expect(warnings).toMatchObject([{ code: 'embedded_content_skipped', message: expect.stringContaining('Outlook') }])
+  expect(warnings).toEqual([])
+})
+
+test('decodes a character that two encoded words share, and prefers the extended name of a file', async () => {
+  const bytes = Buffer.from('Grüße')
+  const word = (part: Buffer) => `=?UTF-8?B?${part.toString('base64')}?=`
+  const name = `Content-Type: text/plain\r\nContent-Disposition: attachment; filename="Ubersicht.txt"; filename*=UTF-8''%C3%9Cbersicht.txt`
+  const { texts } = await readBlocks(
+    'eml',
+    `Subject: ${word(bytes.subarray(0, 3))} ${word(bytes.subarray(3))}\r\n${multipart('mixed', 'b', `${name}\r\n\r\nAll of it`)}`,
+  )
+  expect(texts).toEqual(['Grüße', 'Übersicht.txt', 'All of it'])
+})
+
+describe('winmail.dat', () => {
+  const number = (value: number) => Buffer.from(Uint32Array.of(value).buffer)
+  /** An attribute of [MS-OXTNEF]: level, id, length, data and a checksum, which is not checked. */
+  const attribute = (id: number, data: Buffer) =>
+    Buffer.concat([Buffer.of(1), number(id), number(data.length), data, Buffer.alloc(2)])
+  const property = (type: number, id: number, value: Buffer) =>
+    Buffer.concat([number((id << 16) | type), number(1), number(value.length), value, Buffer.alloc(-value.length & 3)])
+  /** A property with a name, whose value has 4 bytes. */
+  const named = Buffer.concat([
+    number(0x80010003),
+    Buffer.alloc(16),
+    number(1),
+    number(6),
+    Buffer.from('a\0b\0c\0\0\0'),
+    number(7),
+  ])
+  const properties = (id: number, ...list: Buffer[]) => attribute(id, Buffer.concat([number(list.length), ...list]))
+  const wide = (text: string) => Buffer.from(`${text}\0`, 'utf16le')
+  const file = (name: string, content: Buffer) =>
+    Buffer.concat([
+      attribute(0x00069002, Buffer.alloc(14)),
+      attribute(0x00018010, Buffer.from('SHORT~1.TXT\0')),
+      attribute(0x0006800f, content),
+      properties(0x00069005, named, property(0x1f, 0x3707, wide(name))),
+    ])
+  const embedded = (name: string, tnef: Buffer) =>
+    Buffer.concat([
+      attribute(0x00069002, Buffer.alloc(14)),
+      properties(
+        0x00069005,
+        property(0x0d, 0x3701, Buffer.concat([Buffer.alloc(16), tnef])),
+        property(0x1f, 0x3001, wide(name)),
+      ),
+    ])
+  const body = (text: string) => properties(0x00069003, property(0x1f, 0x1000, wide(text)))
+  const tnef = (...attributes: Buffer[]) => Buffer.concat([number(0x223e9f78), Buffer.alloc(2), ...attributes])
+  const read = (packed: Buffer, text = '') =>
+    readBlocks(
+      'eml',
+      `Subject: Packed\r\n${multipart('mixed', 'b', `Content-Type: text/plain\r\n\r\n${text}`, attachment('winmail.dat', packed, 'application/ms-tnef'))}`,
+    )
+
+  test('has its files and messages read under their names, and its text where there is no other', async () => {
+    const packed = tnef(
+      body('The text in it.'),
+      file('Überblick.txt', Buffer.from('All prices.')),
+      embedded('Earlier', tnef(body('An earlier text.'), file('list.csv', Buffer.from('a,b\n1,2')))),
+      file('data.bin', Buffer.from([1, 2, 3])),
+    )
+    const { texts, warnings } = await read(packed)
+    expect(texts).toEqual([
+      'Packed',
+      'The text in it.',
+      'Überblick.txt',
+      'All prices.',
+      'Earlier',
+      'An earlier text.',
+      'list.csv',
+      'a | b',
+      '1 | 2',
+    ])
+    expect(warnings).toMatchObject([{ code: 'embedded_content_skipped', message: expect.stringContaining('data.bin') }])
+    expect((await read(packed, 'The text of the message.')).texts.slice(1, 3)).toEqual([
+      'The text of the message.',
+      'Überblick.txt',
+    ])
+  })
+
+  test('that is cut short, of another form, or with a text in Rich Text is a warning', async () => {
+    const whole = tnef(file('a.txt', Buffer.from('First.')), file('b.txt', Buffer.from('Second.')))
+    const cut = await read(whole.subarray(0, -30), 'Text')
+    expect(cut.texts).toContain('First.')
+    for (const { warnings } of [cut, await read(Buffer.from('no such form'), 'Text')])
+      expect(warnings).toMatchObject([
+        { code: 'embedded_content_skipped', message: expect.stringContaining('winmail.dat') },
+      ])
+    const rich = await read(tnef(properties(0x00069003, property(0x102, 0x1009, Buffer.from('LZFu')))))
+    expect(rich.warnings).toMatchObject([
+      { code: 'embedded_content_skipped', message: expect.stringContaining('Rich Text') },
+    ])
+  })
 })

@@ -1,23 +1,45 @@
 import { readFile } from 'node:fs/promises'
 import { detectFormat, detectionHeadBytes } from '../../detect-format.ts'
 import { ExtractionError, type DocumentFormat, type ExtractedBlock } from '../../extraction.ts'
+import { cleanLine } from '../clean-text.ts'
 import { createBlockBatch, type Extractor, type ExtractorInput } from '../extractor.ts'
 import { decodeHeader, type Headers } from './headers.ts'
-import { type MailPart, readMail } from './parts.ts'
-import { type EncodedFile, takeUuencoded } from './uuencode.ts'
+import { readImagePages } from '../image/image-pages.ts'
+import { createOtherWords } from './other-words.ts'
+import { filePart, type MailPart, readMail } from './parts.ts'
+import { readTnef } from './tnef.ts'
+import { takeUuencoded } from './uuencode.ts'
 
 /** Messages within messages that are read. */
 const maximumMessages = 5
 const shownHeaders = ['From', 'To', 'Cc', 'Date']
+/** A picture within the text with fewer dots, or bytes where its size is not known, is a logo. */
+const logoDots = 100_000
+const logoBytes = 20 * 1024
+/** They prove who has sent the message, and hold no text. */
+const signatureTypes = /^application\/(?:(?:x-)?pkcs7-signature|pgp-signature)$/
+
+/** Reads a part of a message as a file of its format. */
+type PartReader = (format: DocumentFormat, input: ExtractorInput) => ReturnType<Extractor>
 
 /**
  * An e-mail message: its subject, the headers that a reader sees, its text, and each attachment of a supported type under its name.
  * `extractPart` reads the parts.
  */
-export function createEmlExtractor(
-  extractPart: (format: DocumentFormat, input: ExtractorInput) => ReturnType<Extractor>,
-) {
-  async function* extractMessage(input: ExtractorInput, depth: number): AsyncGenerator<ExtractedBlock[]> {
+export function createEmlExtractor(extractPart: PartReader): Extractor {
+  const reader = new MessageReader(extractPart)
+  return (input) => reader.read(input, 1)
+}
+
+class MessageReader {
+  private readonly extractPart: PartReader
+
+  constructor(extractPart: PartReader) {
+    this.extractPart = extractPart
+  }
+
+  /** `depth`: 1 for the message itself. */
+  async *read(input: ExtractorInput, depth: number): AsyncGenerator<ExtractedBlock[]> {
     const mail = readMail(input.content ?? (await readFile(input.filePath)))
     yield headerBlocks(mail.headers)
     if (mail.isCut)
@@ -26,27 +48,65 @@ export function createEmlExtractor(
         message: 'The message has too many or too deeply nested parts; some were not read.',
       })
     const files: MailPart[] = []
+    let hasText = false
     for (const part of mail.body) {
       const content = part.content()
       const { text, files: encoded } =
         part.type === 'text/plain' ? takeUuencoded(content) : { text: content, files: [] }
-      files.push(...encoded.map(partOfFile))
-      yield* readBody(part, text, input)
+      files.push(...encoded.map(({ name, content: bytes }) => filePart(name, bytes)))
+      for await (const blocks of this.readBody(part, text, input)) {
+        hasText ||= blocks.length > 0
+        yield blocks
+      }
     }
     const shown = shownPictures(mail.body)
     for (const part of [...mail.attachments, ...files]) {
-      // Pictures within the text are mostly logos.
-      if (part.type.startsWith('image/') && shown.has(part.contentId)) continue
-      yield* readAttachment(part, input, depth)
+      if (signatureTypes.test(part.type) || (shown.has(part.contentId) && isLogo(part))) continue
+      if (isWinmail(part)) yield* this.readWinmail(part, input, { depth, readsText: !hasText })
+      else yield* this.readAttachment(part, input, depth)
     }
   }
 
-  async function* readBody(part: MailPart, content: Buffer, input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
-    if (content.length === 0) return
-    yield* extractPart(part.type === 'text/html' ? 'html' : 'txt', inputOf(input, content, part))
+  /** A text, and the paragraphs that only its plain form has. */
+  private async *readBody(part: MailPart, content: Buffer, input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
+    const { plainForm } = part
+    const words = createOtherWords()
+    for await (const blocks of this.readText(part, content, input)) {
+      if (plainForm) for (const { text } of blocks) words.add(text)
+      yield blocks
+    }
+    if (!plainForm) return
+    for await (const blocks of this.readText(plainForm, plainForm.content(), input))
+      yield blocks.filter(({ text }) => words.hasOthers(text))
   }
 
-  async function* readAttachment(
+  private async *readText(part: MailPart, content: Buffer, input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
+    if (content.length === 0) return
+    yield* this.extractPart(part.type === 'text/html' ? 'html' : 'txt', inputOf(input, content, part))
+  }
+
+  /** The files that Outlook has packed, and its text where the message has no other. */
+  private async *readWinmail(
+    part: MailPart,
+    input: ExtractorInput,
+    { depth, readsText }: { depth: number; readsText: boolean },
+  ): AsyncGenerator<ExtractedBlock[]> {
+    const packed = depth > maximumMessages ? null : readTnef(part.content())
+    if (!packed || packed.isCut) input.report.warn(winmail)
+    if (!packed) return
+    const { text, hasRichText, files } = packed
+    if (readsText && text) yield* this.readBody(text, text.content(), input)
+    else if (readsText && hasRichText) input.report.warn(winmailText)
+    for (const file of files) {
+      if (!isWinmail(file)) yield* this.readAttachment(file, input, depth)
+      else {
+        yield [{ kind: 'heading', level: 2, text: cleanLine(file.name) || 'Message' }]
+        yield* this.readWinmail(file, input, { depth: depth + 1, readsText: true })
+      }
+    }
+  }
+
+  private async *readAttachment(
     part: MailPart,
     input: ExtractorInput,
     depth: number,
@@ -55,8 +115,7 @@ export function createEmlExtractor(
     const name = part.name === '' ? (isMessage(part) ? 'Message.eml' : part.type) : part.name
     const detected = formatOf(part, content)
     if (content.length === 0 || (detected === 'eml' && depth >= maximumMessages) || !detected) {
-      if (isWinmail(part)) input.report.warn(winmail)
-      else reportSkipped(input, name)
+      reportSkipped(input, name)
       return
     }
     const batch = createBlockBatch()
@@ -64,7 +123,7 @@ export function createEmlExtractor(
     yield batch.take()
     const partInput = inputOf(input, content, part)
     try {
-      const blocks = detected === 'eml' ? extractMessage(partInput, depth + 1) : extractPart(detected, partInput)
+      const blocks = detected === 'eml' ? this.read(partInput, depth + 1) : this.extractPart(detected, partInput)
       for await (const found of blocks) yield found.map(asPart)
     } catch (error) {
       // The message waits for a worker with more time.
@@ -75,8 +134,14 @@ export function createEmlExtractor(
       })
     }
   }
+}
 
-  return (input: ExtractorInput) => extractMessage(input, 1)
+/** True for a picture within the text that is too small to show one. */
+function isLogo(part: MailPart): boolean {
+  if (!part.type.startsWith('image/')) return false
+  const content = part.content()
+  const [picture] = readImagePages(content)
+  return picture ? picture.width * picture.height < logoDots : content.length < logoBytes
 }
 
 /** The ids of the pictures that the html text of a message shows. */
@@ -126,19 +191,14 @@ function isWinmail({ type, name }: MailPart): boolean {
 const winmail = {
   code: 'embedded_content_skipped',
   message:
-    'Outlook has packed attachments of the message into winmail.dat, which was not read. Ask the sender for a message in the format HTML, or upload the files themselves.',
+    'Outlook has packed attachments of the message into winmail.dat, which could not be read to its end. Ask the sender for a message in the format HTML, or upload the files themselves.',
 } as const
 
-function partOfFile({ name, content }: EncodedFile): MailPart {
-  return {
-    type: 'application/octet-stream',
-    charset: undefined,
-    name,
-    isAttachment: true,
-    contentId: '',
-    content: () => content,
-  }
-}
+const winmailText = {
+  code: 'embedded_content_skipped',
+  message:
+    'Outlook has packed the text of the message into winmail.dat as Rich Text, which was not read. Ask the sender for a message in the format HTML, or upload its text.',
+} as const
 
 function formatOf(part: MailPart, content: Buffer): DocumentFormat | null {
   if (isMessage(part)) return 'eml'

@@ -30,28 +30,36 @@ export function readHeaders(bytes: Buffer): Headers {
   return { get: (wanted) => values.get(wanted) ?? '', bodyAt: end ? end.index + end[0].length : bytes.length }
 }
 
-/** Text in an encoding; as UTF-8 or Latin-1 where the encoding is not known. */
-function decodeBytes(bytes: Uint8Array, encoding: string): string {
+/** Text in an encoding; as Latin-1 where the encoding is not known, or the bytes are not valid in it. */
+export function decodeBytes(bytes: Uint8Array, encoding: string): string {
   const decoder = createLegacyDecoder(encoding)
   const text = decoder ? decoder.decode(bytes, { stream: true }) + decoder.decode() : '\ufffd'
   return text.includes('\ufffd') ? Buffer.from(bytes).toString('latin1') : text
 }
 
-/** The text of a header with its encoded words: `=?utf-8?B?…?=`. */
+/** An encoded word (RFC 2047), `=?utf-8?B?…?=`: its charset, its kind and its text. */
+const encodedWord = /=\?([^?\s*]{1,40})(?:\*[^?\s]*)?\?([BQ])\?([^?\s]*)\?=/gi
+const encodedWords = new RegExp(`(?:${encodedWord.source})+`, 'gi')
+
+/** The text of a header with its encoded words. */
 export function decodeHeader(value: string): string {
   const joined = value.replace(/(=\?[^?\s]{1,60}\?[BQ]\?[^?\s]*\?=)\s+(?==\?)/gi, '$1')
-  return cleanLine(
-    joined.replace(
-      /=\?([^?\s*]{1,40})(?:\*[^?\s]*)?\?([BQ])\?([^?\s]*)\?=/gi,
-      (_whole, charset: string, kind: string, text: string) => {
-        const bytes =
-          kind.toUpperCase() === 'B'
-            ? Buffer.from(text, 'base64')
-            : decodeQuotedPrintable(Buffer.from(text.replaceAll('_', ' '), 'latin1'))
-        return decodeBytes(bytes, charset)
-      },
-    ),
-  )
+  return cleanLine(joined.replace(encodedWords, decodeWords))
+}
+
+/** Programs split characters between neighbouring words, so those of one charset are decoded together. */
+function decodeWords(words: string): string {
+  const runs: { charset: string; bytes: Buffer[] }[] = []
+  for (const [, charset = '', kind = '', coded = ''] of words.matchAll(encodedWord)) {
+    const bytes =
+      kind.toUpperCase() === 'B'
+        ? Buffer.from(coded, 'base64')
+        : decodeQuotedPrintable(Buffer.from(coded.replaceAll('_', ' '), 'latin1'))
+    const last = runs.at(-1)
+    if (last?.charset.toLowerCase() === charset.toLowerCase()) last.bytes.push(bytes)
+    else runs.push({ charset, bytes: [bytes] })
+  }
+  return runs.map(({ charset, bytes }) => decodeBytes(Buffer.concat(bytes), charset)).join('')
 }
 
 export interface HeaderValue {
@@ -60,19 +68,28 @@ export interface HeaderValue {
   parameters: Map<string, string>
 }
 
-/** A value with parameters, such as `text/plain; charset=utf-8`. Parameters may come in pieces and encoded (RFC 2231). */
+/**
+ * A value with parameters, such as `text/plain; charset=utf-8`. A parameter may come in pieces and encoded (RFC 2231); that form counts
+ * where a plain one is there for older programs.
+ */
 export function readParameters(header: string): HeaderValue {
-  const parameters = new Map<string, string>()
+  const plain = new Map<string, string>()
+  const extended = new Map<string, string>()
   const encoded = new Set<string>()
-  for (const match of header.matchAll(
-    /;\s*([^\s=;*]{1,60})(?:\*\d{1,3})?(\*)?\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g,
+  for (const [, written = '', extension, star, quoted, bare] of header.matchAll(
+    /;\s*([^\s=;*]{1,60})((?:\*\d{1,3})?(\*)?)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g,
   )) {
-    const name = match[1]!.toLowerCase()
-    if (match[2]) encoded.add(name)
-    parameters.set(name, (parameters.get(name) ?? '') + (match[3]?.replace(/\\(.)/g, '$1') ?? match[4] ?? ''))
+    const name = written.toLowerCase()
+    const value = quoted?.replace(/\\(.)/g, '$1') ?? bare ?? ''
+    if (star) encoded.add(name)
+    if (extension) extended.set(name, (extended.get(name) ?? '') + value)
+    else if (!plain.has(name)) plain.set(name, value)
   }
-  for (const name of encoded) parameters.set(name, decodeExtended(parameters.get(name)!))
-  return { value: (header.split(';')[0] ?? '').trim().toLowerCase(), parameters }
+  for (const name of encoded) extended.set(name, decodeExtended(extended.get(name)!))
+  return {
+    value: (header.split(';')[0] ?? '').trim().toLowerCase(),
+    parameters: new Map([...plain, ...extended]),
+  }
 }
 
 /** `utf-8'en'a%20name` */

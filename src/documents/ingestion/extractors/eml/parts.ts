@@ -1,4 +1,3 @@
-import { HtmlTokenizer } from '../html/tokenizer.ts'
 import { takeUuencoded } from './uuencode.ts'
 import { decodeHeader, decodeQuotedPrintable, type Headers, readHeaders, readParameters } from './headers.ts'
 
@@ -16,7 +15,14 @@ export interface MailPart {
   isAttachment: boolean
   /** By which html shows it within the text, as `cid:…`; empty where it has none or is an attachment on purpose. */
   contentId: string
+  /** Of an html text: the part that states it without marks. */
+  plainForm?: MailPart | undefined
   content(): Buffer
+}
+
+/** A file of a message that is not a part of it. */
+export function filePart(name: string, content: Buffer, type = 'application/octet-stream'): MailPart {
+  return { type, charset: undefined, name, isAttachment: true, contentId: '', content: () => content }
 }
 
 export interface Mail {
@@ -67,44 +73,15 @@ function readPart(
   return value === 'multipart/alternative' ? chooseAlternative(parts) : parts.flat()
 }
 
-/** The richest form of a text is its last one that can be read: html where there is some. */
+/** The richest form of a text is its last one that can be read: html where there is some, with its plain form. */
 function chooseAlternative(forms: MailPart[][]): MailPart[] {
-  const textOf = (type: string) => (form: MailPart[]) => form.find((part) => part.type === type && !part.isAttachment)
-  const html = forms.findLast(textOf('text/html'))
-  const plain = forms.findLast(textOf('text/plain'))
-  const isWhole = !html || !plain || isWholeText(textOf('text/html')(html)!, textOf('text/plain')(plain)!)
-  const chosen = (isWhole ? html : null) ?? plain ?? forms.at(-1) ?? []
+  const textOf = (form: MailPart[] | undefined, type: string) =>
+    form?.find((part) => part.type === type && !part.isAttachment)
+  const html = forms.findLast((form) => textOf(form, 'text/html'))
+  const plain = forms.findLast((form) => textOf(form, 'text/plain'))
+  const chosen = html ?? plain ?? forms.at(-1) ?? []
+  if (html && html !== plain) textOf(html, 'text/html')!.plainForm = textOf(plain, 'text/plain')
   return [...chosen, ...forms.flat().filter((part) => part.isAttachment && !chosen.includes(part))]
-}
-
-/** An html form with less than this share of the plain text only refers to it. */
-const wholeShare = 0.2
-
-/** True unless the html form is empty or a fraction of the plain one. Addresses do not count: html has them in its tags. */
-function isWholeText(html: MailPart, plain: MailPart): boolean {
-  let characters = 0
-  let raw = ''
-  const tokenizer = new HtmlTokenizer({
-    open: (name) => void (name === 'script' || name === 'style' ? (raw = name) : null),
-    close: (name) => void (name === raw ? (raw = '') : null),
-    text: (text) => void (raw === '' ? (characters += lengthOf(text)) : null),
-  })
-  tokenizer.write(html.content().toString('latin1'))
-  tokenizer.finish()
-  return (
-    characters >=
-    wholeShare *
-      lengthOf(
-        plain
-          .content()
-          .toString('latin1')
-          .replace(/https?:\/\/\S+/g, ''),
-      )
-  )
-}
-
-function lengthOf(text: string): number {
-  return text.replace(/\s+/g, '').length
 }
 
 function toPart(type: string, parameters: Map<string, string>, headers: Headers, body: Buffer): MailPart {
