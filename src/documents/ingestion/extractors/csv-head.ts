@@ -45,7 +45,9 @@ function isGroupRow(groups: string[], names: string[]): boolean {
 
 function joinGroups(groups: string[], names: string[]): string[] {
   let group = ''
-  return names.map((name, index) => {
+  // Either row can be the longer one.
+  return Array.from({ length: Math.max(groups.length, names.length) }, (_, index) => {
+    const name = names[index] ?? ''
     if (groups[index]) group = groups[index]!
     return name === '' ? group : group === '' || group === name ? name : `${group} ${name}`
   })

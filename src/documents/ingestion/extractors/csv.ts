@@ -128,17 +128,19 @@ function recordError(error: unknown, isQuoting: boolean): ExtractionError | unde
   )
 }
 
-/** False when a quote in the sample opens a cell that never closes although the file continues: then quotes are plain characters. */
-function quotesClose(sample: string, dialect: CsvDialect): boolean {
-  if (dialect.quote === null) return true
-  const opened = new RegExp(`(?:^|\\n|${escapeForPattern(dialect.delimiter)})${dialect.quote}`, 'g')
-  const opens = sample.match(opened)?.length ?? 0
-  const quotes = sample.split(dialect.quote).length - 1
-  return opens === 0 || quotes % 2 === 0 || sample.length >= sampleCharacters
+/** False when a quote opens a cell that never closes, in a file that is not longer than the sample: then quotes are plain characters. */
+function quotesClose(sample: string, { delimiter, quote }: CsvDialect): boolean {
+  if (quote === null || sample.length >= sampleCharacters) return true
+  let isQuoted = false
+  for (let at = sample.indexOf(quote); at !== -1; at = sample.indexOf(quote, at + 1)) {
+    if (isQuoted && sample[at + 1] === quote) at += 1
+    else isQuoted = !isQuoted && beginsCell(sample[at - 1], delimiter)
+  }
+  return !isQuoted
 }
 
-function escapeForPattern(delimiter: string): string {
-  return delimiter.replace(/[|\\^$.*+?()[\]{}]/g, '\\$&')
+function beginsCell(before: string | undefined, delimiter: string): boolean {
+  return before === undefined || before === delimiter || before === '\n' || before === '\r'
 }
 
 async function takeSample(pieces: AsyncGenerator<string>): Promise<{ sample: string; rest: AsyncGenerator<string> }> {

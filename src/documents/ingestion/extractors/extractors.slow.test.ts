@@ -124,6 +124,14 @@ describe('csv', () => {
   test('a stray quotation mark does not swallow the file', async () => {
     const { texts } = await readBlocks('csv', 'a,b\n"inch 5,1\nx,2\n')
     expect(texts).toEqual(['a | b', '"inch 5 | 1', 'x | 2'])
+    // As many of them as if they were pairs.
+    const tabs = await readBlocks('tsv', 'name\tsize\n"Disk" of\t5"\n"open\tz\n')
+    expect(tabs.texts).toEqual(['name | size', '"Disk" of | 5"', '"open | z'])
+  })
+
+  test('keeps names of groups behind the last column with a name of its own', async () => {
+    const { texts } = await readBlocks('csv', 'North,,South,,Total\nMay,June,May,June\n1,2,3,4,10\n2,3,4,5,14\n')
+    expect(texts[0]).toBe('North May | North June | South May | South June | Total')
   })
 
   test('reads a record of several MiB without quotation marks', async () => {

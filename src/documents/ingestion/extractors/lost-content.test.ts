@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DocumentFormat, ExtractionWarning } from '../extraction.ts'
 import { defaultLimits } from '../isolation/limits.ts'
-import { buildDocx, buildPdf, docxParagraph } from '../testing/build-documents.ts'
+import { buildDocx, buildPdf, buildPptx, buildXlsx, docxParagraph, sheetRows } from '../testing/build-documents.ts'
 import { createFileExtractor } from './extract-file.ts'
 
 /** What a file shows and extraction does not read is a warning, never silence. */
@@ -120,16 +120,61 @@ describe('form fields of pdfs', () => {
   })
 })
 
+describe('pictures of office files', () => {
+  const named = (description = '', title = '') =>
+    `<a:cNvPr id="2" name="Picture 1" descr="${description}" title="${title}"/>`
+  const picture = (...about: string[]) => `<a:pic><a:nvPicPr>${about.join('')}</a:nvPicPr></a:pic>`
+  const decorative = '<a:cNvPr id="3"><a:extLst><d:decorative xmlns:d="d" val="1"/></a:extLst></a:cNvPr>'
+  const pictures = picture(named()) + picture(named('screen.png')) + picture(decorative) + picture(named('', 'A map'))
+  const lost = (count: string) => ({ code: 'embedded_content_skipped', message: expect.stringContaining(count) })
+
+  test('that nothing describes are counted, apart from those that only decorate', async () => {
+    const drawing = (description: string, content: string) =>
+      `<w:p><w:r><w:drawing xmlns:a="a"><a:docPr id="1" descr="${description}"/>${content}</w:drawing></w:r></w:p>`
+    const shape = (alt: string) => `<v:shape xmlns:v="v" alt="${alt}"><v:imagedata/></v:shape>`
+    const { text, warnings } = await read(
+      'docx',
+      buildDocx(
+        docxParagraph('Text.') +
+          drawing('', pictures) +
+          drawing('A plan', picture(named())) +
+          `<w:p><w:r><w:pict>${shape('')}${shape('A seal')}</w:pict></w:r></w:p>`,
+      ),
+    )
+    expect(text).toBe('Text.\nA map\nA plan\nA seal')
+    expect(warnings).toEqual([lost('3 pictures without')])
+  })
+
+  test('of slides are named by their slides, those of sheets counted', async () => {
+    const content = pictures.replaceAll('<a:', '<p:').replaceAll('</a:', '</p:')
+    const slides = await read('pptx', buildPptx([{ content: '' }, { content }]))
+    expect(slides.warnings).toEqual([{ ...lost('Pictures without'), pages: [2] }])
+    const drawing = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships/drawing'
+    const sheet = await read(
+      'xlsx',
+      buildXlsx([{ name: 'S', rows: sheetRows([['a', 'b']]) }], {
+        parts: {
+          'xl/worksheets/_rels/0.xml.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="a" Type="${drawing}" Target="../drawings/1.xml"/></Relationships>`,
+          'xl/drawings/1.xml': `<d:wsDr xmlns:d="d" xmlns:a="a">${pictures}</d:wsDr>`,
+        },
+      }),
+    )
+    expect(sheet.warnings).toEqual([lost('2 pictures without')])
+  })
+})
+
 describe('docx', () => {
   test('content of other parts that is not read is a warning', async () => {
     const body =
       docxParagraph('The contract.') +
       '<w:altChunk xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships" r:id="r5"/>' +
-      '<w:p><w:r><w:object><o:OLEObject xmlns:o="urn:schemas-microsoft-com:office:office" ProgID="Excel.Sheet.12"/></w:object></w:r></w:p>'
+      '<w:subDoc/>' +
+      '<w:p><w:r><w:object><v:shape xmlns:v="v"><v:imagedata/></v:shape><o:OLEObject xmlns:o="urn:schemas-microsoft-com:office:office" ProgID="Excel.Sheet.12"/></w:object></w:r></w:p>'
     const { text, warnings } = await read('docx', buildDocx(body))
     expect(text).toBe('The contract.')
     expect(warnings).toEqual([
       { code: 'embedded_content_skipped', message: expect.stringContaining('altChunk') },
+      { code: 'embedded_content_skipped', message: expect.stringContaining('linked document') },
       { code: 'embedded_content_skipped', message: expect.stringContaining('spreadsheets') },
     ])
   })
@@ -148,5 +193,20 @@ describe('docx', () => {
       ),
     )
     expect(text.split('\n')).toEqual(['[x] Agree', '[ ] Decline', 'Country: Sweden', '[x] Paid'])
+  })
+
+  test('fields that show their code, and text of drawings of other programs, are text', async () => {
+    const field = (code: string) =>
+      `<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>${code}</w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r>`
+    const canvas = '<a:p><a:r><a:t>In a box</a:t></a:r></a:p><a:p><a:r><a:t>Below</a:t></a:r></a:p>'
+    const { text } = await read(
+      'docx',
+      buildDocx(
+        `<w:p>${field(' MACROBUTTON NoMacro [Click and type a name] ')}${field('XE "hidden entry"')}</w:p>` +
+          `<w:p>${field('EQ \\* jc2 \\* &quot;Font:MS Mincho&quot; \\* hps12 \\o\\ad(\\s\\up 11(かんじ),漢字)')}</w:p>` +
+          `<w:p><w:r><w:drawing xmlns:a="a">${canvas}</w:drawing></w:r></w:p>`,
+      ),
+    )
+    expect(text.split('\n')).toEqual(['[Click and type a name]', 'かんじ 漢字', 'In a box Below'])
   })
 })

@@ -84,6 +84,50 @@ describe('a chart', () => {
     expect(found).toEqual([' | Adults', '2024, May | 3', '2025, June | 4', '1 | 10', '2 | 20'])
   })
 
+  test('has sizes of bubbles, labels from cells and typed ones, and the shapes drawn on it', async () => {
+    const label = (point: number, text: string) =>
+      `<c:dLbl><c:idx val="${point}"/><c:tx><c:rich><a:p><a:r><a:t>${text}</a:t></a:r><a:fld type="VALUE"><a:t>[VALUE]</a:t></a:fld></a:p></c:rich></c:tx></c:dLbl>`
+    const ranges = `<c:extLst><c:ext><x:datalabelsRange xmlns:x="x"><x:dlblRangeCache>${points(['north', 'south'])}</x:dlblRangeCache></x:datalabelsRange></c:ext></c:extLst>`
+    const one = series('Adults', years, numbers([3, 4])).replace(
+      '<c:cat>',
+      `<c:dLbls>${label(1, 'Strike')}</c:dLbls><c:cat>`,
+    )
+    const other = series('Areas', years, numbers([5, 6])).replace(
+      '</c:ser>',
+      `<c:bubbleSize>${numbers([7, 8])}</c:bubbleSize></c:ser>`,
+    )
+    const third = series('Sides', years, numbers([1, 2])).replace('</c:ser>', `${ranges}</c:ser>`)
+    const part = chart(one + other + third, '')
+    const { texts: found } = await readBlocks(
+      'docx',
+      buildDocx(reference(chartReference), {
+        'word/_rels/document.xml.rels': relationships(['c1', 'chart', 'charts/chart1.xml']),
+        'word/charts/chart1.xml': part,
+        'word/charts/_rels/chart1.xml.rels': relationships(['u', 'chartUserShapes', '../drawings/1.xml']),
+        'word/drawings/1.xml':
+          '<c:userShapes xmlns:c="c" xmlns:a="y"><d:sp xmlns:d="d"><d:txBody><a:p><a:r><a:t>Goal</a:t></a:r></a:p></d:txBody></d:sp></c:userShapes>',
+      }),
+    )
+    expect(found).toEqual([
+      ' | Adults | Areas | Sides',
+      '2024 | 3 | 5 (7) | 1 (north)',
+      '007 | 4 (Strike) | 6 (8) | 2 (south)',
+      'Goal',
+    ])
+  })
+
+  test('with more values than are read is a warning', async () => {
+    const values = Array.from({ length: 20_100 }, (_, index) => index)
+    const { warnings } = await readBlocks(
+      'docx',
+      buildDocx(reference(chartReference), {
+        'word/_rels/document.xml.rels': relationships(['c1', 'chart', 'charts/chart1.xml']),
+        'word/charts/chart1.xml': chart(series('Many', '', numbers(values))),
+      }),
+    )
+    expect(warnings).toEqual([{ code: 'truncated', message: expect.stringContaining('Charts') }])
+  })
+
   test.each([
     ['without stored values', chart(series('Adults', years, ''))],
     ['that is no XML', 'x < y'],

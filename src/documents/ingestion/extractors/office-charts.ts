@@ -1,8 +1,9 @@
 import { ExtractionError, type ExtractedBlock } from '../extraction.ts'
 import { cleanLine } from './clean-text.ts'
 import type { ExtractionReport } from './extractor.ts'
-import type { OfficePackage, Relationship } from './office-package.ts'
+import { type OfficePackage, readRelationships, type Relationship } from './office-package.ts'
 import { type Attribute, readXml, type XmlHandler } from './office-xml.ts'
+import { readShapes } from './pptx/slide.ts'
 import { createTableBlocks } from './table-blocks.ts'
 import { compileFormat, type NumberFormat } from './xlsx/number-format.ts'
 
@@ -16,15 +17,21 @@ interface Series {
   /** Texts by the number of the point. */
   categories: Map<number, string>
   values: Map<number, string>
+  /** Sizes of bubbles, and labels that are more than the value. */
+  extras: Map<number, string>
 }
 
 interface Chart {
   /** Of the chart, then of its axes. */
   titles: string[]
+  /** Labels of points that somebody has typed. */
+  labels: string[]
   series: Series[]
+  /** It has more values than are read. */
+  isCut: boolean
 }
 
-type Field = 'name' | 'categories' | 'values'
+type Field = 'name' | 'categories' | 'values' | 'extras'
 
 /** Elements of a series, and what they hold. */
 const fields: Readonly<Record<string, Field>> = {
@@ -33,9 +40,11 @@ const fields: Readonly<Record<string, Field>> = {
   xVal: 'categories',
   val: 'values',
   yVal: 'values',
+  bubbleSize: 'extras',
+  datalabelsRange: 'extras',
 }
 
-const caches = new Set(['numCache', 'numLit', 'strCache', 'strLit', 'multiLvlStrCache'])
+const caches = new Set(['numCache', 'numLit', 'strCache', 'strLit', 'multiLvlStrCache', 'dlblRangeCache'])
 
 /** Reads a chart part (ECMA-376 part 1, 21.2): titles, and the values that the program stored when it drew the chart. */
 class ChartReader implements XmlHandler {
@@ -44,6 +53,11 @@ class ChartReader implements XmlHandler {
   private current: Series | null = null
   private field: Field | null = null
   private title: string | null = null
+  private readonly labels: string[] = []
+  /** Of the open point. */
+  private label: { point: number; text: string } | null = null
+  /** A part of a label that repeats a value. */
+  private isPlaceholder = false
   private point = 0
   private points = 0
   /** Of the numbers that are read; null for texts. */
@@ -52,18 +66,23 @@ class ChartReader implements XmlHandler {
   private collected: string | null = null
 
   finish(): Chart {
-    return { titles: this.titles, series: this.series }
+    const { titles, labels, series, points } = this
+    return { titles, labels, series, isCut: points > maximumPoints }
   }
 
   open(name: string, attribute: Attribute) {
     if (name === 'title') this.title = ''
-    else if (name === 'ser') this.series.push((this.current = { name: '', categories: new Map(), values: new Map() }))
+    else if (name === 'ser') this.series.push((this.current = newSeries()))
+    else if (name === 'dLbl') this.label = { point: 0, text: '' }
+    else if (name === 'idx' && this.label) this.label.point = Number(attribute('val')) || 0
+    else if (name === 'fld') this.isPlaceholder = true
     else if (caches.has(name)) this.format = name.startsWith('num') ? compileFormat('', false) : null
     else if (name === 'pt') this.point = Number(attribute('idx')) || 0
     else if (name === 'v' || name === 't' || name === 'formatCode') {
       this.collected = ''
       this.isFormat = name === 'formatCode'
-    } else if (this.current && this.title === null && Object.hasOwn(fields, name)) this.field = fields[name]!
+    } else if (this.current && this.title === null && !this.label && Object.hasOwn(fields, name))
+      this.field = fields[name]!
   }
 
   close(name: string) {
@@ -72,6 +91,8 @@ class ChartReader implements XmlHandler {
       if (title !== '') this.titles.push(title)
       this.title = null
     } else if (name === 'ser') this.current = null
+    else if (name === 'fld') this.isPlaceholder = false
+    else if (name === 'dLbl') this.closeLabel()
     else if (name === 'p' && this.title !== null) this.title += ' '
     else if (this.field !== null && fields[name] === this.field) this.field = null
     else if (this.collected !== null && (name === 'v' || name === 't' || name === 'formatCode')) {
@@ -91,6 +112,10 @@ class ChartReader implements XmlHandler {
       if (this.title.length < maximumCharacters) this.title += text
       return
     }
+    if (this.label && !isValue) {
+      if (!this.isPlaceholder && this.label.text.length < maximumCharacters) this.label.text += text
+      return
+    }
     if (!this.current || !this.field || !isValue) return
     if (this.field === 'name') {
       this.current.name = cleanLine(`${this.current.name} ${text}`)
@@ -104,6 +129,19 @@ class ChartReader implements XmlHandler {
     const shown = cleanLine(this.format && Number.isFinite(number) ? this.format(number) : text)
     points.set(this.point, former === undefined ? shown : `${shown}, ${former}`)
   }
+
+  private closeLabel() {
+    const text = cleanLine(this.label?.text ?? '')
+    if (this.label && text !== '' && ++this.points <= maximumPoints) {
+      this.labels.push(text)
+      this.current?.extras.set(this.label.point, text)
+    }
+    this.label = null
+  }
+}
+
+function newSeries(): Series {
+  return { name: '', categories: new Map(), values: new Map(), extras: new Map() }
 }
 
 /** The titles and series of a chart part; null if it cannot be read, or is a chart of another kind. */
@@ -124,16 +162,24 @@ function chartBlocks({ titles: [title, ...axes], series }: Chart): ExtractedBloc
   const texts = [title, axes.join(', ')].filter((text) => text !== undefined && text !== '')
   const blocks = texts.map((text): ExtractedBlock => ({ kind: 'paragraph', text: text! }))
   for (const group of groupByCategories(series)) {
-    const points = new Set(group.flatMap(({ categories, values }) => [...categories.keys(), ...values.keys()]))
+    const points = new Set(
+      group.flatMap(({ categories, values, extras }) => [...categories.keys(), ...values.keys(), ...extras.keys()]),
+    )
     const table = createTableBlocks()
     blocks.push(...table.addRow(['', ...group.map(({ name }) => name)], true))
     for (const point of [...points].toSorted((one, other) => one - other)) {
       const category = group[0]!.categories.get(point) ?? ''
-      blocks.push(...table.addRow([category, ...group.map(({ values }) => values.get(point) ?? '')], false))
+      blocks.push(...table.addRow([category, ...group.map((one) => shownValue(one, point))], false))
     }
     blocks.push(...table.end())
   }
   return blocks
+}
+
+function shownValue({ values, extras }: Series, point: number): string {
+  const value = values.get(point) ?? ''
+  const extra = extras.get(point) ?? ''
+  return extra === '' || extra === value ? value : `${value} (${extra})`.trim()
 }
 
 /** Neighbouring series with the same categories. */
@@ -146,6 +192,14 @@ function groupByCategories(series: readonly Series[]): Series[][] {
     else groups.push({ key, series: [one] })
   }
   return groups.map((group) => group.series)
+}
+
+/** The texts of the shapes that are drawn on a chart. */
+export async function readChartShapes(archive: OfficePackage, part: string): Promise<ExtractedBlock[]> {
+  const blocks: ExtractedBlock[] = []
+  for (const { type, target, isExternal } of await readRelationships(archive, part))
+    if (type === 'chartUserShapes' && !isExternal) blocks.push(...(await readShapes(archive, target)).blocks)
+  return blocks
 }
 
 /** The blocks of the chart that a relationship names; a warning if its values cannot be read. */
@@ -163,5 +217,12 @@ export async function readChartBlocks(
       message: 'The values of charts were not read. Where they matter, write them into the document as text.',
       ...(pages ? { pages } : {}),
     })
-  return chart ? chartBlocks(chart) : []
+  if (!chart || !named) return []
+  if (chart.isCut)
+    report.warn({
+      code: 'truncated',
+      message: 'Charts have too many values; some were not read.',
+      ...(pages ? { pages } : {}),
+    })
+  return [...chartBlocks(chart), ...(await readChartShapes(archive, named.target))]
 }

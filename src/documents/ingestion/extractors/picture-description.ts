@@ -1,4 +1,6 @@
+import type { ExtractionWarning } from '../extraction.ts'
 import { cleanLine } from './clean-text.ts'
+import type { Attribute } from './office-xml.ts'
 
 const maximumCharacters = 2_000
 
@@ -14,4 +16,53 @@ export function pictureDescription(text: string | undefined): string {
     '',
   )
   return noDescription.test(description) ? '' : description
+}
+
+/** The same of an element that names a drawing (`docPr` or `cNvPr`). */
+export function drawingDescription(attribute: Attribute): string {
+  return pictureDescription(attribute('descr')) || pictureDescription(attribute('title'))
+}
+
+/** Counts the pictures of a part that have no description: nothing of the text stands for them. */
+export function createPictureCount() {
+  let count = 0
+  /** Files of other programs around, whose picture shows their content. */
+  let objects = 0
+  let inPicture = false
+  /** The picture, and the drawing or shape around it. */
+  let isDescribed = false
+  let isDrawingDescribed = false
+  return {
+    open(name: string, attribute: Attribute) {
+      if (name === 'w:object' || name === 'oleObj') objects += 1
+      else if (name === 'docPr') isDrawingDescribed = drawingDescription(attribute) !== ''
+      else if (name === 'shape') isDrawingDescribed = pictureDescription(attribute('alt')) !== ''
+      else if (name === 'pic') {
+        inPicture = true
+        isDescribed = isDrawingDescribed
+      } else if (name === 'cNvPr' && inPicture) isDescribed ||= drawingDescription(attribute) !== ''
+      // Its author has stated that it says nothing.
+      else if (name === 'decorative') isDescribed = isDrawingDescribed = attribute('val') === '1'
+      else if (name === 'imagedata' && objects === 0 && !isDrawingDescribed) count += 1
+    },
+    close(name: string) {
+      if (name === 'w:object' || name === 'oleObj') objects -= 1
+      else if (name === 'pic') {
+        if (objects === 0 && !isDescribed) count += 1
+        inPicture = false
+      } else if (name === 'w:drawing') isDrawingDescribed = false
+    },
+    /** How many there are so far. */
+    count: () => count,
+  }
+}
+
+/** `count`: absent where the pages are named. */
+export function undescribedPictures(count?: number, pages?: number[]): ExtractionWarning {
+  const pictures = count === undefined ? 'Pictures' : count === 1 ? '1 picture' : `${count} pictures`
+  return {
+    code: 'embedded_content_skipped',
+    message: `${pictures} without a description (alternative text) ${count === 1 ? 'was' : 'were'} not read. Where they show text that matters, write it into the file, or describe them.`,
+    ...(pages ? { pages } : {}),
+  }
 }

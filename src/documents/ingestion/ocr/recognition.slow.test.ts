@@ -112,13 +112,17 @@ describe.skipIf(!installed)(`text recognition${installed ? '' : ' (npm run insta
     const png = await read(buildPng(first!), auto, undefined, 'photo.image')
     expect(png.text.split(/\s+/).join(' ')).toBe('The garden of the museum has two hundred roses of many kinds.')
     const upsideDown = { ...first!, pixels: first!.pixels.toReversed(), orientation: 3 }
-    const tiff = await read(buildTiff([second!, upsideDown]), auto, undefined, 'fax.image')
+    const blank = { ...first!, pixels: new Uint8Array(first!.pixels.length).fill(255) }
+    const tiff = await read(buildTiff([second!, upsideDown, blank]), auto, undefined, 'fax.image')
     expect(tiff.text.split(/\s+/).join(' ')).toBe(
       'Seven birds were counted at the lake before noon. The garden of the museum has two hundred roses of many kinds.',
     )
-    expect(tiff.warnings).toEqual([{ code: 'recognised_text', message: expect.any(String), pages: [1, 2] }])
+    expect(tiff.warnings).toEqual([
+      { code: 'recognised_text', message: expect.any(String), pages: [1, 2] },
+      { code: 'pages_without_text', message: expect.any(String), pages: [3] },
+    ])
     const kept = await read(
-      buildTiff([second!, upsideDown]),
+      buildTiff([second!, upsideDown, blank]),
       { ...auto, keptPages: tiff.newPages },
       undefined,
       'fax.image',

@@ -4,7 +4,7 @@ import { endLink, startLink } from '../link-target.ts'
 import type { Attribute, XmlHandler } from '../office-xml.ts'
 import { createDocxFormFields, wingdingBox } from './form-fields.ts'
 import type { DocxNumbering } from './numbering.ts'
-import { pictureDescription } from '../picture-description.ts'
+import { createPictureCount, drawingDescription, pictureDescription } from '../picture-description.ts'
 import type { DeletedReferences } from './deleted-references.ts'
 import { isPageNumber, pageNumberMark, withoutPageNumbers } from './page-numbers.ts'
 import { newParagraph, numberParagraph, paragraphBlock, type Paragraph, type PartRole } from './paragraph.ts'
@@ -33,6 +33,9 @@ const skipped = new Set([
   'w:rPrChange',
   'w:pPrChange',
 ])
+
+/** Text of the document, of its formulas, and of drawings that other programs have made. */
+const textElements = new Set(['w:t', 'm:t', 't'])
 
 /** A field between its begin and end marks. */
 interface Field {
@@ -72,6 +75,9 @@ export class DocxBody implements XmlHandler {
   /** The text of the current run is not shown; null outside of a run. */
   private hidesRun: boolean | null = null
   private noteMark = ''
+  private readonly pictures = createPictureCount()
+  /** The drawing around is described as a whole. */
+  private isDescribed = false
 
   constructor(context: DocxContext) {
     this.context = context
@@ -84,6 +90,11 @@ export class DocxBody implements XmlHandler {
     return taken
   }
 
+  /** Pictures that no text stands for. */
+  undescribedPictures(): number {
+    return this.pictures.count()
+  }
+
   open(name: string, attribute: Attribute) {
     if (this.skipDepth > 0 || skipped.has(name) || this.context.deleted.has(name, attribute)) {
       if (this.skipDepth === 0) this.isDeleted = name === 'w:del'
@@ -93,14 +104,17 @@ export class DocxBody implements XmlHandler {
     }
     this.tables.open(name, attribute)
     this.formFields.open(name, attribute)
+    this.pictures.open(name, attribute)
     if (name === 'w:r') this.hidesRun = false
     else if (name === 'w:p') this.paragraphs.push(newParagraph(this.context.styleOf(null)))
-    else if (name === 'w:t' || name === 'm:t') this.inText = true
+    else if (textElements.has(name)) this.inText = true
     else if (name === 'w:instrText') this.inFieldCode = true
     else if (name === 'w:fldChar') this.markField(attribute('fldCharType'))
     else if (name === 'chart') this.embed(attribute('r:id'))
     else if (name === 'relIds') this.embed(attribute('dm'))
-    else if (name === 'docPr' || name === 'shape' || name === 'textpath') this.describe(textOfPicture(name, attribute))
+    else if (name === 'docPr' || name === 'cNvPr') this.describeDrawing(name, attribute)
+    else if (name === 'shape') this.describe(pictureDescription(attribute('alt')))
+    else if (name === 'textpath') this.describe(attribute('string') ?? '')
     else if (name === 'w:commentReference') this.embedded.push({ commentId: attribute('id') ?? '' })
     else if (name === 'w:footnote' || name === 'w:endnote') this.noteMark = `[^${attribute('id') ?? ''}] `
     else {
@@ -116,7 +130,10 @@ export class DocxBody implements XmlHandler {
       this.skipDepth -= 1
       return
     }
-    if (name === 'w:t' || name === 'm:t') this.inText = false
+    this.pictures.close(name)
+    if (textElements.has(name)) this.inText = false
+    // A paragraph of a drawing.
+    else if (name === 'p') this.append(' ')
     else if (name === 'w:r') this.hidesRun = null
     else if (name === 'w:instrText') this.inFieldCode = false
     else if (name === 'w:hyperlink' || name === 'w:fldSimple') endLink(this.paragraphs.at(-1))
@@ -144,6 +161,13 @@ export class DocxBody implements XmlHandler {
   private describe(text: string) {
     const paragraph = this.paragraphs.at(-1)
     if (paragraph && text !== '') paragraph.text += `${paragraph.text === '' ? '' : ' '}${text} `
+  }
+
+  /** A drawing, or a picture or shape of one that is not described as a whole. */
+  private describeDrawing(name: string, attribute: Attribute) {
+    const text = drawingDescription(attribute)
+    if (name === 'docPr') this.isDescribed = text !== ''
+    if (name === 'docPr' || !this.isDescribed) this.describe(text)
   }
 
   private embed(relationshipId: string | undefined) {
@@ -186,7 +210,8 @@ export class DocxBody implements XmlHandler {
       startLink(this.paragraphs.at(-1), fieldTarget(field.code))
     } else if (type === 'end') {
       this.fields.pop()
-      if (!field.isCode) endLink(this.paragraphs.at(-1))
+      if (field.isCode) this.append(shownCode(field.code))
+      else endLink(this.paragraphs.at(-1))
     }
   }
 
@@ -247,11 +272,17 @@ function textOfElement(name: string, attribute: Attribute): string | null {
   }
 }
 
-/** What a picture shows: its description, or the words of WordArt in older documents. */
-function textOfPicture(name: string, attribute: Attribute): string {
-  if (name === 'docPr') return pictureDescription(attribute('descr'))
-  if (name === 'shape') return pictureDescription(attribute('alt'))
-  return name === 'textpath' ? (attribute('string') ?? '') : ''
+/** What Word shows of a field without a stored result: the text of a button, or the parts of a formula (ECMA-376 part 1, 17.16.5). */
+function shownCode(code: string): string {
+  const button = /^\s*(?:MACROBUTTON|GOTOBUTTON)\s+\S+\s+(.*)$/is.exec(code)?.[1]
+  if (button !== undefined) return button.trim()
+  if (!/^\s*EQ\s/i.test(code)) return ''
+  return code
+    .replace(/^\s*EQ\s/i, '')
+    .replace(/\\\*\s{0,9}(?:"[^"]{0,100}"|\S+)/g, ' ')
+    .replace(/\\[a-z]+\d*(?:\s{1,9}\d+)?/gi, ' ')
+    .replace(/[\\(),;]+/g, ' ')
+    .trim()
 }
 
 /** The address of a HYPERLINK field; empty for any other field. */

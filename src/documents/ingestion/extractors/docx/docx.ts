@@ -19,7 +19,8 @@ import {
 } from '../office-package.ts'
 import { readChartBlocks } from '../office-charts.ts'
 import { readXml, type XmlHandler } from '../office-xml.ts'
-import { SlideReader } from '../pptx/slide.ts'
+import { undescribedPictures } from '../picture-description.ts'
+import { readShapes } from '../pptx/slide.ts'
 import { wordKind } from './word-kind.ts'
 
 /**
@@ -37,6 +38,7 @@ export async function* extractDocx(input: ExtractorInput): AsyncGenerator<Extrac
     const losses = createLossReport(input.report)
     const deleted = createDeletedReferences()
     const isFirst = createRepetitionFilter()
+    let pictures = 0
     for (const { name, role } of parts.texts) {
       if (!archive.has(name)) continue
       const relationships = await readRelationships(archive, name)
@@ -60,10 +62,13 @@ export async function* extractDocx(input: ExtractorInput): AsyncGenerator<Extrac
         for (const piece of body.take()) for (const block of await read(piece)) if (batch.add(block)) yield batch.take()
       }
       for (const piece of body.take()) for (const block of await read(piece)) batch.add(block)
+      // Those of headers and footers are logos.
+      if (role !== 'running') pictures += body.undescribedPictures()
       // Those whose place is not stated.
       if (role === 'body')
         for (const [id, block] of comments) if (!deleted.hasComment(id) && batch.add(block)) yield batch.take()
     }
+    if (pictures > 0) input.report.warn(undescribedPictures(pictures))
     yield batch.take()
   } finally {
     archive.close()
@@ -95,9 +100,7 @@ async function readEmbedded(
 ): Promise<ExtractedBlock[]> {
   const found = relationships.find(({ id }) => id === relationshipId)
   if (found?.type !== 'diagramData') return readChartBlocks(archive, found, report)
-  const reader = new SlideReader({ links: new Map(), isNotes: false })
-  for await (const _ of readXml(archive.read(found.target), reader, archive.kind));
-  return reader.finish().blocks
+  return (await readShapes(archive, found.target)).blocks
 }
 
 interface Parts {

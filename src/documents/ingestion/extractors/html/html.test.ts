@@ -42,6 +42,15 @@ describe('a page', () => {
     ])
   })
 
+  test('has the labels of buttons, text between old tags, and descriptions behind long addresses of pictures', async () => {
+    const picture = `<img src="data:image/png;base64,${'A'.repeat(100_000)}" alt="Sales by year">`
+    expect(
+      await texts(
+        `<main><h3><button aria-expanded="false">Can I return it?</button></h3>${picture}<xmp>a <b> c</xmp></main>`,
+      ),
+    ).toEqual(['Can I return it?', 'Sales by year', 'a <b> c'])
+  })
+
   test('has its title as the heading where it has no other', async () => {
     expect((await readBlocks('html', '<title>Prices &copy; 2026</title><p>Free.')).blocks[0]).toEqual({
       kind: 'heading',

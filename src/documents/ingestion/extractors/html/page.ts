@@ -16,7 +16,7 @@ const maximumFrames = 3
 
 /** Elements that begin and end on their own line. */
 const blockElements = new Set(
-  'address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol optgroup option p pre search section summary table tbody td text tfoot th thead title tr ul'.split(
+  'address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol optgroup option p pre search section summary table tbody td text tfoot th thead title tr ul xmp'.split(
     ' ',
   ),
 )
@@ -83,7 +83,7 @@ export class HtmlPage implements HtmlHandler {
     else if (name === 'img') this.append(` ${attribute('alt') ?? ''} `)
     else if (name === 'input' && !isHidden(attribute)) this.append(` ${inputText(attribute)} `)
     else if (name === 'blockquote') this.quotes += 1
-    else if (name === 'pre') this.codes += 1
+    else if (name === 'pre' || name === 'xmp') this.codes += 1
     else if (/^h[1-6]$/.test(name)) this.openHeading(Number(name[1]))
     else if (name === 'ul' || name === 'ol' || name === 'menu') this.openList(name, attribute)
     else if (name === 'li') this.openItem()
@@ -100,7 +100,7 @@ export class HtmlPage implements HtmlHandler {
     if (blockElements.has(name)) this.endBlock()
     if (name === 'a') endLink(this.target())
     else if (name === 'blockquote') this.quotes = Math.max(0, this.quotes - 1)
-    else if (name === 'pre') this.codes = Math.max(0, this.codes - 1)
+    else if (name === 'pre' || name === 'xmp') this.codes = Math.max(0, this.codes - 1)
     else if (name === 'li') this.mark = ''
     else if (name === 'ul' || name === 'ol' || name === 'menu') this.lists.pop()
     else this.closeTablePart(name)

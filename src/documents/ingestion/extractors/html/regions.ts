@@ -6,7 +6,7 @@ export type PageScope = 'main' | 'body' | 'all'
 
 /** Elements without text for a reader. */
 const silent = new Set(
-  'script style template noscript iframe object select datalist button canvas audio video noembed noframes ix:header'.split(
+  'script style template noscript iframe object select datalist canvas audio video noembed noframes ix:header'.split(
     ' ',
   ),
 )

@@ -12,11 +12,12 @@ export interface HtmlHandler {
 }
 
 /** Elements whose content has no tags. The text of the second kind is content all the same. */
-const rawElements = new Set(['script', 'style', 'xmp', 'iframe', 'noembed', 'noframes'])
-const textElements = new Set(['title', 'textarea'])
-/** The part of one tag that is kept; pictures that are embedded in an attribute are longer. */
+const rawElements = new Set(['script', 'style', 'iframe', 'noembed', 'noframes'])
+const textElements = new Set(['title', 'textarea', 'xmp'])
+/** The part of one tag, and of one value in it, that is kept; pictures that are embedded in an attribute are longer. */
 const maximumTag = 64 * 1024
-/** The same for a frame, which may have a page as its attribute. */
+const maximumValue = 16 * 1024
+/** The same for both of a frame, which may have a page as its attribute. */
 const maximumFrameTag = 4 * 1024 * 1024
 /** Longest character reference. */
 const maximumReference = 40
@@ -27,6 +28,8 @@ const lookahead = 9
 interface OpenTag {
   text: string
   quote: string
+  /** Length of the value that the quote has begun. */
+  valueLength: number
   /** A quote begins a value only after an equals sign. */
   afterEquals: boolean
 }
@@ -87,7 +90,7 @@ export class HtmlTokenizer {
     if (buffer.startsWith('<!--', mark)) this.end = /--!?>/g
     else if (next === '!' || next === '?') this.end = />/g
     else if (/[a-z]/i.test(next) || (next === '/' && /[a-z]/i.test(buffer.charAt(mark + 2)))) {
-      this.tag = { text: '', quote: '', afterEquals: false }
+      this.tag = newTag()
       return mark + 1
     } else if (next === '/') this.end = />/g
     else {
@@ -99,18 +102,29 @@ export class HtmlTokenizer {
   }
 
   private readTag(tag: OpenTag, buffer: string, from: number): number {
+    const isFrame = /^iframe\s/i.test(tag.text.slice(0, 8) || buffer.slice(from, from + 8))
+    const valueLimit = isFrame ? maximumFrameTag : maximumValue
     let at = from
+    // What is not kept yet; the rest of a long value is left out.
+    let keptFrom = tag.valueLength > valueLimit ? -1 : from
     for (; at < buffer.length; at += 1) {
       const character = buffer.charAt(at)
       if (tag.quote !== '') {
-        if (character === tag.quote) tag.quote = ''
+        tag.valueLength += 1
+        if (character === tag.quote) {
+          if (keptFrom === -1) keptFrom = at
+          tag.quote = ''
+          tag.valueLength = 0
+        } else if (tag.valueLength > valueLimit && keptFrom !== -1) {
+          keepOf(tag, buffer.slice(keptFrom, at), isFrame)
+          keptFrom = -1
+        }
       } else if (character === '>') break
       else if ((character === '"' || character === "'") && tag.afterEquals) tag.quote = character
       if (character === '=') tag.afterEquals = true
       else if (!/\s/.test(character)) tag.afterEquals = false
     }
-    const limit = /^iframe\s/i.test(tag.text.slice(0, 8) || buffer.slice(from, from + 8)) ? maximumFrameTag : maximumTag
-    if (tag.text.length < limit) tag.text += buffer.slice(from, Math.min(at, from + limit))
+    if (keptFrom !== -1) keepOf(tag, buffer.slice(keptFrom, at), isFrame)
     if (at === buffer.length) return -1
     this.closeTag()
     return at + 1
@@ -145,13 +159,21 @@ export class HtmlTokenizer {
     this.rawElement = null
     if (!element) return end.lastIndex
     // The end tag is read as one.
-    this.tag = { text: '', quote: '', afterEquals: false }
+    this.tag = newTag()
     return found.index + 1
   }
 
   private emit(text: string) {
     if (text !== '') this.handler.text(decodeReferences(text))
   }
+}
+
+function newTag(): OpenTag {
+  return { text: '', quote: '', valueLength: 0, afterEquals: false }
+}
+
+function keepOf(tag: OpenTag, text: string, isFrame: boolean) {
+  tag.text += text.slice(0, Math.max(0, (isFrame ? maximumFrameTag : maximumTag) - tag.text.length))
 }
 
 function attributesOf(text: string): HtmlAttribute {

@@ -23,6 +23,7 @@ export async function* extractImage(input: ExtractorInput): AsyncGenerator<Extra
   const sense = createDocumentSense()
   const tables = createPdfTableReader(sense.joinParted)
   const unread: number[] = []
+  const withoutText: number[] = []
   report.progress(0, pages.length)
   for (const [index, image] of pages.entries()) {
     const page = index + 1
@@ -34,12 +35,19 @@ export async function* extractImage(input: ExtractorInput): AsyncGenerator<Extra
       if (lines === null)
         report.warn({ code: 'damaged_parts', message: 'Pages that cannot be read were left out.', pages: [page] })
       else {
+        if (lines.length === 0) withoutText.push(page)
         sense.learn(lines)
         yield pageBlocks(lines, page, sense, tables)
       }
     }
     report.progress(page, pages.length)
   }
+  if (withoutText.length > 0)
+    report.warn({
+      code: 'pages_without_text',
+      message: 'No text was found in the pictures of these pages. If they show text, scan them again or upload it.',
+      pages: withoutText,
+    })
   if (unread.length > 0)
     report.warn({
       code: 'truncated',

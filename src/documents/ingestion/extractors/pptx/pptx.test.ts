@@ -76,7 +76,7 @@ test('names the slides with embedded files, and those that are missing', async (
   ])
 })
 
-test('has the comments of a slide in both formats, and the descriptions of its pictures', async () => {
+test('has the comments of a slide in both formats with their authors, and the descriptions of its pictures', async () => {
   const types = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
   const picture =
     '<p:pic><p:nvPicPr><p:cNvPr id="4" name="Picture 3" descr="A plan of the harbour"/></p:nvPicPr></p:pic>'
@@ -84,16 +84,67 @@ test('has the comments of a slide in both formats, and the descriptions of its p
     'pptx',
     buildPptx([{ content: shape(paragraph('Sums')) + picture }], {
       'ppt/slides/_rels/1.xml.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="a" Type="${types}/comments" Target="../comments/1.xml"/><Relationship Id="b" Type="http://schemas.microsoft.com/office/2018/10/relationships/comments" Target="../comments/2.xml"/></Relationships>`,
+      'ppt/_rels/presentation.xml.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="s0" Type="${types}/slide" Target="slides/1.xml"/><Relationship Id="c" Type="${types}/commentAuthors" Target="commentAuthors.xml"/><Relationship Id="d" Type="http://schemas.microsoft.com/office/2018/10/relationships/authors" Target="authors.xml"/></Relationships>`,
+      'ppt/commentAuthors.xml': '<p:cmAuthorLst xmlns:p="p"><p:cmAuthor id="0" name="Ann Miller"/></p:cmAuthorLst>',
+      'ppt/authors.xml':
+        '<c:authorLst xmlns:c="c"><c:author id="{A}" name="Bo"/><c:author id="{B}" name="Cy"/></c:authorLst>',
       'ppt/comments/1.xml':
         '<p:cmLst xmlns:p="p"><p:cm authorId="0"><p:pos x="1" y="2"/><p:text>Check the sums</p:text></p:cm></p:cmLst>',
-      'ppt/comments/2.xml': `<c:cmLst xmlns:c="c" xmlns:a="a"><c:cm><c:replyLst><c:reply><c:txBody>${paragraph('Done')}</c:txBody></c:reply></c:replyLst><c:txBody>${paragraph('Add a title')}</c:txBody></c:cm></c:cmLst>`,
+      'ppt/comments/2.xml': `<c:cmLst xmlns:c="c" xmlns:a="a"><c:cm authorId="{A}"><c:replyLst><c:reply authorId="{B}"><c:txBody>${paragraph('Done')}</c:txBody></c:reply></c:replyLst><c:txBody>${paragraph('Add a title')}</c:txBody></c:cm></c:cmLst>`,
     }),
   )
   expect(blocks.slice(1)).toEqual([
     { kind: 'paragraph', text: 'Sums', page: 1 },
     { kind: 'paragraph', text: 'A plan of the harbour', page: 1 },
-    { kind: 'footnote', text: 'Comment: Check the sums', page: 1 },
-    { kind: 'footnote', text: 'Comment: Done', page: 1 },
-    { kind: 'footnote', text: 'Comment: Add a title', page: 1 },
+    { kind: 'footnote', text: 'Comment by Ann Miller: Check the sums', page: 1 },
+    { kind: 'footnote', text: 'Comment by Cy: Done', page: 1 },
+    { kind: 'footnote', text: 'Comment by Bo: Add a title', page: 1 },
   ])
+})
+
+test('has the texts of its layouts and masters once, without their places for texts', async () => {
+  const types = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
+  const named = (type: string, target: string) =>
+    `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="x" Type="${types}/${type}" Target="${target}"/></Relationships>`
+  const frame = (element: string, content: string, attributes = '') =>
+    `<p:${element} xmlns:p="p" xmlns:a="a" ${attributes}><p:cSld><p:spTree>${content}</p:spTree></p:cSld></p:${element}>`
+  const logo = '<p:pic><p:nvPicPr><p:cNvPr id="9" name="Logo"/></p:nvPicPr></p:pic>'
+  const { blocks, warnings } = await readBlocks(
+    'pptx',
+    buildPptx(
+      [
+        { content: shape(paragraph('Bare')), attributes: 'showMasterSp="0"' },
+        { content: shape(paragraph('One')) },
+        { content: shape(paragraph('Two')) },
+      ],
+      {
+        ...Object.fromEntries(
+          [1, 2, 3].map((slide) => [
+            `ppt/slides/_rels/${slide}.xml.rels`,
+            named('slideLayout', '../slideLayouts/1.xml'),
+          ]),
+        ),
+        'ppt/slideLayouts/1.xml': frame(
+          'sldLayout',
+          shape(paragraph('Click to add'), 'body') + shape(paragraph('Draft')),
+        ),
+        'ppt/slideLayouts/_rels/1.xml.rels': named('slideMaster', '../slideMasters/1.xml'),
+        'ppt/slideMasters/1.xml': frame(
+          'sldMaster',
+          logo + shape(paragraph('Title'), 'title') + shape(paragraph('Acme, confidential')),
+        ),
+      },
+    ),
+  )
+  expect(blocks.map(({ text, page }) => [text, page])).toEqual([
+    ['Slide 1', 1],
+    ['Bare', 1],
+    ['Slide 2', 2],
+    ['One', 2],
+    ['Draft', 2],
+    ['Acme, confidential', 2],
+    ['Slide 3', 3],
+    ['Two', 3],
+  ])
+  expect(warnings).toEqual([])
 })

@@ -2,8 +2,9 @@ import type { ExtractedBlock } from '../../extraction.ts'
 import { cleanLine, cleanText } from '../clean-text.ts'
 import { maximumBlockCharacters } from '../extractor.ts'
 import { endLink, type LinkedText, startLink } from '../link-target.ts'
-import type { Attribute, XmlHandler } from '../office-xml.ts'
-import { pictureDescription } from '../picture-description.ts'
+import type { OfficePackage } from '../office-package.ts'
+import { type Attribute, readXml, type XmlHandler } from '../office-xml.ts'
+import { createPictureCount, drawingDescription } from '../picture-description.ts'
 import { createTableBlocks, type TableBlocks } from '../table-blocks.ts'
 
 export interface SlideText {
@@ -11,14 +12,34 @@ export interface SlideText {
   isHidden: boolean
   /** It shows a file of another program, such as a spreadsheet. */
   hasEmbeddedFile: boolean
+  /** It has a control (ActiveX), whose value is no text of the slide. */
+  hasControl: boolean
+  /** The shapes of its layout or master are shown too. */
+  showsMaster: boolean
+  /** Pictures that no text stands for. */
+  undescribedPictures: number
   blocks: ExtractedBlock[]
 }
 
 interface SlideContext {
   /** Addresses by relationship id. */
-  links: Map<string, string>
-  /** The part is a page of notes: its picture of the slide, number, date and footers are no notes. */
-  isNotes: boolean
+  links: ReadonlyMap<string, string>
+  /**
+   * Of a page of notes, the picture of the slide, number, date and footers are no notes. Of a layout or master, slides show what is no
+   * place for their texts.
+   */
+  kind: 'slide' | 'notes' | 'layout'
+}
+
+/** Reads the texts of a slide, or of a drawing or diagram in another document. An absent part has none. */
+export async function readShapes(
+  archive: OfficePackage,
+  part: string,
+  { links = new Map(), kind = 'slide' }: Partial<SlideContext> = {},
+): Promise<SlideText> {
+  const reader = new SlideReader({ links, kind })
+  for await (const _ of readXml(archive.read(part), reader, archive.kind));
+  return reader.finish()
 }
 
 interface Paragraph extends LinkedText {
@@ -39,12 +60,15 @@ interface Table {
  * Reads the elements of a slide. The title comes first; the other shapes are in the order of the file, which is the one in which screen
  * readers read them.
  */
-export class SlideReader implements XmlHandler {
+class SlideReader implements XmlHandler {
   private readonly context: SlideContext
   private readonly blocks: ExtractedBlock[] = []
   private readonly titles: string[] = []
   private isHidden = false
   private hasEmbeddedFile = false
+  private hasControl = false
+  private showsMaster = true
+  private readonly pictures = createPictureCount()
   private skipDepth = 0
   private place: string | null = null
   private paragraph: Paragraph | null = null
@@ -56,8 +80,9 @@ export class SlideReader implements XmlHandler {
   }
 
   finish(): SlideText {
-    const { isHidden, hasEmbeddedFile, blocks } = this
-    return { title: this.titles.join(' '), isHidden, hasEmbeddedFile, blocks }
+    const { isHidden, hasEmbeddedFile, hasControl, showsMaster, blocks } = this
+    const found = { isHidden, hasEmbeddedFile, hasControl, showsMaster, blocks }
+    return { title: this.titles.join(' '), undescribedPictures: this.pictures.count(), ...found }
   }
 
   open(name: string, attribute: Attribute) {
@@ -66,18 +91,24 @@ export class SlideReader implements XmlHandler {
       this.skipDepth += 1
       return
     }
+    this.pictures.open(name, attribute)
     switch (name) {
       case 'sld':
-        this.isHidden = /^(?:0|false)$/.test(attribute('show') ?? '')
+      case 'sldLayout':
+        this.isHidden = isFalse(attribute('show'))
+        this.showsMaster = !isFalse(attribute('showMasterSp'))
         return
       case 'sp':
         this.place = null
         return
       case 'cNvPr':
-        this.describe(pictureDescription(attribute('descr')))
+        this.describe(drawingDescription(attribute))
         return
       case 'oleObj':
         this.hasEmbeddedFile = true
+        return
+      case 'control':
+        this.hasControl = true
         return
       case 'ph':
         this.place = attribute('type') ?? 'obj'
@@ -103,6 +134,7 @@ export class SlideReader implements XmlHandler {
       this.skipDepth -= 1
       return
     }
+    this.pictures.close(name)
     if (name === 't' || name === 'm:t') this.inText = false
     else if (name === 'p') this.closeParagraph()
     else if (name === 'r' && this.paragraph?.hasLink) {
@@ -174,11 +206,16 @@ export class SlideReader implements XmlHandler {
     else this.blocks.push({ kind: 'paragraph', text })
   }
 
-  /** Numbers of slides, and what frames a page of notes. */
+  /** Numbers of slides, what frames a page of notes, and the places of a layout. */
   private isLeftOut(): boolean {
     if (this.table || this.place === null) return false
-    return this.place === 'sldNum' || (this.context.isNotes && this.place !== 'body')
+    const { kind } = this.context
+    return kind === 'layout' || this.place === 'sldNum' || (kind === 'notes' && this.place !== 'body')
   }
+}
+
+function isFalse(value: string | undefined): boolean {
+  return value === '0' || value === 'false'
 }
 
 function isTrue(value: string | undefined): boolean {

@@ -2,7 +2,8 @@ import { cleanLine } from '../clean-text.ts'
 import { corruptFile } from '../extractor.ts'
 import type { Attribute, XmlHandler } from '../office-xml.ts'
 import { pageTextElements, pageTexts } from './page-texts.ts'
-import { createTextReader, maximumCellCharacters, type Workbook } from './workbook.ts'
+import { createTextReader, maximumCellCharacters } from './cell-text.ts'
+import type { Workbook } from './workbook.ts'
 
 /** Most columns of a sheet. */
 const maximumColumns = 16_384
@@ -19,7 +20,9 @@ interface Cell {
   column: number
   type: string
   style: number
+  hasValue: boolean
   value: string
+  hasFormula: boolean
   formula: string
 }
 
@@ -68,8 +71,13 @@ export class SheetReader implements XmlHandler {
 
   open(name: string, attribute: Attribute) {
     if (this.cell) {
-      if (name === 'v') this.field = 'value'
-      else if (name === 'f') this.field = 'formula'
+      if (name === 'v') {
+        this.field = 'value'
+        this.cell.hasValue = true
+      } else if (name === 'f') {
+        this.field = 'formula'
+        this.cell.hasFormula = true
+      }
       this.inline.open(name)
     } else if (name === 'c' && this.row) this.openCell(attribute)
     else if (name === 'row') {
@@ -111,7 +119,15 @@ export class SheetReader implements XmlHandler {
     if (column >= maximumColumns) throw corruptFile('The xlsx file is damaged: a cell is outside of its sheet.')
     this.lastColumn = column
     const style = Number(attribute('s') ?? 0)
-    this.cell = { column, type: attribute('t') ?? 'n', style, value: '', formula: '' }
+    this.cell = {
+      column,
+      type: attribute('t') ?? 'n',
+      style,
+      hasValue: false,
+      value: '',
+      hasFormula: false,
+      formula: '',
+    }
     this.inline.start()
   }
 
@@ -123,12 +139,14 @@ export class SheetReader implements XmlHandler {
     if (text !== '') row.cells.set(cell.column, text)
   }
 
-  private textOf({ type, value, formula, style }: Cell): string {
+  private textOf({ type, hasValue, value, hasFormula, formula, style }: Cell): string {
     if (type === 'inlineStr') return this.inline.take()
     if (value === '') {
-      if (formula === '') return ''
+      // The result of a text formula can be the empty text.
+      if (!hasFormula || (type === 'str' && hasValue)) return ''
       this.missesValue()
-      return cellText(`=${formula}`)
+      // A formula that is shared with other cells is in the first of them.
+      return formula === '' ? '' : cellText(`=${formula}`)
     }
     switch (type) {
       case 's':

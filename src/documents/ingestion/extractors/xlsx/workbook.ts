@@ -1,10 +1,16 @@
 import { cleanLine } from '../clean-text.ts'
 import { type OfficePackage, readRelationships } from '../office-package.ts'
 import { readWholeXml } from '../office-xml.ts'
+import { createTextReader } from './cell-text.ts'
+import { readPeople } from './comments.ts'
 import { compileFormat, type NumberFormat, plainNumber } from './number-format.ts'
 
 export interface Workbook {
   sheets: Sheet[]
+  /** Names of sheets of other kinds: dialogs, and macros of Excel 4. */
+  unread: string[]
+  /** Names of those who comment, by their ids. */
+  people: ReadonlyMap<string, string>
   /** Texts of cells by number. */
   strings: string[]
   /** How to show numbers, by style. */
@@ -17,15 +23,13 @@ export interface Sheet {
   isHidden: boolean
 }
 
-/** Longest text of a cell; Excel allows no more. */
-export const maximumCellCharacters = 32_767
-
 /** Reads all that the sheets share. */
 export async function readWorkbook(archive: OfficePackage, part: string): Promise<Workbook> {
   const relationships = await readRelationships(archive, part)
   const targetOf = (type: string) => relationships.find((one) => one.type === type)?.target ?? ''
   const parts = new Map(relationships.map(({ id, type, target }) => [id, { type, target }]))
   const sheets: Sheet[] = []
+  const unread: string[] = []
   let date1904 = false
   await readWholeXml(
     archive.read(part),
@@ -34,16 +38,19 @@ export async function readWorkbook(archive: OfficePackage, part: string): Promis
         if (name === 'workbookPr') date1904 = /^(?:1|true|on)$/.test(attribute('date1904') ?? '')
         if (name !== 'sheet') return
         const { type = '', target = '' } = parts.get(attribute('r:id') ?? '') ?? {}
-        // Dialogs and sheets of macros are no tables. A sheet without a part is lost.
-        if (type !== '' && type !== 'worksheet' && type !== 'chartsheet') return
+        const title = cleanLine(attribute('name') ?? '')
         const state = attribute('state') ?? 'visible'
-        sheets.push({ name: cleanLine(attribute('name') ?? ''), part: target, isHidden: state !== 'visible' })
+        // A sheet without a part is lost.
+        if (type !== '' && type !== 'worksheet' && type !== 'chartsheet') unread.push(title)
+        else sheets.push({ name: title, part: target, isHidden: state !== 'visible' })
       },
     },
     archive.kind,
   )
   return {
     sheets,
+    unread,
+    people: await readPeople(archive, targetOf('person')),
     strings: await readStrings(archive, targetOf('sharedStrings')),
     formats: await readFormats(archive, targetOf('styles'), date1904),
   }
@@ -68,30 +75,6 @@ async function readStrings(archive: OfficePackage, part: string): Promise<string
     archive.kind,
   )
   return strings
-}
-
-/** Collects the text of a string item, without the pronunciation of Japanese text. */
-export function createTextReader() {
-  let collected = ''
-  let isOpen = false
-  let phonetic = 0
-  return {
-    start() {
-      collected = ''
-    },
-    open(name: string) {
-      if (name === 'rPh') phonetic += 1
-      else if (name === 't') isOpen = phonetic === 0
-    },
-    close(name: string) {
-      if (name === 'rPh') phonetic -= 1
-      else if (name === 't') isOpen = false
-    },
-    text(text: string) {
-      if (isOpen && collected.length < maximumCellCharacters) collected += text
-    },
-    take: () => cleanLine(collected.slice(0, maximumCellCharacters)),
-  }
 }
 
 /** Codes of formats without one in the file: ECMA-376 part 1, 18.8.30. Those that depend on the reader's country are unambiguous here. */
@@ -166,34 +149,4 @@ async function readFormats(archive: OfficePackage, part: string, date1904: boole
     archive.kind,
   )
   return formats.length > 0 ? formats : [plainNumber]
-}
-
-/** The notes of a sheet's cells. */
-export async function readComments(archive: OfficePackage, sheetPart: string): Promise<string[]> {
-  const relationships = await readRelationships(archive, sheetPart)
-  const part = relationships.find(({ type }) => type === 'comments')?.target
-  if (part === undefined) return []
-  const comments: string[] = []
-  const reader = createTextReader()
-  let place = ''
-  await readWholeXml(
-    archive.read(part),
-    {
-      open(name, attribute) {
-        if (name === 'comment') {
-          place = attribute('ref') ?? ''
-          reader.start()
-        }
-        reader.open(name)
-      },
-      close(name) {
-        reader.close(name)
-        const text = name === 'comment' ? reader.take() : ''
-        if (text !== '') comments.push(`${place}: ${text}`)
-      },
-      text: (text) => reader.text(text),
-    },
-    archive.kind,
-  )
-  return comments
 }

@@ -197,3 +197,47 @@ test('embedded files of a sheet are named, and descriptions of its pictures are 
   expect(texts).toEqual(['S', 'a | b', 'A map of the port'])
   expect(warnings).toMatchObject([{ code: 'embedded_content_skipped' }])
 })
+
+test('formulas without a result are a warning, also where they share their text; an empty text is a result', async () => {
+  const cell = (place: string, content: string, type = '') => `<c r="${place}" ${type}>${content}</c>`
+  const rows =
+    `<row r="1">${cell('A1', '<v>1</v>')}${cell('B1', '<f t="shared" ref="B1:B2" si="0">A1*2</f><v/>')}</row>` +
+    `<row r="2">${cell('A2', '<v>2</v>')}${cell('B2', '<f t="shared" si="0"/><v/>')}${cell('C2', '<f>IF(A1,"","x")</f><v></v>', 't="str"')}</row>`
+  const { texts, warnings } = await readBlocks('xlsx', buildXlsx([{ name: 'S', rows }]))
+  expect(texts).toEqual(['S', '1 | =A1*2', '2 | '])
+  expect(warnings).toMatchObject([
+    { code: 'embedded_content_skipped', message: expect.stringContaining('2 formulas have') },
+  ])
+})
+
+test('notes and conversations have their authors, and sheets of other kinds and controls are named', async () => {
+  const types = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
+  const present = 'http://schemas.microsoft.com/office/2017/10/relationships'
+  const relationships = (...list: [type: string, target: string][]) =>
+    `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${list.map(([type, target], id) => `<Relationship Id="s${id}" Type="${type}" Target="${target}"/>`).join('')}</Relationships>`
+  const note = (place: string, author: number, text: string) =>
+    `<comment ref="${place}" authorId="${author}"><text><r><t>${text}</t></r></text></comment>`
+  const parts = {
+    'xl/_rels/workbook.xml.rels': relationships(
+      [`${types}/worksheet`, 'worksheets/0.xml'],
+      [`${types}/dialogsheet`, 'dialogsheets/1.xml'],
+      [`${present}/person`, 'persons/person.xml'],
+    ),
+    'xl/persons/person.xml': '<personList><person displayName="Cy" id="{1}"/></personList>',
+    'xl/worksheets/_rels/0.xml.rels': relationships(
+      [`${types}/comments`, '../comments1.xml'],
+      [`${present}/threadedComment`, '../threadedComments/1.xml'],
+      [`${types}/control`, '../activeX/1.xml'],
+    ),
+    'xl/comments1.xml': `<comments><authors><author>Ann</author><author>tc={2}</author></authors><commentList>${note('A1', 0, 'Check this')}${note('B1', 0, 'Ann: and this')}${note('C1', 1, '[Threaded comment] Look')}</commentList></comments>`,
+    'xl/threadedComments/1.xml':
+      '<ThreadedComments><threadedComment ref="C1" personId="{1}"><text>Look here</text></threadedComment></ThreadedComments>',
+  }
+  const sheets = [
+    { name: 'Data', rows: sheetRows([['a', 'b']]) },
+    { name: 'Ask', rows: '' },
+  ]
+  const { texts, warnings } = await readBlocks('xlsx', buildXlsx(sheets, { parts }))
+  expect(texts).toEqual(['Data', 'a | b', 'A1 (Ann): Check this', 'B1: Ann: and this', 'C1 (Cy): Look here'])
+  expect(warnings.map(({ message }) => /sheet Ask|controls/.exec(message)?.[0])).toEqual(['sheet Ask', 'controls'])
+})

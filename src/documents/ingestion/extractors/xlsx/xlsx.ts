@@ -1,6 +1,6 @@
 import type { ExtractedBlock } from '../../extraction.ts'
 import { createBlockBatch, type ExtractorInput } from '../extractor.ts'
-import { readChart } from '../office-charts.ts'
+import { readChart, readChartShapes } from '../office-charts.ts'
 import {
   findDocumentPart,
   type OfficePackage,
@@ -9,11 +9,13 @@ import {
   type Relationship,
 } from '../office-package.ts'
 import { type OfficeKind, readXml } from '../office-xml.ts'
-import { SlideReader } from '../pptx/slide.ts'
+import { undescribedPictures } from '../picture-description.ts'
+import { readShapes } from '../pptx/slide.ts'
+import { readComments } from './comments.ts'
 import { createMergeFiller, findMerges } from './merges.ts'
 import { createSheetTables } from './sheet-tables.ts'
 import { SheetReader } from './sheet.ts'
-import { readComments, readWorkbook, type Sheet, type Workbook } from './workbook.ts'
+import { readWorkbook, type Sheet, type Workbook } from './workbook.ts'
 
 const excelKind: OfficeKind = {
   format: 'xlsx',
@@ -31,7 +33,8 @@ export async function* extractXlsx(input: ExtractorInput): AsyncGenerator<Extrac
   const archive = await openOfficePackage(input, excelKind)
   try {
     const workbook = await readWorkbook(archive, await findDocumentPart(archive))
-    const missing = { formulas: 0 }
+    const missing = { formulas: 0, pictures: 0 }
+    for (const name of workbook.unread) reportOtherSheet(input, name)
     const pageTexts = new Set<string>()
     const batch = createBlockBatch()
     for (const sheet of workbook.sheets) {
@@ -41,7 +44,12 @@ export async function* extractXlsx(input: ExtractorInput): AsyncGenerator<Extrac
         continue
       }
       await reportEmbedded(archive, sheet, input)
-      const context = { workbook, pageTexts, missesValue: () => void (missing.formulas += 1) }
+      const context = {
+        workbook,
+        pageTexts,
+        missesValue: () => void (missing.formulas += 1),
+        foundPictures: (count: number) => void (missing.pictures += count),
+      }
       for await (const block of readSheet(archive, sheet, context)) {
         if (isFirst)
           batch.add({ kind: 'heading', level: 1, text: sheet.isHidden ? `${sheet.name} (hidden)` : sheet.name })
@@ -50,6 +58,7 @@ export async function* extractXlsx(input: ExtractorInput): AsyncGenerator<Extrac
       }
     }
     if (missing.formulas > 0) reportFormulas(input, missing.formulas)
+    if (missing.pictures > 0) input.report.warn(undescribedPictures(missing.pictures))
     yield batch.take()
   } finally {
     archive.close()
@@ -61,12 +70,13 @@ interface SheetContext {
   /** Headers and footers of the sheets so far: most sheets have the same. */
   pageTexts: Set<string>
   missesValue: () => void
+  foundPictures: (count: number) => void
 }
 
 async function* readSheet(
   archive: OfficePackage,
   { part }: Sheet,
-  { workbook, pageTexts, missesValue }: SheetContext,
+  { workbook, pageTexts, missesValue, foundPictures }: SheetContext,
 ): AsyncGenerator<ExtractedBlock> {
   const fill = createMergeFiller(await findMerges(archive.read(part)))
   const reader = new SheetReader(workbook, missesValue)
@@ -78,8 +88,8 @@ async function* readSheet(
     }
   }
   yield* tables.end()
-  yield* await readDrawings(archive, part)
-  for (const text of await readComments(archive, part)) yield { kind: 'footnote', text }
+  yield* await readDrawings(archive, part, foundPictures)
+  for (const text of await readComments(archive, part, workbook.people)) yield { kind: 'footnote', text }
   for (const text of reader.pageTexts()) {
     if (!pageTexts.has(text)) yield { kind: 'footnote', text }
     pageTexts.add(text)
@@ -88,21 +98,24 @@ async function* readSheet(
   if (hidden !== '') yield { kind: 'footnote', text: hidden }
 }
 
-/** The texts of shapes and diagrams, and the titles of charts: their values are those of cells. */
-async function readDrawings(archive: OfficePackage, part: string): Promise<ExtractedBlock[]> {
+/** The texts of shapes and diagrams, and the titles and typed labels of charts: their values are those of cells. */
+async function readDrawings(
+  archive: OfficePackage,
+  part: string,
+  foundPictures: (count: number) => void,
+): Promise<ExtractedBlock[]> {
   const blocks: ExtractedBlock[] = []
   for (const { target } of await relationshipsOf(archive, part, 'drawing')) {
-    const reader = new SlideReader({ links: new Map(), isNotes: false })
-    for await (const _ of readXml(archive.read(target), reader, archive.kind));
-    blocks.push(...reader.finish().blocks)
-    for (const diagram of await relationshipsOf(archive, target, 'diagramData')) {
-      const texts = new SlideReader({ links: new Map(), isNotes: false })
-      for await (const _ of readXml(archive.read(diagram.target), texts, archive.kind));
-      blocks.push(...texts.finish().blocks)
-    }
+    const drawing = await readShapes(archive, target)
+    foundPictures(drawing.undescribedPictures)
+    blocks.push(...drawing.blocks)
+    for (const diagram of await relationshipsOf(archive, target, 'diagramData'))
+      blocks.push(...(await readShapes(archive, diagram.target)).blocks)
     for (const chart of await relationshipsOf(archive, target, 'chart', 'chartEx')) {
-      const { titles = [] } = (await readChart(archive, chart.target)) ?? {}
-      if (titles.length > 0) blocks.push({ kind: 'paragraph', text: titles.join(', ') })
+      const { titles = [], labels = [] } = (await readChart(archive, chart.target)) ?? {}
+      const texts = [...titles, ...labels]
+      if (texts.length > 0) blocks.push({ kind: 'paragraph', text: texts.join(', ') })
+      blocks.push(...(await readChartShapes(archive, chart.target)))
     }
   }
   return blocks
@@ -119,12 +132,24 @@ async function reportEmbedded(archive: OfficePackage, { part }: Sheet, { report 
       code: 'embedded_content_skipped',
       message: 'Embedded objects, such as documents, were not read. Where they matter, upload them as files.',
     })
+  if ((await relationshipsOf(archive, part, 'control')).length > 0)
+    report.warn({
+      code: 'embedded_content_skipped',
+      message: 'The values of controls (ActiveX) were not read. Where they matter, write them into cells.',
+    })
 }
 
 function reportMissingSheet({ report }: ExtractorInput, { name }: Sheet) {
   report.warn({
     code: 'damaged_parts',
     message: `The sheet ${name.slice(0, 100)} is missing in the file. Open the workbook in Excel, save it, and upload it again.`,
+  })
+}
+
+function reportOtherSheet({ report }: ExtractorInput, name: string) {
+  report.warn({
+    code: 'embedded_content_skipped',
+    message: `The sheet ${name.slice(0, 100)} is a dialog or holds macros of Excel 4, and was not read. If its text matters, write it into a usual sheet.`,
   })
 }
 
