@@ -33,3 +33,15 @@ test.each(['word_pieces', 'o200k'] as const)('%s counts a text without word ends
   const count = await createTextCounter({ kind })
   await expectLinear((length) => expect(count('é'.repeat(length))).toBeGreaterThan(length / 100), 50_000)
 })
+
+test('word_pieces counts English text as it counts the same words in other letters', async () => {
+  const count = await createTextCounter({ kind: 'word_pieces' })
+  const ascii = fc.string({ unit: 'binary-ascii', maxLength: 200 })
+  fc.assert(
+    fc.property(ascii, (text) => {
+      // A letter beyond ASCII at the end is one piece more.
+      expect(count(`${text} é`)).toBe(count(text) + 1)
+    }),
+  )
+  expect(count('A keeper, 1234567!')).toBe(6)
+})

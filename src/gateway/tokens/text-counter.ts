@@ -35,11 +35,31 @@ export async function createTextCounter(source: TextCounterSource): Promise<Coun
 
 /** About what a word-piece tokenizer counts: a piece for every 6 letters of a word, one for each sign and each CJK character. */
 export function countWordPieces(text: string): number {
+  if (!/\P{ASCII}/u.test(text)) return countAsciiPieces(text)
   let tokens = 0
   for (const [word] of text.matchAll(/[\p{L}\p{N}\p{M}]+|[^\s\p{L}\p{N}\p{M}]/gu)) {
     const wide = word.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/gu)
     const rest = word.length - (wide?.length ?? 0)
     tokens += (wide?.length ?? 0) + Math.ceil(rest / 6)
+  }
+  return tokens
+}
+
+/** The same without regular expressions, which take ten times as long. */
+function countAsciiPieces(text: string): number {
+  let tokens = 0
+  let letters = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    const isWord = (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || (code >= 0x30 && code <= 0x39)
+    if (isWord) {
+      // The first of every 6 letters begins a piece.
+      if (letters++ % 6 === 0) tokens++
+      continue
+    }
+    letters = 0
+    const isBlank = code === 0x20 || (code >= 0x09 && code <= 0x0d)
+    if (!isBlank) tokens++
   }
   return tokens
 }

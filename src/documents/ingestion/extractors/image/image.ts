@@ -21,7 +21,7 @@ export async function* extractImage(input: ExtractorInput): AsyncGenerator<Extra
       'The file is a picture, and text recognition (OCR) is off or not installed. Turn it on for the Space, or upload the text.',
     )
   const sense = createDocumentSense()
-  const tables = createPdfTableReader(sense.joinParted)
+  const tables = createPdfTableReader(sense.keepsHyphen)
   const unread: number[] = []
   const withoutText: number[] = []
   report.progress(0, pages.length)

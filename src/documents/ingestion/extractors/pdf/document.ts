@@ -181,7 +181,7 @@ function readPage<T>(
       const text = placeFields(shown === null ? read : shown.map((at) => read[at]!), fields)
       const { characters, origins } = placeLinks(text, links)
       const originOf = (character: number) => {
-        const origin = origins[character]!
+        const origin = origins === null ? character : origins[character]!
         return shown === null || origin < 0 ? origin : shown[origin]!
       }
       return use({
@@ -266,15 +266,16 @@ function readBox(pdfium: Pdfium, page: number, scratch: number): PageBox | null 
 }
 
 function readCharacters(pdfium: Pdfium, textPage: number, scratch: number) {
+  const { _FPDFText_GetUnicode, _FPDFText_HasUnicodeMapError, _FPDFText_GetLooseCharBox } = pdfium
   const count = pdfium._FPDFText_CountChars(textPage)
   const characters: PdfCharacter[] = []
   let unmappedGlyphs = 0
   const rectangle = scratch / 4
   for (let index = 0; index < count; index += 1) {
-    const code = pdfium._FPDFText_GetUnicode(textPage, index)
+    const code = _FPDFText_GetUnicode(textPage, index)
     const blank = code === 0x20 || code === 0x0a || code === 0x0d
-    if (!blank && pdfium._FPDFText_HasUnicodeMapError(textPage, index) === 1) unmappedGlyphs += 1
-    pdfium._FPDFText_GetLooseCharBox(textPage, index, scratch)
+    if (!blank && _FPDFText_HasUnicodeMapError(textPage, index) === 1) unmappedGlyphs += 1
+    _FPDFText_GetLooseCharBox(textPage, index, scratch)
     const heap = pdfium.HEAPF32
     characters.push({
       code,

@@ -170,12 +170,13 @@ export function readText(
 
 /**
  * The characters of a page with those of its fields: a value behind the text to its left, a mark before the text to its right.
- * `origins` has the index of each drawn character, and -1 for those of fields.
+ * `origins` has the index of each drawn character, and -1 for those of fields; null where all are in their places.
  */
 export function placeFields(
-  drawn: readonly PdfCharacter[],
+  drawn: PdfCharacter[],
   fields: readonly FormField[],
-): { characters: PdfCharacter[]; origins: number[] } {
+): { characters: PdfCharacter[]; origins: number[] | null } {
+  if (fields.length === 0) return { characters: drawn, origins: null }
   const inserted = new Map<number, PdfCharacter[]>()
   for (const field of fields) {
     const place = placeOf(field, drawn)

@@ -3,3 +3,17 @@ export function joinsWithoutBlank(before: string, after: string): boolean {
   const wide = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303f\uff00-\uffef]/u
   return wide.test(before.slice(-1)) && wide.test(after.slice(0, 1))
 }
+
+/** Decides whether the hyphen of a word that is split at a line's end is part of the word. */
+export type KeepsHyphen = (before: string, after: string) => boolean
+
+/** Text that grows line by line, in time linear in its length: a look at the end of one long string copies all of it. */
+export function createJoinedText() {
+  const parts: string[] = []
+  return {
+    add: (text: string) => void parts.push(text),
+    /** Its last lines, which hold any word that the next line continues. */
+    end: () => parts.slice(-6).join(''),
+    toString: () => parts.join(''),
+  }
+}

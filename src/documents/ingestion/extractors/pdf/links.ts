@@ -58,9 +58,9 @@ export function readLinks(
 
 /** Writes the address of each link after the last character of its text,. */
 export function placeLinks(
-  page: { characters: PdfCharacter[]; origins: number[] },
+  page: { characters: PdfCharacter[]; origins: number[] | null },
   links: PdfLink[],
-): { characters: PdfCharacter[]; origins: number[] } {
+): { characters: PdfCharacter[]; origins: number[] | null } {
   if (links.length === 0 || page.characters.length > maximumCharacters) return page
   const additions = new Map<number, string>()
   for (const [index, link] of links.entries()) {
@@ -78,11 +78,12 @@ export function placeLinks(
   const origins: number[] = []
   for (const [at, character] of page.characters.entries()) {
     characters.push(character)
-    origins.push(page.origins[at]!)
+    const origin = page.origins === null ? at : page.origins[at]!
+    origins.push(origin)
     const { right, bottom, top } = character
     for (const sign of additions.get(at) ?? '') {
       characters.push({ code: sign.codePointAt(0)!, generated: false, left: right, right, bottom, top })
-      origins.push(page.origins[at]!)
+      origins.push(origin)
     }
   }
   return { characters, origins }

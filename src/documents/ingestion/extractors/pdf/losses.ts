@@ -31,19 +31,30 @@ export function findLosses(
   page: PdfPage,
   read: readonly Segment[],
 ): { losses: ExtractionWarning[]; isUsable: boolean } {
-  const drawn = countGlyphs(page.characters)
+  const { drawn, unreadable, guesses } = countCharacters(page.characters)
   const isLoss = (count: number) => count >= minimumGlyphs && count > drawn * tolerableShare
   const losses: ExtractionWarning[] = []
-  const unreadable = page.characters.filter(({ code }) => isUnreadable(code)).length
   if (isLoss(page.unmappedGlyphs + unreadable)) losses.push(unmapped)
   const kept = read.reduce((sum, segment) => sum + countKept(segment), 0)
   if (isLoss(drawn - kept)) losses.push(unread)
   const isPlausible = isPlausibleText(read.map(({ text }) => text).join(' '))
   if (!isPlausible) losses.push(implausible)
-  // PDFium's guess for a glyph without a letter is its number, which is the letter in fonts with one byte for each.
-  const guesses = page.characters.filter(({ code }) => code > 0xff).length
   const isUsable = isPlausible && page.unmappedGlyphs + unreadable <= drawn / 2
   return { losses, isUsable: isUsable || (isPlausible && guesses < drawn / 2) }
+}
+
+function countCharacters(characters: readonly PdfCharacter[]) {
+  let drawn = 0
+  let unreadable = 0
+  let guesses = 0
+  for (const { code } of characters) {
+    if (isGlyph(code)) drawn += 1
+    if (code < 0x7f) continue
+    if (isUnreadable(code)) unreadable += 1
+    // PDFium's guess for a glyph without a letter is its number, which is the letter in fonts with one byte for each.
+    if (code > 0xff) guesses += 1
+  }
+  return { drawn, unreadable, guesses }
 }
 
 /** Marks of lost characters, of private fonts (apart from the bullets of Symbol and Wingdings), and controls. */
@@ -63,9 +74,13 @@ function countKept({ characters, table }: Segment): number {
     : countGlyphs(characters)
 }
 
-/** Without blanks, and without the hyphens that split words at line ends, which are no text. */
 function countGlyphs(characters: readonly PdfCharacter[]): number {
-  return characters.filter(
-    ({ code }) => code > 0x20 && code !== 0xa0 && code !== 0xad && code !== 0x2010 && code !== 0xfffe,
-  ).length
+  let glyphs = 0
+  for (const { code } of characters) if (isGlyph(code)) glyphs += 1
+  return glyphs
+}
+
+/** False for blanks, and for the hyphens that split words at line ends, which are no text. */
+function isGlyph(code: number): boolean {
+  return code > 0x20 && code !== 0xa0 && code !== 0xad && code !== 0x2010 && code !== 0xfffe
 }

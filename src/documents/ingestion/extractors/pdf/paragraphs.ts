@@ -1,6 +1,6 @@
 import type { ExtractedBlock } from '../../extraction.ts'
 import { cleanText } from '../clean-text.ts'
-import { joinsWithoutBlank } from './joins.ts'
+import { createJoinedText, joinsWithoutBlank } from './joins.ts'
 import type { Line } from './reading-order.ts'
 import type { PdfTable } from './segment.ts'
 import type { PdfTableReader } from './tables/table-blocks.ts'
@@ -36,16 +36,16 @@ export function createDocumentSense() {
       for (const [size, characters] of charactersBySize) if (characters > best.characters) best = { size, characters }
       return best.size
     },
-    /** Joins the halves of a word that was split at a line's end. */
-    joinParted(before: string, after: string): string {
+    /** False for the hyphen that only splits a word at a line's end. */
+    keepsHyphen(before: string, after: string): boolean {
       const head = /[\p{L}\p{M}\p{N}-]*$/u.exec(before)?.[0].toLowerCase() ?? ''
       const tail = /^[\p{L}\p{M}\p{N}]*/u.exec(after)?.[0].toLowerCase() ?? ''
       // `mixed-mode` split at its hyphen: the document writes it elsewhere, or the rest does not start like half of a word.
-      const keepHyphen =
+      return (
         !/^\p{Ll}|^\p{Lo}/u.test(after) ||
         /\p{N}$/u.test(head) ||
         (!words.has(head + tail) && words.has(`${head}-${tail}`))
-      return `${before}${keepHyphen ? '-' : ''}${after}`
+      )
     },
   }
 }
@@ -82,23 +82,41 @@ export function pageBlocks(
   return blocks
 }
 
+/** Lines of one paragraph, with what its next line is compared with, so that the time is linear in its lines. */
+interface Group {
+  lines: Line[]
+  left: number
+  right: number
+  /** Of the lines but the first. */
+  leftOfRest: number
+  isBold: boolean
+}
+
 function groupLines(lines: Line[]): Line[][] {
-  const groups: Line[][] = []
+  const groups: Group[] = []
   for (const line of lines) {
+    const { left, right } = line
     const group = groups.at(-1)
-    if (group && belongs(group, line)) group.push(line)
-    else groups.push([line])
+    if (!group || !belongs(group, line)) {
+      groups.push({ lines: [line], left, right, leftOfRest: Infinity, isBold: isBold(line) })
+      continue
+    }
+    group.lines.push(line)
+    group.left = Math.min(group.left, left)
+    group.right = Math.max(group.right, right)
+    group.leftOfRest = Math.min(group.leftOfRest, left)
+    group.isBold &&= isBold(line)
   }
-  return groups
+  return groups.map((group) => group.lines)
 }
 
 /** True when `line` continues the paragraph of `group`. */
-function belongs(group: Line[], line: Line): boolean {
-  const previous = group.at(-1)!
+function belongs(group: Group, line: Line): boolean {
+  const previous = group.lines.at(-1)!
   if (tableOf(previous) || tableOf(line)) return false
   if (previous.segments.at(-1)!.hyphenated) return true
   if (Math.abs(line.size - previous.size) > 0.15 * Math.max(line.size, previous.size)) return false
-  if (isBold(line) !== isBold(previous) && (isBold(line) || group.every(isBold))) return false
+  if (isBold(line) !== isBold(previous) && (isBold(line) || group.isBold)) return false
   const text = lineText(line)
   if (listMarker.test(text)) return false
   if (line.bottom > previous.top) {
@@ -106,7 +124,7 @@ function belongs(group: Line[], line: Line): boolean {
     return !sentenceEnd.test(lineText(previous)) && /^\p{Ll}/u.test(text)
   }
   const distance = previous.bottom - line.bottom
-  const before = group.at(-2)
+  const before = group.lines.at(-2)
   const usual = before && before.bottom > previous.bottom ? before.bottom - previous.bottom : previous.size * 1.15
   if (distance > usual * 1.35 + 0.5) return false
   if (isRow(previous) || isRow(line)) return true
@@ -114,30 +132,31 @@ function belongs(group: Line[], line: Line): boolean {
 }
 
 /** Indents and short last lines separate paragraphs where no distance does. */
-function startsParagraph(group: Line[], previous: Line, line: Line): boolean {
-  const left = Math.min(...group.map((member) => member.left))
-  const right = Math.max(...group.map((member) => member.right))
-  const ended = sentenceEnd.test(lineText(previous))
+function startsParagraph({ lines, left, right, leftOfRest }: Group, previous: Line, line: Line): boolean {
+  if (lines.length < 2 || !sentenceEnd.test(lineText(previous))) return false
   // First-line indent after a paragraph whose lines are flush.
-  if (group.length > 1 && ended && line.left > left + line.size * 0.7 && line.left < left + line.size * 5) return true
+  if (line.left > left + line.size * 0.7 && line.left < left + line.size * 5) return true
   // Back from a hanging indent: every line but the first is further in.
-  if (group.length > 1 && ended && group.slice(1).every((member) => member.left > line.left + line.size * 0.7))
-    return true
-  return ended && group.length > 1 && previous.right < right - (right - left) * 0.25
+  if (leftOfRest > line.left + line.size * 0.7) return true
+  return previous.right < right - (right - left) * 0.25
 }
 
 function joinLines(group: Line[], sense: PdfDocumentSense): string {
-  let text = ''
+  const text = createJoinedText()
   let previous: Line | null = null
   for (const line of group) {
     const next = lineText(line)
-    if (!previous) text = next
-    else if (previous.segments.at(-1)!.hyphenated) text = sense.joinParted(text, next)
-    else if (isRow(previous) || isRow(line)) text += `\n${next}`
-    else text += joinsWithoutBlank(text, next) ? next : ` ${next}`
+    if (previous) text.add(between(previous, line, text.end(), next, sense))
+    text.add(next)
     previous = line
   }
-  return text
+  return text.toString()
+}
+
+function between(previous: Line, line: Line, before: string, after: string, sense: PdfDocumentSense): string {
+  if (previous.segments.at(-1)!.hyphenated) return sense.keepsHyphen(before, after) ? '-' : ''
+  if (isRow(previous) || isRow(line)) return '\n'
+  return joinsWithoutBlank(before, after) ? '' : ' '
 }
 
 function headingLevel(group: Line[], text: string, bodySize: number): number | null {

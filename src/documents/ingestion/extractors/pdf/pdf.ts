@@ -8,6 +8,7 @@ import { findLosses } from './losses.ts'
 import { createPageRecognition } from './page-recognition.ts'
 import { createDocumentSense, pageBlocks, type PdfDocumentSense } from './paragraphs.ts'
 import { findGutter, readingOrder } from './reading-order.ts'
+import type { Segment } from './segment.ts'
 import { turnRules } from './tables/drawn-rules.ts'
 import { createRunningLineFilter, withoutLineNumbers, type BodyLines, type PageLines } from './running-lines.ts'
 import { createPdfTableReader, type PdfTableReader } from './tables/table-blocks.ts'
@@ -35,7 +36,7 @@ export function createPdfExtractor(reader: PdfReader, { findsTables = true }: Pd
       report.progress(0, pageCount)
       const batch = createBlockBatch()
       const sense = createDocumentSense()
-      const tables = createPdfTableReader(sense.joinParted)
+      const tables = createPdfTableReader(sense.keepsHyphen)
       const running = createRunningLineFilter()
       const recognition = createPageRecognition(input.recognition, report)
       const notes = new Map<number, ExtractedBlock[]>()
@@ -172,6 +173,7 @@ function readPage(
 ) {
   const { lines, segments } = readLines(page, number, findsTables)
   const { losses, isUsable } = findLosses(page, segments)
+  for (const segment of segments) dropCharacters(segment)
   if (page.hasHiddenText()) losses.push(hiddenText)
   const hasNone = isWithoutText(page)
   const needsRecognition = recognition.isOn() && (hasNone || !isUsable)
@@ -189,6 +191,13 @@ function readPage(
     image,
     kept,
   }
+}
+
+/** Pages wait for those behind them, which needs their lines only; the letters of a page take ten times as much memory. */
+function dropCharacters(segment: Segment) {
+  segment.characters = []
+  for (const cell of segment.table?.rows.flat(2) ?? []) cell.characters = []
+  for (const part of segment.table?.segments ?? []) part.characters = []
 }
 
 function readLines(page: PdfPage, pageNumber: number, findsTables: boolean) {

@@ -172,16 +172,26 @@ function recurs(entry: Entry, others: KnownPage[]): boolean {
   let same = 0
   let numbered = 0
   for (const { entries } of others) {
-    const near = entries.filter(
-      (other) =>
-        other.zone === entry.zone &&
-        Math.abs(other.middle - entry.middle) < tolerance &&
-        Math.abs(other.line.size - entry.line.size) < 1,
-    )
-    if (near.some((other) => other.key === entry.key && countsPages(entry, other))) same += 1
-    if (near.some(({ offsets }) => offsets.some((offset) => entry.offsets.includes(offset)))) numbered += 1
+    let hasSame = false
+    let hasNumbered = false
+    for (const other of entries) {
+      if (!isNear(entry, other)) continue
+      hasSame ||= other.key === entry.key && countsPages(entry, other)
+      hasNumbered ||= other.offsets.some((offset) => entry.offsets.includes(offset))
+    }
+    if (hasSame) same += 1
+    if (hasNumbered) numbered += 1
   }
   return same >= minimumRecurrences || numbered >= minimumNumberedPages - 1
+}
+
+/** True for lines at the same place of their pages. */
+function isNear(entry: Entry, other: Entry): boolean {
+  return (
+    other.zone === entry.zone &&
+    Math.abs(other.middle - entry.middle) < tolerance &&
+    Math.abs(other.line.size - entry.line.size) < 1
+  )
 }
 
 /** Lines with more numbers are print slugs, with times and the numbers of jobs. */
@@ -227,7 +237,8 @@ function edge(lines: Line[], zone: 'top' | 'bottom', page: number): { entries: E
 function rowOf(line: Line): Row {
   const text = lineText(line)
   const bold = line.segments.every((segment) => segment.bold)
-  const isNumber = !/\p{L}/u.test(keyOf(text).key.replace(/#/g, ''))
+  // Most lines have a letter that no Roman number has.
+  const isNumber = !/[abe-hjkn-uwyz]/i.test(text) && !/\p{L}/u.test(keyOf(text).key)
   return { middle: middleOf(line), size: line.size, bold, text, isNumber }
 }
 

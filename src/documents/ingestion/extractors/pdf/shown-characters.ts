@@ -35,7 +35,8 @@ export function shownCharacters(characters: readonly PdfCharacter[], box: PageBo
 function charactersOutside(characters: readonly PdfCharacter[], box: PageBox): number[] {
   const outside: number[] = []
   let drawn = 0
-  for (const [index, { code, generated, left, right, bottom, top }] of characters.entries()) {
+  for (let index = 0; index < characters.length; index += 1) {
+    const { code, generated, left, right, bottom, top } = characters[index]!
     if (generated || code <= 0x20) continue
     drawn += 1
     if (right < box.left || left > box.right || top < box.bottom || bottom > box.top) outside.push(index)
@@ -44,12 +45,17 @@ function charactersOutside(characters: readonly PdfCharacter[], box: PageBox): n
 }
 
 function isDoubled(characters: readonly PdfCharacter[], index: number): boolean {
+  let at = index - 1
+  const first = Math.max(0, index - doubledReach)
+  while (at >= first && characters[at]!.code !== characters[index]!.code) at -= 1
+  // Most letters have none like them before.
+  if (at < first) return false
   const { code, generated, left, right, bottom, top } = characters[index]!
   const width = right - left
   if (generated || code <= 0x20 || width <= 0) return false
   const height = top - bottom
   const reach = Math.min(height * doubledHeights, width * doubledWidths)
-  for (let at = index - 1; at >= Math.max(0, index - doubledReach); at -= 1) {
+  for (; at >= first; at -= 1) {
     const other = characters[at]!
     if (
       other.code === code &&

@@ -1,7 +1,7 @@
 import type { ExtractedBlock } from '../../../extraction.ts'
 import { cleanLine } from '../../clean-text.ts'
 import { looksLikeHeader } from '../../csv-dialect.ts'
-import { joinsWithoutBlank } from '../joins.ts'
+import { createJoinedText, joinsWithoutBlank, type KeepsHyphen } from '../joins.ts'
 import { isSideBySide, type Segment } from '../segment.ts'
 
 import { isRightToLeft, visualRows } from '../reading-order.ts'
@@ -26,14 +26,14 @@ interface OpenTable {
   between: number
 }
 
-export function createPdfTableReader(joinParted: (before: string, after: string) => string) {
+export function createPdfTableReader(keepsHyphen: KeepsHyphen) {
   const headings = new Set<string>()
   let open: OpenTable | null = null
 
   function readRows(table: PdfTable): TableRow[] {
     const rightToLeft = isRightToLeft(table.segments)
     return table.rows.flatMap((row) => {
-      const cells = row.map((cell) => cellText(cell, rightToLeft, joinParted))
+      const cells = row.map((cell) => cellText(cell, rightToLeft, keepsHyphen))
       if (cells.every((cell) => cell === '')) return []
       const isBold = (segments: Segment[]) => segments.every(({ bold }) => bold)
       return [{ cells: rightToLeft ? cells.toReversed() : cells, bold: isBold(row.flat()) }]
@@ -145,18 +145,19 @@ function joinHeader(rows: string[][]): string[] {
 }
 
 /** The text of a cell on one line. */
-function cellText(
-  cell: Segment[],
-  rightToLeft: boolean,
-  joinParted: (before: string, after: string) => string,
-): string {
+function cellText(cell: Segment[], rightToLeft: boolean, keepsHyphen: KeepsHyphen): string {
   if (cell.length === 0) return ''
   const pieces = visualRows(cell).flatMap((row) => (rightToLeft ? row.toReversed() : row))
-  let text = pieces[0]!.text
+  const text = createJoinedText()
+  text.add(pieces[0]!.text)
   for (const [index, piece] of pieces.slice(1).entries()) {
     const previous = pieces[index]!
-    if (previous.hyphenated && !isSideBySide(previous, piece)) text = joinParted(text, piece.text)
-    else text += `${previous.hyphenated ? '-' : ''}${joinsWithoutBlank(text, piece.text) ? '' : ' '}${piece.text}`
+    const isParted = previous.hyphenated && !isSideBySide(previous, piece)
+    const before = text.end()
+    if (previous.hyphenated && (!isParted || keepsHyphen(before, piece.text))) text.add('-')
+    if (!isParted && !joinsWithoutBlank(before, piece.text)) text.add(' ')
+    text.add(piece.text)
   }
-  return cleanLine(pieces.at(-1)!.hyphenated ? `${text}-` : text)
+  if (pieces.at(-1)!.hyphenated) text.add('-')
+  return cleanLine(text.toString())
 }
