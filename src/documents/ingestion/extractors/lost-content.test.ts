@@ -75,6 +75,15 @@ describe('pages without text', () => {
     expect(warnings).toEqual([{ code: 'pages_without_text', message: expect.stringContaining('OCR'), pages: [2, 4] }])
   })
 
+  test('and pages with large pictures next to their text are named; backgrounds and ornaments are not', async () => {
+    const next = (height: number) => `q 500 0 0 ${height} 50 50 cm /Im1 Do Q\n` + drawText('A text above the picture.')
+    const over = Array.from({ length: 5 }, (_, row) => drawText('A line over the picture', 72, 300 - row * 14)).join('')
+    const { warnings } = await read('pdf', pages([next(300), next(60), next(300) + over]))
+    expect(warnings).toEqual([
+      { code: 'embedded_content_skipped', message: expect.stringContaining('pictures'), pages: [1] },
+    ])
+  })
+
   test('make a scan no_text with advice, and a file that is cut short corrupt_file', async () => {
     const scan = pages([drawPicture, drawPicture])
     await expect(read('pdf', scan)).rejects.toMatchObject({ code: 'no_text', message: expect.stringContaining('OCR') })

@@ -180,6 +180,7 @@ function readPage<T>(
       const shown = shownCharacters(read, readBox(pdfium, page, scratch))
       const text = placeFields(shown === null ? read : shown.map((at) => read[at]!), fields)
       const { characters, origins } = placeLinks(text, links)
+      let pictures: PagePictures | undefined
       const originOf = (character: number) => {
         const origin = origins === null ? character : origins[character]!
         return shown === null || origin < 0 ? origin : shown[origin]!
@@ -190,7 +191,7 @@ function readPage<T>(
           originOf(character) < 0 ? 0 : quarterTurns(pdfium._FPDFText_GetCharAngle(textPage, originOf(character))),
         isBold: (character) => originOf(character) >= 0 && isBold(pdfium, textPage, originOf(character), scratch),
         rules: () => readRules(pdfium, page, scratch),
-        pictures: () => readPictures(pdfium, page, scratch),
+        pictures: () => (pictures ??= readPictures(pdfium, page, scratch)),
         render: () => renderPage(pdfium, page),
         hasHiddenText: () => hasHiddenText(pdfium, { page, textPage, scratch }, read),
         notes: noteBlocks(annotations.notes, read),

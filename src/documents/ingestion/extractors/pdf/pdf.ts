@@ -125,6 +125,29 @@ const attachedToPages = {
 const stampCharacters = 40
 /** A picture that covers this share of a page is the page. */
 const wholePageShare = 0.7
+/** Pictures that cover less of a page together are ornaments. */
+const minimumPictureShare = 0.15
+
+const unreadPictures = {
+  code: 'embedded_content_skipped',
+  message:
+    'These pages show large pictures next to their text, which were not read. Where they show text that matters, upload it too.',
+} as const
+
+/** True for a page with large pictures that have no text over them, as recognised pages and backgrounds have. */
+function hasUnreadPictures({ characters, pictures }: PdfPage): boolean {
+  let share = 0
+  for (const box of pictures().boxes) {
+    let letters = 0
+    for (const { code, left, right, bottom, top } of characters) {
+      const x = (left + right) / 2
+      const y = (bottom + top) / 2
+      if (code > 0x20 && x > box.left && x < box.right && y > box.bottom && y < box.top) letters += 1
+    }
+    if (letters < stampCharacters) share += box.share
+  }
+  return share >= minimumPictureShare
+}
 
 /** True for a page that shows something, but not as text. */
 function isWithoutText(page: PdfPage): boolean {
@@ -176,6 +199,7 @@ function readPage(
   for (const segment of segments) dropCharacters(segment)
   if (page.hasHiddenText()) losses.push(hiddenText)
   const hasNone = isWithoutText(page)
+  if (!hasNone && hasUnreadPictures(page)) losses.push(unreadPictures)
   const needsRecognition = recognition.isOn() && (hasNone || !isUsable)
   const kept = needsRecognition ? recognition.readKept(number) : undefined
   const image = needsRecognition && !kept ? page.render() : null
