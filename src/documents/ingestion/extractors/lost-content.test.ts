@@ -198,24 +198,28 @@ describe('docx', () => {
         `<w:p>${field('<w:checkBox><w:default w:val="0"/><w:checked/></w:checkBox>')}${run(' Agree')}</w:p>` +
           `<w:p>${field('<w:checkBox><w:default w:val="0"/></w:checkBox>')}${run(' Decline')}</w:p>` +
           `<w:p>${run('Country: ')}${field('<w:ddList><w:result w:val="1"/><w:listEntry w:val="Norway"/><w:listEntry w:val="Sweden"/></w:ddList>')}</w:p>` +
-          `<w:p><w:r><w:sym w:font="Wingdings" w:char="F0FE"/></w:r>${run(' Paid')}</w:p>`,
+          `<w:p><w:r><w:sym w:font="Wingdings" w:char="F0FE"/></w:r>${run(' Paid')}</w:p>` +
+          `<w:p><w:r><w:sym w:font="Symbol" w:char="F061"/><w:sym w:font="Symbol" w:char="F0A3"/></w:r>${run('5')}</w:p>`,
       ),
     )
-    expect(text.split('\n')).toEqual(['[x] Agree', '[ ] Decline', 'Country: Sweden', '[x] Paid'])
+    expect(text.split('\n')).toEqual(['[x] Agree', '[ ] Decline', 'Country: Sweden', '[x] Paid', 'α≤5'])
   })
 
-  test('fields that show their code, and text of drawings of other programs, are text', async () => {
-    const field = (code: string) =>
-      `<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>${code}</w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r>`
+  test('fields that show their code, fields within others, and text of drawings of other programs, are text', async () => {
+    const mark = (type: string) => `<w:r><w:fldChar w:fldCharType="${type}"/></w:r>`
+    const code = (text: string) => `<w:r><w:instrText>${text}</w:instrText></w:r>`
+    const field = (text: string) => `${mark('begin')}${code(text)}${mark('end')}`
+    const run = (text: string) => `<w:r><w:t>${text}</w:t></w:r>`
     const canvas = '<a:p><a:r><a:t>In a box</a:t></a:r></a:p><a:p><a:r><a:t>Below</a:t></a:r></a:p>'
     const { text } = await read(
       'docx',
       buildDocx(
         `<w:p>${field(' MACROBUTTON NoMacro [Click and type a name] ')}${field('XE "hidden entry"')}</w:p>` +
           `<w:p>${field('EQ \\* jc2 \\* &quot;Font:MS Mincho&quot; \\* hps12 \\o\\ad(\\s\\up 11(かんじ),漢字)')}</w:p>` +
-          `<w:p><w:r><w:drawing xmlns:a="a">${canvas}</w:drawing></w:r></w:p>`,
+          `<w:p><w:r><w:drawing xmlns:a="a">${canvas}</w:drawing></w:r></w:p>` +
+          `<w:p>${mark('begin')}${code('IF ')}${mark('begin')}${code('MERGEFIELD x')}${mark('separate')}${run('1')}${mark('end')}${mark('separate')}${run('Paid')}${mark('end')}</w:p>`,
       ),
     )
-    expect(text.split('\n')).toEqual(['[Click and type a name]', 'かんじ 漢字', 'In a box Below'])
+    expect(text.split('\n')).toEqual(['[Click and type a name]', 'かんじ 漢字', 'In a box Below', '1 Paid'])
   })
 })

@@ -2,13 +2,14 @@ import type { ExtractedBlock } from '../../extraction.ts'
 import { cleanLine } from '../clean-text.ts'
 import { endLink, startLink } from '../link-target.ts'
 import type { Attribute, XmlHandler } from '../office-xml.ts'
-import { createDocxFormFields, wingdingBox } from './form-fields.ts'
+import { createDocxFormFields } from './form-fields.ts'
 import type { DocxNumbering } from './numbering.ts'
 import { createPictureCount, drawingDescription, pictureDescription } from '../picture-description.ts'
 import type { DeletedReferences } from './deleted-references.ts'
 import { isPageNumber, pageNumberMark, withoutPageNumbers } from './page-numbers.ts'
 import { newParagraph, numberParagraph, paragraphBlock, type Paragraph, type PartRole } from './paragraph.ts'
 import type { ParagraphStyle } from './styles.ts'
+import { textOfSymbol } from './symbols.ts'
 import { TableStack } from './table-stack.ts'
 
 /** A chart or diagram, by the relationship to its part. */
@@ -212,6 +213,8 @@ export class DocxBody implements XmlHandler {
       this.fields.pop()
       if (field.isCode) this.append(shownCode(field.code))
       else endLink(this.paragraphs.at(-1))
+      // The result of a field that is part of another one's code is not the beginning of that one's result.
+      if (this.fields.at(-1)?.isCode) this.append(' ')
     }
   }
 
@@ -266,7 +269,7 @@ function textOfElement(name: string, attribute: Attribute): string | null {
     case 'w:noBreakHyphen':
       return '-'
     case 'w:sym':
-      return wingdingBox(attribute('font'), attribute('char')) ?? symbol(attribute('char'))
+      return textOfSymbol(attribute('font'), attribute('char'))
     default:
       return null
   }
@@ -288,10 +291,4 @@ function shownCode(code: string): string {
 /** The address of a HYPERLINK field; empty for any other field. */
 function fieldTarget(code: string): string {
   return /^\s*HYPERLINK\s+"([^"]*)"/i.exec(code)?.[1] ?? ''
-}
-
-/** A character named by its code. Symbol fonts use the private area, where the code has no meaning without the font. */
-function symbol(code: string | undefined): string {
-  const value = Number.parseInt(code ?? '', 16)
-  return value >= 0x20 && (value < 0xd800 || value > 0xf8ff) && value <= 0xfffd ? String.fromCharCode(value) : ''
 }

@@ -29,23 +29,6 @@ export function createDocxFormFields(append: (text: string) => void) {
 /** Word allows 25. */
 const maximumEntries = 1_000
 
-/** Boxes of the Wingdings fonts by the last two digits of their code. */
-const wingdingBoxes: Record<string, string> = {
-  fe: '[x]',
-  fd: '[x]',
-  '78': '[x]',
-  fb: '[x]',
-  a8: '[ ]',
-  '6f': '[ ]',
-  '71': '[ ]',
-  fc: '✓',
-}
-
-/** The text of a `w:sym` of a Wingdings font that stands for a check box; undefined for other symbols. */
-export function wingdingBox(font: string | undefined, code: string | undefined): string | undefined {
-  return /^wingdings$/i.test(font ?? '') ? wingdingBoxes[(code ?? '').slice(-2).toLowerCase()] : undefined
-}
-
 /** True for a switch of WordprocessingML that is on; a missing value means on. */
 export function isOn(value: string | undefined): boolean {
   return value === undefined || !['0', 'false', 'off'].includes(value)
