@@ -53,6 +53,7 @@ test('reads attachments of every supported type under their names, and names the
       attachment('page.pdf', buildTextPdf([{ texts: [{ text: 'On a page', x: 50, y: 700 }] }])),
       attachment('notes.txt', 'Grüße', 'text/plain; charset=utf-8'),
       `Content-Type: message/rfc822\r\n\r\n${inner}`,
+      attachment('chart.docx', buildDocx(docxParagraph('See below') + '<w:altChunk/>')),
       attachment('broken.docx', 'no zip'),
       attachment('photo.zip', 'PK'),
     )}`,
@@ -73,11 +74,14 @@ test('reads attachments of every supported type under their names, and names the
     ['heading', 2, 'Message.eml'],
     ['heading', 3, 'Earlier'],
     ['paragraph', undefined, 'An earlier message.'],
+    ['heading', 2, 'chart.docx'],
+    ['paragraph', undefined, 'See below'],
     ['heading', 2, 'broken.docx'],
   ])
   expect(blocks.every(({ page }) => page === undefined)).toBe(true)
   expect(warnings.map(({ code, message }) => [code, message.slice(0, 40)])).toEqual([
     ['embedded_content_skipped', 'The attachment logo.gif was not read: it'],
+    ['embedded_content_skipped', 'Attachment chart.docx: Text that was ins'],
     ['damaged_parts', 'The attachment broken.docx was not read '],
     ['embedded_content_skipped', 'The attachment photo.zip was not read: i'],
   ])

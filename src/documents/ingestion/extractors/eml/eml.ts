@@ -16,6 +16,8 @@ const shownHeaders = ['From', 'To', 'Cc', 'Date']
 /** A picture within the text with fewer dots, or bytes where its size is not known, is a logo. */
 const logoDots = 100_000
 const logoBytes = 20 * 1024
+/** Longest part of a name in a warning. */
+const maximumShownName = 100
 /** They prove who has sent the message, and hold no text. */
 const signatureTypes = /^application\/(?:(?:x-)?pkcs7-signature|pgp-signature)$/
 
@@ -121,7 +123,7 @@ class MessageReader {
     const batch = createBlockBatch()
     batch.add({ kind: 'heading', level: 2, text: name })
     yield batch.take()
-    const partInput = inputOf(input, content, part)
+    const partInput = inputOf(input, content, part, name)
     try {
       const blocks = detected === 'eml' ? this.read(partInput, depth + 1) : this.extractPart(detected, partInput)
       for await (const found of blocks) yield found.map(asPart)
@@ -130,7 +132,7 @@ class MessageReader {
       if (!(error instanceof ExtractionError) || error.code === 'processing_timeout') throw error
       input.report.warn({
         code: 'damaged_parts',
-        message: `The attachment ${name} was not read to its end. ${error.message}`,
+        message: `The attachment ${name.slice(0, maximumShownName)} was not read to its end. ${error.message}`,
       })
     }
   }
@@ -170,11 +172,13 @@ function headerBlocks(headers: Headers): ExtractedBlock[] {
   ]
 }
 
-function inputOf(input: ExtractorInput, content: Buffer, { charset }: MailPart): ExtractorInput {
+/** `attachment`: its name, which its warnings state; absent for a text of the message. */
+function inputOf(input: ExtractorInput, content: Buffer, { charset }: MailPart, attachment?: string): ExtractorInput {
+  const prefix = attachment === undefined ? '' : `Attachment ${attachment.slice(0, maximumShownName)}: `
   // Pages and progress of a part are not those of the message.
   const report: ExtractorInput['report'] = {
     progress() {},
-    warn: ({ pages: _pages, ...warning }) => input.report.warn(warning),
+    warn: ({ code, message }) => input.report.warn({ code, message: prefix + message }),
   }
   return { ...input, content, sizeBytes: content.length, declaredEncoding: charset, report }
 }
@@ -216,6 +220,6 @@ function asPart({ page: _page, ...block }: ExtractedBlock): ExtractedBlock {
 function reportSkipped({ report }: ExtractorInput, name: string) {
   report.warn({
     code: 'embedded_content_skipped',
-    message: `The attachment ${name.slice(0, 100)} was not read: its type is not supported. If it matters, upload its text.`,
+    message: `The attachment ${name.slice(0, maximumShownName)} was not read: its type is not supported. If it matters, upload its text.`,
   })
 }

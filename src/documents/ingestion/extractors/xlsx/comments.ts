@@ -1,9 +1,10 @@
 import { cleanLine } from '../clean-text.ts'
 import { type OfficePackage, readRelationships } from '../office-package.ts'
 import { readWholeXml } from '../office-xml.ts'
-import { createTextReader } from './cell-text.ts'
+import { createTextReader, maximumCellCharacters } from './cell-text.ts'
 
 const maximumPeople = 20_000
+const maximumAuthor = 200
 /** The author of a note that only repeats a conversation for older programs. */
 const copyOfConversation = /^tc=/
 
@@ -66,7 +67,7 @@ async function readNotes(archive: OfficePackage, part: string | undefined, hasCo
         if (text !== '' && !(hasConversation && copyOfConversation.test(author))) notes.push(note(place, author, text))
       },
       text(text) {
-        if (authorName !== null) authorName += text
+        if (authorName !== null && authorName.length < maximumAuthor) authorName += text
         reader.text(text)
       },
     },
@@ -101,7 +102,7 @@ async function readConversation(
         text = null
       },
       text(piece) {
-        if (text !== null) text += piece
+        if (text !== null && text.length < maximumCellCharacters) text += piece
       },
     },
     archive.kind,
