@@ -31,6 +31,11 @@ describe('a page', () => {
     expect(await texts(`${around}<main><p>The garden has 120 kinds of roses.</p></main>${around}`)).toEqual([
       'The garden has 120 kinds of roses.',
     ])
+    const main = `<main>${'<p>The garden has 120 kinds of roses.</p>'.repeat(20)}</main>`
+    const links = '<div><a href="/x">A link of a menu with a long name</a></div>'.repeat(30)
+    expect((await readBlocks('html', links + main)).warnings).toEqual([])
+    const report = '<div>The report of the year is here. </div>'.repeat(10)
+    expect((await readBlocks('html', report + main)).warnings).toMatchObject([{ code: 'embedded_content_skipped' }])
     const long = '<p>Much text outside of it.</p>'.repeat(20)
     expect((await texts(`${long}<main>Hi</main>`)).length).toBe(21)
   })

@@ -12,6 +12,9 @@ const headBytes = 4 * 1024
 const maximumTitle = 500
 /** A part of the page stands for all of it if it has at least this share of the text around it. */
 const sufficientShare = 0.2
+/** Text outside of the main part, without links, that is less than this, or than this share of the main part, is a frame. */
+const minimumOutside = 200
+const outsideShare = 0.1
 
 const omittedText = {
   code: 'hidden_text',
@@ -19,11 +22,18 @@ const omittedText = {
     'The page holds text that browsers do not show, for example of parts that a reader opens. It was left out. If it matters, save the page with these parts open, or write their text into a document.',
 } as const
 
+const outsideText = {
+  code: 'embedded_content_skipped',
+  message:
+    'The page has text outside of its main part, which was left out. If it matters, save that part of the page, or write its text into a document.',
+} as const
+
 /** A web page: the text of its main part with headings, lists, tables and the addresses of links. */
 export async function* extractHtml(given: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
   const input = { ...given, declaredEncoding: given.declaredEncoding ?? (await statedEncoding(given)) }
   const survey = await surveyPage(input)
   const batch = createBlockBatch()
+  if (survey.leavesTextOut) input.report.warn(outsideText)
   if (survey.title !== '') batch.add({ kind: 'heading', level: 1, text: survey.title })
   const foundHidden = (isRead: boolean) => input.report.warn(isRead ? hiddenText : omittedText)
   const page = new HtmlPage({ scope: survey.scope, foundHidden })
@@ -38,18 +48,30 @@ export async function* extractHtml(given: ExtractorInput): AsyncGenerator<Extrac
   yield batch.take()
 }
 
+interface PageSurvey {
+  scope: PageScope
+  /** There is text outside of the main part that is neither navigation nor a link. */
+  leavesTextOut: boolean
+  title: string
+}
+
 /** Reads the page once to decide what of it is its content, and whether its title has to serve as a heading. */
-async function surveyPage(input: ExtractorInput): Promise<{ scope: PageScope; title: string }> {
+async function surveyPage(input: ExtractorInput): Promise<PageSurvey> {
   const regions = new RegionStack('body')
-  const characters = { main: 0, body: 0, all: 0 }
+  const characters = { main: 0, outside: 0, body: 0, all: 0 }
+  let isLink = false
   let title = ''
   let hasHeading = false
   const tokenizer = new HtmlTokenizer({
     open(name, attribute) {
       regions.open(name, attribute)
       if (name === 'h1') hasHeading = true
+      if (name === 'a') isLink = true
     },
-    close: (name) => regions.close(name),
+    close(name) {
+      regions.close(name)
+      if (name === 'a') isLink = false
+    },
     text(text) {
       const { isTitle, isSkipped, isMain } = regions.place()
       if (isTitle) {
@@ -61,14 +83,16 @@ async function surveyPage(input: ExtractorInput): Promise<{ scope: PageScope; ti
       if (isSkipped) return
       characters.body += length
       if (isMain) characters.main += length
+      else if (!isLink) characters.outside += length
     },
   })
   const quiet = { ...input, report: { ...input.report, warn() {} } }
   for await (const piece of decodeTextFile(quiet)) tokenizer.write(piece)
   tokenizer.finish()
-  const { main, body, all } = characters
+  const { main, outside, body, all } = characters
   const scope = main > body * sufficientShare ? 'main' : body > all * sufficientShare ? 'body' : 'all'
-  return { scope, title: hasHeading ? '' : cleanLine(title.slice(0, maximumTitle)) }
+  const leavesTextOut = scope === 'main' && outside > Math.max(minimumOutside, main * outsideShare)
+  return { scope, leavesTextOut, title: hasHeading ? '' : cleanLine(title.slice(0, maximumTitle)) }
 }
 
 /** The encoding that the page states; undefined where it states none. */
