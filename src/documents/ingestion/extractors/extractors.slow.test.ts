@@ -129,7 +129,7 @@ describe('csv', () => {
     expect(tabs.texts).toEqual(['name | size', '"Disk" of | 5"', '"open | z'])
   })
 
-  test('keeps names of groups behind the last column with a name of its own', async () => {
+  test('keeps names of groups behind the last column that is named', async () => {
     const { texts } = await readBlocks('csv', 'North,,South,,Total\nMay,June,May,June\n1,2,3,4,10\n2,3,4,5,14\n')
     expect(texts[0]).toBe('North May | North June | South May | South June | Total')
   })

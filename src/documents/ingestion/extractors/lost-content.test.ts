@@ -147,11 +147,12 @@ describe('pictures of office files', () => {
         docxParagraph('Text.') +
           drawing('', pictures) +
           drawing('A plan', picture(named())) +
+          drawing('A screenshot&#10;&#10;AI-generated content may be incorrect.', picture(named())) +
           `<w:p><w:r><w:pict>${shape('')}${shape('A seal')}</w:pict></w:r></w:p>`,
       ),
     )
-    expect(text).toBe('Text.\nA map\nA plan\nA seal')
-    expect(warnings).toEqual([lost('3 pictures without')])
+    expect(text).toBe('Text.\nA map\nA plan\nA screenshot AI-generated content may be incorrect.\nA seal')
+    expect(warnings).toEqual([lost('4 pictures without')])
   })
 
   test('of slides are named by their slides, those of sheets counted', async () => {

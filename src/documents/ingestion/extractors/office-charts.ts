@@ -24,7 +24,7 @@ interface Series {
 interface Chart {
   /** Of the chart, then of its axes. */
   titles: string[]
-  /** Labels of points that somebody has typed. */
+  /** Labels of points that a person has typed. */
   labels: string[]
   series: Series[]
   /** It has more values than are read. */

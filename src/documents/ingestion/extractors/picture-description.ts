@@ -23,6 +23,14 @@ export function drawingDescription(attribute: Attribute): string {
   return pictureDescription(attribute('descr')) || pictureDescription(attribute('title'))
 }
 
+/** What Office adds to a description that it has generated, after an empty line, in the language of its user. */
+const generated = /\n\s*\n[^\n]{4,100}$|automatically generated|AI-generated/i
+
+/** True where a person has described the picture: "A screenshot of a text", which Office generates, does not stand for the text. */
+function isDescribedBy(text = ''): boolean {
+  return pictureDescription(text) !== '' && !generated.test(text.slice(0, maximumCharacters).trim())
+}
+
 /** Counts the pictures of a part that have no description: nothing of the text stands for them. */
 export function createPictureCount() {
   let count = 0
@@ -35,13 +43,13 @@ export function createPictureCount() {
   return {
     open(name: string, attribute: Attribute) {
       if (name === 'w:object' || name === 'oleObj') objects += 1
-      else if (name === 'docPr') isDrawingDescribed = drawingDescription(attribute) !== ''
-      else if (name === 'shape') isDrawingDescribed = pictureDescription(attribute('alt')) !== ''
+      else if (name === 'docPr') isDrawingDescribed = isDescribedBy(attribute('descr') || attribute('title'))
+      else if (name === 'shape') isDrawingDescribed = isDescribedBy(attribute('alt'))
       else if (name === 'pic') {
         inPicture = true
         isDescribed = isDrawingDescribed
-      } else if (name === 'cNvPr' && inPicture) isDescribed ||= drawingDescription(attribute) !== ''
-      // Its author has stated that it says nothing.
+      } else if (name === 'cNvPr' && inPicture) isDescribed ||= isDescribedBy(attribute('descr') || attribute('title'))
+      // Its author has stated that it has no meaning.
       else if (name === 'decorative') isDescribed = isDrawingDescribed = attribute('val') === '1'
       else if (name === 'imagedata' && objects === 0 && !isDrawingDescribed) count += 1
     },
@@ -62,7 +70,7 @@ export function undescribedPictures(count?: number, pages?: number[]): Extractio
   const pictures = count === undefined ? 'Pictures' : count === 1 ? '1 picture' : `${count} pictures`
   return {
     code: 'embedded_content_skipped',
-    message: `${pictures} without a description (alternative text) ${count === 1 ? 'was' : 'were'} not read. Where they show text that matters, write it into the file, or describe them.`,
+    message: `${pictures} without a description by the author (alternative text) ${count === 1 ? 'was' : 'were'} not read. If text in pictures matters, write it into the file, or describe them.`,
     ...(pages ? { pages } : {}),
   }
 }

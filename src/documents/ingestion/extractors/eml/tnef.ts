@@ -2,7 +2,7 @@ import { decodeBytes } from './headers.ts'
 import { filePart, type MailPart } from './parts.ts'
 
 /** What a winmail.dat holds. */
-export interface TnefContent {
+interface TnefContent {
   /** The text of the message; null where it has none in plain text or html. */
   text: MailPart | null
   /** It has a text in Outlook's own form (compressed RTF), which is not read. */
