@@ -159,8 +159,10 @@ test('the labels of drawings are read, but not their titles and styles', async (
   ])
 })
 
-test('the content of components in a saved page is read', async () => {
+test('the content of components in a saved page is read, that of a template becomes a warning', async () => {
   const page =
     '<x-card><template shadowrootmode="open"><p>Shown</p></template></x-card><template><p>Unused</p></template>'
-  expect(await texts(page)).toEqual(['Shown'])
+  const { texts: found, warnings } = await readBlocks('html', page)
+  expect(found).toEqual(['Shown'])
+  expect(warnings).toMatchObject([{ code: 'hidden_text' }])
 })

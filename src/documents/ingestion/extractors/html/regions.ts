@@ -6,9 +6,7 @@ export type PageScope = 'main' | 'body' | 'all'
 
 /** Elements without text for a reader. */
 const silent = new Set(
-  'script style template noscript iframe object select datalist canvas audio video noembed noframes ix:header'.split(
-    ' ',
-  ),
+  'script style noscript iframe object select datalist canvas audio video noembed noframes ix:header'.split(' '),
 )
 const navigation = new Set(['nav', 'search'])
 /** Texts of a drawing. */
@@ -47,7 +45,8 @@ export class RegionStack {
     if (name === 'svg') this.drawing ??= { name, depth: 1 }
     if (this.drawing && labels.has(name)) this.label ??= { name, depth: 1 }
     if (!this.skipped && this.isOutside(name, attribute)) this.skipped = { name, depth: 1 }
-    if (this.scope !== 'all' && !this.hidden && isHidden(attribute)) this.hidden = createHiddenRegion(name)
+    if (this.scope !== 'all' && !this.hidden && (isHidden(attribute) || isInert(name, attribute)))
+      this.hidden = createHiddenRegion(name)
   }
 
   close(name: string) {
@@ -82,12 +81,15 @@ export class RegionStack {
 
   private isOutside(name: string, attribute: HtmlAttribute): boolean {
     if (this.scope === 'all') return name === 'script' || name === 'style'
-    // Saved pages have the content of their components in such a template, and browsers show it.
-    if (name === 'template' && attribute('shadowrootmode') !== undefined) return false
     if (silent.has(name) || navigation.has(name)) return true
     if (framing.has(name)) return !this.main && !this.article
     return navigationRoles.test(attribute('role') ?? '')
   }
+}
+
+/** A template is shown only after a script has copied it. Saved pages have their components in those with a mode, which browsers show. */
+function isInert(name: string, attribute: HtmlAttribute): boolean {
+  return name === 'template' && attribute('shadowrootmode') === undefined
 }
 
 interface Region {
