@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { buildDocx, buildTextPdf, buildXlsx, docxParagraph, sheetRows } from '../../testing/build-documents.ts'
 import { readBlocks } from '../../testing/read-blocks.ts'
+import { maximumWarnings } from '../../warning-list.ts'
 
 const attachment = (name: string, content: Buffer | string, type = 'application/octet-stream') =>
   `Content-Type: ${type}; name="${name}"\r\nContent-Disposition: attachment; filename="${name}"\r\nContent-Transfer-Encoding: base64\r\n\r\n${Buffer.from(content).toString('base64').replace(/.{76}/g, '$&\r\n')}`
@@ -80,11 +81,23 @@ test('reads attachments of every supported type under their names, and names the
   ])
   expect(blocks.every(({ page }) => page === undefined)).toBe(true)
   expect(warnings.map(({ code, message }) => [code, message.slice(0, 40)])).toEqual([
-    ['embedded_content_skipped', 'The attachment logo.gif was not read: it'],
     ['embedded_content_skipped', 'Attachment chart.docx: Text that was ins'],
     ['damaged_parts', 'The attachment broken.docx was not read '],
-    ['embedded_content_skipped', 'The attachment photo.zip was not read: i'],
+    ['embedded_content_skipped', 'Attachments were not read, because their'],
   ])
+  expect(warnings.at(-1)!.message).toContain('logo.gif, photo.zip')
+})
+
+test('names every attachment that is not read in few warnings', async () => {
+  const names = Array.from({ length: 60 }, (_, index) => `a file with a long name ${index}.zip`)
+  const { warnings } = await readBlocks(
+    'eml',
+    `Subject: Files\r\n${multipart('mixed', 'b', ...names.map((name) => attachment(name, 'PK')))}`,
+  )
+  expect(warnings.length).toBeLessThan(maximumWarnings / 2)
+  expect(warnings.every(({ message }) => message.length < 500)).toBe(true)
+  const named = warnings.map(({ message }) => message).join()
+  expect(names.filter((name) => !named.includes(name))).toEqual([])
 })
 
 test('reads names in pieces and encoded, and a message that is cut short', async () => {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { detectFormat, detectionHeadBytes } from '../../detect-format.ts'
-import { ExtractionError, type DocumentFormat, type ExtractedBlock } from '../../extraction.ts'
+import { ExtractionError, type DocumentFormat, type ExtractedBlock, type ExtractionWarning } from '../../extraction.ts'
 import { cleanLine } from '../clean-text.ts'
 import { createBlockBatch, type Extractor, type ExtractorInput } from '../extractor.ts'
 import { decodeHeader, type Headers } from './headers.ts'
@@ -18,6 +18,8 @@ const logoDots = 100_000
 const logoBytes = 20 * 1024
 /** Longest part of a name in a warning. */
 const maximumShownName = 100
+/** The same of all names in one warning. */
+const maximumShownNames = 360
 /** They prove who has sent the message, and hold no text. */
 const signatureTypes = /^application\/(?:(?:x-)?pkcs7-signature|pgp-signature)$/
 
@@ -29,11 +31,16 @@ type PartReader = (format: DocumentFormat, input: ExtractorInput) => ReturnType<
  * `extractPart` reads the parts.
  */
 export function createEmlExtractor(extractPart: PartReader): Extractor {
-  const reader = new MessageReader(extractPart)
-  return (input) => reader.read(input, 1)
+  return async function* extractEml(input) {
+    const reader = new MessageReader(extractPart)
+    yield* reader.read(input, 1)
+    for (const warning of skippedWarnings(reader.skipped)) input.report.warn(warning)
+  }
 }
 
 class MessageReader {
+  /** Names of attachments of types that are not supported. */
+  readonly skipped: string[] = []
   private readonly extractPart: PartReader
 
   constructor(extractPart: PartReader) {
@@ -117,7 +124,7 @@ class MessageReader {
     const name = part.name === '' ? (isMessage(part) ? 'Message.eml' : part.type) : part.name
     const detected = formatOf(part, content)
     if (content.length === 0 || (detected === 'eml' && depth >= maximumMessages) || !detected) {
-      reportSkipped(input, name)
+      this.skipped.push(name)
       return
     }
     const batch = createBlockBatch()
@@ -217,9 +224,19 @@ function asPart({ page: _page, ...block }: ExtractedBlock): ExtractedBlock {
   return block.kind === 'heading' ? { ...block, level: Math.min(6, (block.level ?? 1) + 2) } : block
 }
 
-function reportSkipped({ report }: ExtractorInput, name: string) {
-  report.warn({
+/** Warnings that name attachments of other types, several in each: a document has only so many warnings. */
+function* skippedWarnings(names: readonly string[]): Generator<ExtractionWarning> {
+  let shown: string[] = []
+  const warning = (): ExtractionWarning => ({
     code: 'embedded_content_skipped',
-    message: `The attachment ${name.slice(0, maximumShownName)} was not read: its type is not supported. If it matters, upload its text.`,
+    message: `Attachments were not read, because their types are not supported: ${shown.join(', ')}. If they matter, upload their text.`,
   })
+  for (const name of names) {
+    if (shown.join(', ').length + maximumShownName > maximumShownNames) {
+      yield warning()
+      shown = []
+    }
+    shown.push(name.slice(0, maximumShownName))
+  }
+  if (shown.length > 0) yield warning()
 }
