@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { isatty } from 'node:tty'
 import pino from 'pino'
-import type { Log } from '../kernel/index.ts'
+import { isObject, type Log, type LogFields } from '../kernel/index.ts'
 
 interface LogSettings {
   level: 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -21,15 +21,33 @@ export function createLog({ level, format }: LogSettings, fields: Record<string,
       level,
       base: { pid: process.pid, ...fields },
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-      // A second defence: no caller puts these into a field, and they are removed if one does.
-      redact: {
-        paths: ['apiKey', 'authorization', '*.apiKey', '*.authorization', 'headers', '*.headers'],
-        remove: true,
-      },
+      formatters: { level: (label) => ({ level: label }), log: withoutSecrets },
     },
     isText ? asText(destination) : destination,
   )
+}
+
+/**
+ * A second defence: no caller puts these into a field, and they are removed if one does. The `redact` of pino takes three times as long as the
+ * rest of a line.
+ */
+const secretNames: ReadonlySet<string> = new Set(['apiKey', 'authorization', 'headers'])
+
+/** Without the secrets in the fields and one level below. */
+function withoutSecrets(fields: LogFields): LogFields {
+  if (!hasSecret(fields, true)) return fields
+  const strip = (from: object) => Object.entries(from).filter(([name]) => !secretNames.has(name))
+  return Object.fromEntries(
+    strip(fields).map(([name, value]) => [name, isObject(value) ? Object.fromEntries(strip(value)) : value]),
+  )
+}
+
+function hasSecret(fields: LogFields, isDeep: boolean): boolean {
+  for (const name in fields) {
+    const value = fields[name]
+    if (secretNames.has(name) || (isDeep && isObject(value) && hasSecret(value, false))) return true
+  }
+  return false
 }
 
 function asText(destination: ReturnType<typeof openLogDestination>) {
