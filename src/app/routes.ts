@@ -83,10 +83,8 @@ export function createRoutes(parts: Parts): Routes[] {
   ]
 }
 
-type AnswerParts = Pick<Parts, 'answers' | 'insights' | 'conversationRecords' | 'metrics' | 'log'>
-
 /** What every answer of a published Space needs. */
-function publishedAnswers({ answers, insights, conversationRecords, metrics, log }: AnswerParts) {
+function publishedAnswers({ answers, insights, conversationRecords, metrics, log }: Parts) {
   return {
     ...answers,
     noteAnswer: (given: Parameters<typeof insights.note>[0]) => insights.note(given),
@@ -97,7 +95,7 @@ function publishedAnswers({ answers, insights, conversationRecords, metrics, log
 }
 
 /** Answers of Spaces, and the search that they begin with. */
-function answerRoutes(parts: AnswerParts & Pick<Parts, 'spaces' | 'runningAnswers'>): Routes[] {
+function answerRoutes(parts: Parts): Routes[] {
   const { answers, spaces, runningAnswers } = parts
   const getSpace = (id: string) => spaces.get(id)
   const published = {
@@ -113,11 +111,7 @@ function answerRoutes(parts: AnswerParts & Pick<Parts, 'spaces' | 'runningAnswer
 }
 
 /** The websites of Spaces: their settings, and what browsers of visitors call. */
-function visitorRoutes(
-  parts: AnswerParts &
-    Pick<Parts, 'sites' | 'siteSpending' | 'visits' | 'spaces' | 'goldenStores' | 'corpus' | 'conversations'> &
-    Pick<Parts, 'viewer' | 'blobs' | 'config'>,
-): Routes[] {
+function visitorRoutes(parts: Parts): Routes[] {
   const { sites, siteSpending: spending, visits, spaces, goldenStores, corpus, conversations, viewer, blobs } = parts
   const { publicUrl } = parts.config.settings.server
   return [
@@ -140,7 +134,7 @@ function visitorRoutes(
 }
 
 /** Sign-in, accounts and memberships. */
-function accountRoutes({ accounts, organisations }: Pick<Parts, 'accounts' | 'organisations'>): Routes[] {
+function accountRoutes({ accounts, organisations }: Parts): Routes[] {
   return [
     authRoutes({ accounts }),
     peopleRoutes({ accounts }),
@@ -151,13 +145,7 @@ function accountRoutes({ accounts, organisations }: Pick<Parts, 'accounts' | 'or
   ]
 }
 
-function organisationPages({
-  organisations,
-  catalogue,
-  ledger,
-  config,
-  clock,
-}: Pick<Parts, 'organisations' | 'catalogue' | 'ledger' | 'config' | 'clock'>): Routes[] {
+function organisationPages({ organisations, catalogue, ledger, config, clock }: Parts): Routes[] {
   const canonicalModelId = (id: string) => catalogue.canonicalId(id)
   return [
     organisationRoutes({ organisations, canonicalModelId, clock }),
@@ -172,15 +160,7 @@ function organisationPages({
   ]
 }
 
-function usagePages({
-  ledger,
-  organisations,
-  insights,
-  chunks,
-  spaces,
-  alerts,
-  clock,
-}: Pick<Parts, 'ledger' | 'organisations' | 'insights' | 'chunks' | 'spaces' | 'alerts' | 'clock'>): Routes[] {
+function usagePages({ ledger, organisations, insights, chunks, spaces, alerts, clock }: Parts): Routes[] {
   return [
     usageRoutes({ ledger, organisations, clock }),
     repairRoutes({ ledger }),
@@ -213,20 +193,7 @@ function documentPages({
   config,
   clock,
   log,
-}: Pick<
-  Parts,
-  | 'webSources'
-  | 'documents'
-  | 'documentStore'
-  | 'watch'
-  | 'chunks'
-  | 'viewer'
-  | 'blobs'
-  | 'spaces'
-  | 'config'
-  | 'clock'
-  | 'log'
->): Routes[] {
+}: Parts): Routes[] {
   const findSpace = (id: string) => spaces.get(id)
   const { maximumUploadBytes } = config.settings.documents
   const authorOf = (request: Parameters<typeof actorOf>[0]) => ({ actor: actorOf(request), atMs: clock.now() })
@@ -254,17 +221,7 @@ function spacePages({
   goldenRuns,
   conversations,
   ownChats,
-}: Pick<
-  Parts,
-  | 'spaces'
-  | 'spaceArchives'
-  | 'toolServers'
-  | 'goldenQuestions'
-  | 'goldenSettings'
-  | 'goldenRuns'
-  | 'conversations'
-  | 'ownChats'
->): Routes[] {
+}: Parts): Routes[] {
   const getSpace = (id: string) => spaces.get(id)
   return [
     spaceRoutes({ spaces }),
@@ -280,14 +237,7 @@ function spacePages({
 }
 
 /** Pages about Spaces. */
-function spaceViews({
-  spaces,
-  organisations,
-  documentStore,
-  catalogue,
-  config,
-  clock,
-}: Pick<Parts, 'spaces' | 'organisations' | 'documentStore' | 'catalogue' | 'config' | 'clock'>): Routes {
+function spaceViews({ spaces, organisations, documentStore, catalogue, config, clock }: Parts): Routes {
   return spaceViewRoutes({
     spaces,
     organisations,
@@ -302,21 +252,7 @@ function spaceViews({
 }
 
 /** What only operators open. */
-function operatorPages(
-  parts: Pick<
-    Parts,
-    | 'organisations'
-    | 'ledger'
-    | 'adminLog'
-    | 'catalogue'
-    | 'systemReport'
-    | 'organisationLists'
-    | 'healthReport'
-    | 'alerts'
-  > &
-    Pick<Parts, 'backup' | 'backupRecord' | 'erasures' | 'operatorTokens' | 'reencryption'> &
-    Pick<Parts, 'index' | 'documentStore' | 'blobs' | 'clock'>,
-): Routes[] {
+function operatorPages(parts: Parts): Routes[] {
   const { organisations, ledger, adminLog, catalogue, index, documentStore, blobs, clock } = parts
   const hasOrganisation = (id: string) => organisations.get(id) !== undefined
   return [

@@ -6,7 +6,8 @@ import { pageQuerySchema, peopleQuerySchema } from '../contract/people.ts'
 import { describeRoutes, type Routes } from '../platform/http/index.ts'
 import { administrators, noOrganisation } from '../tenants/organisations/index.ts'
 
-const described = describeRoutes({ role: 'operator' }, 'Console: people')
+const forOperators = describeRoutes({ role: 'operator' }, 'Console: people')
+const forAdministrators = describeRoutes(administrators, 'Console: people')
 const newest = { limit: maximumViewInvitations, offset: 0 }
 
 export interface PeopleViewDependencies {
@@ -20,16 +21,11 @@ export function peopleViewRoutes({ accounts, organisationName }: PeopleViewDepen
   return (app) => {
     app.get(
       '/api/console/organisations/:id/members',
-      described(
-        'viewMembers',
-        'Members and open invitations of an organisation',
-        {
-          params: idParamsSchema,
-          querystring: pageQuerySchema,
-          response: { 200: membersViewSchema, ...errorResponses(400, 401, 403, 404) },
-        },
-        administrators,
-      ),
+      forAdministrators('viewMembers', 'Members and open invitations of an organisation', {
+        params: idParamsSchema,
+        querystring: pageQuerySchema,
+        response: { 200: membersViewSchema, ...errorResponses(400, 401, 403, 404) },
+      }),
       async ({ params: { id }, query: page }) => {
         const name = organisationName(id)
         if (name === undefined) throw noOrganisation(id)
@@ -46,7 +42,7 @@ export function peopleViewRoutes({ accounts, organisationName }: PeopleViewDepen
     )
     app.get(
       '/api/console/people',
-      described('viewPeople', 'Accounts, invitations of operators and the state of single sign-on', {
+      forOperators('viewPeople', 'Accounts, invitations of operators and the state of single sign-on', {
         querystring: peopleQuerySchema,
         response: { 200: peopleViewSchema, ...errorResponses(400, 401, 403) },
       }),

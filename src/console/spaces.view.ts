@@ -17,7 +17,7 @@ import { type App, describeRoutes, type Routes } from '../platform/http/index.ts
 import type { Clock } from '../platform/kernel/index.ts'
 import type { OfferedModel } from '../gateway/models/index.ts'
 import { members, noOrganisation, type Organisation, type Organisations } from '../tenants/organisations/index.ts'
-import { noSpace, peopleOfSpace, renderSpace, type Space, type Spaces } from '../chat/spaces/index.ts'
+import { type RoutesOfSpace, renderSpace, routesOfSpace, type Space, type Spaces } from '../chat/spaces/index.ts'
 import { originOf } from './origin.ts'
 import { listSelectableModels } from './selectable-models.ts'
 
@@ -32,14 +32,15 @@ export interface SpaceViewDependencies {
   clock: Clock
 }
 
-const described = describeRoutes(members, 'Console: Spaces')
+const tag = 'Console: Spaces'
 
 /** Spaces with their documents, models and publication: one request for each page. */
 export function spaceViewRoutes(dependencies: SpaceViewDependencies): Routes {
+  const ofSpace = routesOfSpace(dependencies.spaces.get, tag)
   return (app) => {
     addLists(app, dependencies)
-    addSpace(app, dependencies)
-    addPublication(app, dependencies)
+    addSpace(app, dependencies, ofSpace)
+    addPublication(app, dependencies, ofSpace)
   }
 }
 
@@ -49,15 +50,9 @@ function organisationOf({ organisations }: SpaceViewDependencies, id: string): O
   return organisation
 }
 
-/** Throws for a Space that was removed after the role was checked. */
-function spaceOf({ spaces }: SpaceViewDependencies, id: string): Space {
-  const space = spaces.get(id)
-  if (!space) throw noSpace(id)
-  return space
-}
-
 function addLists(app: App, dependencies: SpaceViewDependencies) {
   const { spaces, offeredModels, isModelAvailable, clock } = dependencies
+  const described = describeRoutes(members, tag)
   app.get(
     '/api/console/organisations/:id/spaces',
     described('viewSpaces', 'Spaces of an organisation with their documents', {
@@ -85,31 +80,25 @@ function addLists(app: App, dependencies: SpaceViewDependencies) {
   )
 }
 
-function addSpace(app: App, dependencies: SpaceViewDependencies) {
-  const { spaces } = dependencies
+function addSpace(app: App, dependencies: SpaceViewDependencies, { forMembers, spaceOf }: RoutesOfSpace) {
   app.get(
     '/api/console/spaces/:id',
-    described(
-      'viewSpace',
-      'A Space with its settings and documents',
-      { params: idParamsSchema, response: { 200: spaceViewSchema, ...errorResponses(401, 403, 404) } },
-      peopleOfSpace(spaces, 'member'),
-    ),
-    (request) => loadSpace(dependencies, request.params.id),
+    forMembers('viewSpace', 'A Space with its settings and documents', {
+      params: idParamsSchema,
+      response: { 200: spaceViewSchema, ...errorResponses(401, 403, 404) },
+    }),
+    (request) => loadSpace(dependencies, spaceOf(request.params.id)),
   )
 }
 
-function addPublication(app: App, dependencies: SpaceViewDependencies) {
-  const { spaces } = dependencies
+function addPublication(app: App, dependencies: SpaceViewDependencies, { forAdministrators, spaceOf }: RoutesOfSpace) {
   app.get(
     '/api/console/spaces/:id/publication',
-    described(
-      'viewPublication',
-      'The endpoint of a Space, and what its callers need',
-      { params: idParamsSchema, response: { 200: publicationSchema, ...errorResponses(401, 403, 404) } },
-      peopleOfSpace(spaces, 'administrator'),
-    ),
-    (request) => loadPublication(dependencies, request.params.id, originOf(request)),
+    forAdministrators('viewPublication', 'The endpoint of a Space, and what its callers need', {
+      params: idParamsSchema,
+      response: { 200: publicationSchema, ...errorResponses(401, 403, 404) },
+    }),
+    (request) => loadPublication(dependencies, spaceOf(request.params.id), originOf(request)),
   )
 }
 
@@ -145,9 +134,8 @@ async function loadList(
   return { total: page.total, limit, offset, items }
 }
 
-async function loadSpace(dependencies: SpaceViewDependencies, id: string): Promise<SpaceView> {
+async function loadSpace(dependencies: SpaceViewDependencies, space: Space): Promise<SpaceView> {
   const { loadTotals, isModelAvailable, fallbackModel } = dependencies
-  const space = spaceOf(dependencies, id)
   const organisation = organisationOf(dependencies, space.organisationId)
   const totalsOf = await loadTotals(space.organisationId, [space.id])
   return {
@@ -161,11 +149,10 @@ async function loadSpace(dependencies: SpaceViewDependencies, id: string): Promi
 /** `origin`: as the browser reached this server, where the configuration has no public address. */
 async function loadPublication(
   dependencies: SpaceViewDependencies,
-  id: string,
+  space: Space,
   origin: string,
 ): Promise<PublicationView> {
   const { organisations, loadTotals, isModelAvailable, publicUrl } = dependencies
-  const space = spaceOf(dependencies, id)
   const [{ organisation, apiKey }, totalsOf] = await Promise.all([
     organisations.loadRecord(space.organisationId),
     loadTotals(space.organisationId, [space.id]),

@@ -8,7 +8,11 @@ import type { App, Routes } from '../platform/http/index.ts'
 /** Stands for the nonce in the built index.html; web/vite.config.ts states it. */
 const noncePlaceholder = '__CSP_NONCE__'
 /** HEAD has the answer of GET without its body: proxies and monitors use it. */
-const options = { config: { auth: 'none' }, schema: { hide: true } as object, exposeHeadRoute: true } as const
+export const pageOptions = {
+  config: { auth: 'none' },
+  schema: { hide: true } as object,
+  exposeHeadRoute: true,
+} as const
 
 /**
  * The built console at /console. Its scripts, styles and images have names with a hash of their content, so browsers keep them for
@@ -22,15 +26,15 @@ export function staticRoutes({ folder }: { folder: string }): Routes {
     const sendPage = index === undefined ? sendMissingPage : (reply: FastifyReply) => sendIndex(reply, index)
     void app.register(async (scope) => {
       await scope.register(fastifyStatic, { root: folder, serve: false, preCompressed: true })
-      scope.get('/console/assets/*', options, (request, reply) => {
+      scope.get('/console/assets/*', pageOptions, (request, reply) => {
         const { '*': name } = request.params as { '*': string }
         return sendFile(reply, path.join('assets', name), 31_536_000)
       })
       // Their names have no hash.
       for (const name of ['color-scheme.js', 'icon.svg'])
-        scope.get(`/console/${name}`, options, (_request, reply) => sendFile(reply, name, 3_600))
+        scope.get(`/console/${name}`, pageOptions, (_request, reply) => sendFile(reply, name, 3_600))
       for (const url of ['/console', '/console/*'])
-        (scope as unknown as App).get(url, options, (request, reply) => {
+        (scope as unknown as App).get(url, pageOptions, (request, reply) => {
           const { '*': place = '' } = request.params as { '*'?: string }
           // No page has such an address; some proxies and browsers read the character as a slash.
           return place.includes('\\') ? reply.callNotFound() : sendPage(reply)
@@ -48,7 +52,8 @@ function sendFile(reply: FastifyReply, name: string, maximumAgeSeconds: number) 
   return reply.sendFile(name, { maxAge: maximumAgeSeconds * 1000, immutable: maximumAgeSeconds > 3_600 })
 }
 
-function readIndex(folder: string): string | undefined {
+/** undefined: it has not been built. */
+export function readIndex(folder: string): string | undefined {
   try {
     return readFileSync(path.join(folder, 'index.html'), 'utf8')
   } catch {

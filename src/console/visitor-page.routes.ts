@@ -1,11 +1,8 @@
-import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyReply } from 'fastify'
 import type { App, Routes } from '../platform/http/index.ts'
-
-/** HEAD has the answer of GET without its body: proxies and monitors use it. */
-const options = { config: { auth: 'none' }, schema: { hide: true } as object, exposeHeadRoute: true } as const
+import { pageOptions, readIndex } from './static.routes.ts'
 
 /**
  * The page of a hosted chat at /s/NAME, its files, and the script that websites include. The page is the same for every Space; what
@@ -23,16 +20,16 @@ export function visitorPageRoutes({
   pagePolicyOf: (name: string) => { frameAncestors: readonly string[] } | undefined
 }): Routes {
   return (app) => {
-    const page = readPage(folder)
+    const page = readIndex(folder)
     void app.register(async (scope) => {
       await scope.register(fastifyStatic, { root: folder, serve: false, preCompressed: true })
-      scope.get('/widget/assets/*', options, (request, reply) => {
+      scope.get('/widget/assets/*', pageOptions, (request, reply) => {
         const { '*': name } = request.params as { '*': string }
         return sendFile(reply, path.join('assets', name), 31_536_000)
       })
       // Its address never changes, so websites get a new version within ten minutes.
-      scope.get('/widget.js', options, (_request, reply) => sendFile(reply, 'widget.js', 600))
-      ;(scope as unknown as App).get('/s/:name', options, (request, reply) => {
+      scope.get('/widget.js', pageOptions, (_request, reply) => sendFile(reply, 'widget.js', 600))
+      ;(scope as unknown as App).get('/s/:name', pageOptions, (request, reply) => {
         const { name } = request.params as { name: string }
         return sendPage(reply, page, pagePolicyOf(name))
       })
@@ -45,14 +42,6 @@ function sendFile(reply: FastifyReply, name: string, maximumAgeSeconds: number) 
   // Websites of other origins include the script, also those that isolate themselves.
   reply.header('cross-origin-resource-policy', 'cross-origin')
   return reply.sendFile(name, { maxAge: maximumAgeSeconds * 1000, immutable: maximumAgeSeconds > 3_600 })
-}
-
-function readPage(folder: string): string | undefined {
-  try {
-    return readFileSync(path.join(folder, 'index.html'), 'utf8')
-  } catch {
-    return undefined
-  }
 }
 
 function sendPage(

@@ -7,6 +7,22 @@ export const settingsVersionSchema = z
     'Changes with the settings. In quotes for `if-match`: settings that were changed since are not overwritten.',
   )
 
+/** For settings with a number that each change raises. `stale` describes what is a 409. */
+export const generationHeaders = (stale: string) =>
+  z.looseObject({
+    'if-match': z
+      .string()
+      .regex(/^"\d{1,9}"$/, 'must be the generation in quotes, such as "7"')
+      .optional()
+      .describe(`The \`generation\` that was read, in quotes: ${stale}`),
+  })
+
+/** The generation in such a header. */
+export function generationOf(headers: Record<string, unknown>): number | undefined {
+  const match = headers['if-match']
+  return typeof match === 'string' ? Number(match.slice(1, -1)) : undefined
+}
+
 export const ifMatchHeadersSchema = z.looseObject({
   'if-match': z
     .string()

@@ -167,16 +167,6 @@ export const siteSuggestionsSchema = z
   })
   .meta({ id: 'SiteSuggestions' })
 
-export const siteHeadersSchema = z.looseObject({
-  'if-match': z
-    .string()
-    .regex(/^"\d{1,9}"$/, 'must be the generation in quotes, such as "7"')
-    .optional()
-    .describe(
-      'The `generation` that was read, in quotes: a site that was changed since is a 409. `"0"`: not set up yet.',
-    ),
-})
-
 export type ChangeSite = z.output<typeof changeSiteSchema>
 export type SiteBody = z.output<typeof siteSchema>
 export type SiteViewBody = z.output<typeof siteViewSchema>

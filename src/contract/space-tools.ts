@@ -169,14 +169,6 @@ export const toolServerListSchema = z
 
 export const toolServerParamsSchema = z.object({ id: z.string(), serverId: z.string() })
 
-export const toolServerHeadersSchema = z.looseObject({
-  'if-match': z
-    .string()
-    .regex(/^"\d{1,9}"$/, 'must be the generation in quotes, such as "7"')
-    .optional()
-    .describe('The `generation` that was read, in quotes: a server that was changed since is a 409.'),
-})
-
 /** The place of an argument in the HTTP request of an operation. */
 const requestParameter = z.strictObject({
   argument: z.string().max(100),

@@ -1,4 +1,4 @@
-import { backupArchiveSchema } from '../../contract/backup.ts'
+import { archiveSchema } from '../../contract/backup.ts'
 import { errorResponses } from '../../contract/errors.ts'
 import { describeRoutes, type Routes } from '../../platform/http/index.ts'
 import type { Actor } from '../../tenants/operators/index.ts'
@@ -21,7 +21,7 @@ export function backupRoutes({ backup, record }: BackupRoutesDependencies): Rout
       described('createBackup', 'Back up all data', {
         description:
           'A tar archive of both embedded databases, the journal of the ledger and all files, consistent while the service handles requests. It does not contain the secret key. `portico restore` reads it. With a PostgreSQL server the status is 409.',
-        response: { 200: backupArchiveSchema, ...errorResponses(401, 403, 409, 503) },
+        response: { 200: archiveSchema, ...errorResponses(401, 403, 409, 503) },
       }),
       async (request, reply) => {
         const stream = await backup.start(request.clientSignal)

@@ -13,7 +13,7 @@ import { idParamsSchema } from '../../contract/operator.ts'
 import { chatHeader } from '../../contract/own-chats.ts'
 import { type App, describeRoutes, isAdministratorOf, type Routes } from '../../platform/http/index.ts'
 import { AppError, isUuid } from '../../platform/kernel/index.ts'
-import { actingMembersOfSpace, findPublishedSpace, noSpace, type Space } from '../spaces/index.ts'
+import { findPublishedSpace, routesOfSpace, type Space } from '../spaces/index.ts'
 import { chatBody, filteredChatBody } from './chat-body.ts'
 import type { KeptAnswer } from './record-answer.ts'
 import { sendAnswer, type SendDependencies } from './send-answer.routes.ts'
@@ -88,19 +88,14 @@ function addPublishedChat(app: App, dependencies: ChatRoutesDependencies, versio
   app.post(
     `/v${version}/endpoints/:endpointId/chat`,
     {
-      ...described(
-        operationId,
-        'Chat with a published Space',
-        {
-          description,
-          params: z.object({ endpointId: z.string() }),
-          headers,
-          body: schema,
-          response: { 200: jsonOrEvents(chatAnswerSchema, chatEventSchema), ...failures },
-        },
-        'organisation',
-        { limited: 'call', body },
-      ),
+      ...described(operationId, 'Chat with a published Space', {
+        config: { limited: 'call', body },
+        description,
+        params: z.object({ endpointId: z.string() }),
+        headers,
+        body: schema,
+        response: { 200: jsonOrEvents(chatAnswerSchema, chatEventSchema), ...failures },
+      }),
       // The reader has validated the body; the schema only documents it in OpenAPI.
       validatorCompiler: () => (value) => ({ value }),
     },
@@ -126,33 +121,27 @@ const previewHeaders = headers.extend({
 
 function addPreview(app: App, dependencies: ChatRoutesDependencies) {
   const { getSpace } = dependencies
-  const members = actingMembersOfSpace({ get: getSpace })
+  const { forActingMembers, spaceOf } = routesOfSpace(getSpace, 'Space chat')
   app.post(
     '/api/spaces/:id/chat',
     {
-      ...described(
-        'previewSpaceChat',
-        'Try a Space, published or not',
-        {
-          description:
-            'The same as the chat of a published Space, for people, with the same headers, limits and costs. In addition `message_source` has the query, the documents and the time of the search, and `error` has a code. Administrators receive the event `cost` before `done`, and the reason of a failure. With `service-conversation`, a Space that keeps conversations stores the answer for this person, also if the client leaves before its end.',
-          params: idParamsSchema,
-          headers: previewHeaders,
-          body: chatRequestSchema,
-          response: {
-            200: jsonOrEvents(chatPreviewSchema, chatPreviewEventSchema),
-            ...failures,
-            ...errorResponses(403),
-          },
+      ...forActingMembers('previewSpaceChat', 'Try a Space, published or not', {
+        config: { limited: 'call', body: chatBody },
+        description:
+          'The same as the chat of a published Space, for people, with the same headers, limits and costs. In addition `message_source` has the query, the documents and the time of the search, and `error` has a code. Administrators receive the event `cost` before `done`, and the reason of a failure. With `service-conversation`, a Space that keeps conversations stores the answer for this person, also if the client leaves before its end.',
+        params: idParamsSchema,
+        headers: previewHeaders,
+        body: chatRequestSchema,
+        response: {
+          200: jsonOrEvents(chatPreviewSchema, chatPreviewEventSchema),
+          ...failures,
+          ...errorResponses(403),
         },
-        members,
-        { limited: 'call', body: chatBody },
-      ),
+      }),
       validatorCompiler: () => (value) => ({ value }),
     },
     async (request, reply) => {
-      const space = getSpace(request.params.id)
-      if (!space) throw noSpace(request.params.id)
+      const space = spaceOf(request.params.id)
       const isAdministrator = isAdministratorOf(request, space.organisationId)
       const isOffered = () => getSpace(space.id) !== undefined
       const running = beginKept(dependencies, request, space)

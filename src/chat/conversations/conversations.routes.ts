@@ -15,10 +15,10 @@ import {
 } from '../../contract/conversations.ts'
 import { errorResponses } from '../../contract/errors.ts'
 import { idParamsSchema } from '../../contract/operator.ts'
-import { type App, describeRoutes, type Routes } from '../../platform/http/index.ts'
+import type { App, Routes } from '../../platform/http/index.ts'
 import { AppError } from '../../platform/kernel/index.ts'
 import { type Actor, actorOf } from '../../tenants/operators/index.ts'
-import { noSpace, peopleOfSpace, type Space } from '../spaces/index.ts'
+import { type RoutesOfSpace, routesOfSpace, type Space } from '../spaces/index.ts'
 import type { Conversations } from './conversation-access.ts'
 import type { Erasure } from './erasure.ts'
 import { readPlace, renderEnd } from './list-pages.ts'
@@ -29,28 +29,23 @@ export interface ConversationRoutesDependencies {
   getSpace: (id: string) => Space | undefined
 }
 
-type Described = ReturnType<typeof describeRoutes>
+type Described = RoutesOfSpace['forAdministrators']
 
 /** `/api/spaces/{id}/conversations`: what a Space has stored of its published chat, for administrators of its organisation. */
 export function conversationRoutes({ conversations, getSpace }: ConversationRoutesDependencies): Routes {
-  const described = describeRoutes(peopleOfSpace({ get: getSpace }, 'administrator'), 'Conversations')
-  function spaceOf(id: string): Space {
-    const space = getSpace(id)
-    if (!space) throw noSpace(id)
-    return space
-  }
+  const { forAdministrators, spaceOf } = routesOfSpace(getSpace, 'Conversations')
   return (app) => {
-    addList(app, described, conversations, spaceOf)
-    addView(app, described, conversations)
-    addExport(app, described, conversations, spaceOf)
-    addErasure(app, described, conversations, spaceOf)
+    addList(app, forAdministrators, conversations, spaceOf)
+    addView(app, forAdministrators, conversations)
+    addExport(app, forAdministrators, conversations, spaceOf)
+    addErasure(app, forAdministrators, conversations, spaceOf)
   }
 }
 
-function addList(app: App, described: Described, conversations: Conversations, spaceOf: (id: string) => Space) {
+function addList(app: App, forAdministrators: Described, conversations: Conversations, spaceOf: (id: string) => Space) {
   app.get(
     '/api/spaces/:id/conversations',
-    described('listConversations', 'Conversations of a Space', {
+    forAdministrators('listConversations', 'Conversations of a Space', {
       description:
         'Stored answers of the published chat, by conversation. Empty unless the setting `keepConversations` of the Space is on. An answer appears some seconds after its end.',
       params: idParamsSchema,
@@ -88,10 +83,10 @@ function filterOf({ from, to, user, having, search }: ConversationsQuery) {
 
 const toDate = (time: string | undefined) => (time === undefined ? null : new Date(time))
 
-function addView(app: App, described: Described, conversations: Conversations) {
+function addView(app: App, forAdministrators: Described, conversations: Conversations) {
   app.get(
     '/api/spaces/:id/conversations/:conversationId',
-    described('getConversation', 'One conversation with its answers', {
+    forAdministrators('getConversation', 'One conversation with its answers', {
       params: conversationParamsSchema,
       querystring: conversationQuerySchema,
       response: { 200: conversationViewSchema, ...errorResponses(400, 401, 403, 404) },
@@ -100,7 +95,7 @@ function addView(app: App, described: Described, conversations: Conversations) {
   )
   app.delete(
     '/api/spaces/:id/conversations/:conversationId',
-    described('deleteConversation', 'Erase a conversation', {
+    forAdministrators('deleteConversation', 'Erase a conversation', {
       params: conversationParamsSchema,
       response: { 200: erasedConversationsSchema, ...errorResponses(401, 403, 404) },
     }),
@@ -127,10 +122,15 @@ async function eraseOne(conversations: Conversations, { id, conversationId }: Co
 
 const noConversation = (id: string) => new AppError('not_found', `The Space has no conversation ${id}.`)
 
-function addExport(app: App, described: Described, conversations: Conversations, spaceOf: (id: string) => Space) {
+function addExport(
+  app: App,
+  forAdministrators: Described,
+  conversations: Conversations,
+  spaceOf: (id: string) => Space,
+) {
   app.get(
     '/api/spaces/:id/conversations/export',
-    described('exportConversations', 'Export stored answers', {
+    forAdministrators('exportConversations', 'Export stored answers', {
       description:
         'One line per question with its answer, oldest first: JSON Lines, or CSV with a header. The admin log records who exported.',
       params: idParamsSchema,
@@ -150,10 +150,15 @@ function addExport(app: App, described: Described, conversations: Conversations,
   )
 }
 
-function addErasure(app: App, described: Described, conversations: Conversations, spaceOf: (id: string) => Space) {
+function addErasure(
+  app: App,
+  forAdministrators: Described,
+  conversations: Conversations,
+  spaceOf: (id: string) => Space,
+) {
   app.post(
     '/api/spaces/:id/conversations/erase',
-    described('eraseConversations', 'Erase stored answers', {
+    forAdministrators('eraseConversations', 'Erase stored answers', {
       description:
         'Of one user, of a time range, or all. The answer states what was erased; the admin log records it without texts. `all` hides everything at once, and deletes the rows within 10 minutes. Answers of the last seconds may be stored afterwards.',
       params: idParamsSchema,

@@ -20,7 +20,8 @@ export interface ErasureRoutesDependencies {
   hasOrganisation: (id: string) => boolean
 }
 
-const described = describeRoutes(administrators, 'Data protection')
+const forAdministrators = describeRoutes(administrators, 'Data protection')
+const forOperators = describeRoutes({ role: 'operator' }, 'Data protection')
 
 /** `/api/organisations/{id}/erasures`, and the check of certificates. */
 export function erasureRoutes({ erasures, hasOrganisation }: ErasureRoutesDependencies): Routes {
@@ -40,7 +41,7 @@ type Known = (params: { id: string }) => string
 function addRequest(app: App, erasures: ErasureRoutesDependencies['erasures'], known: Known) {
   app.post(
     '/api/organisations/:id/erasures',
-    described('requestErasure', 'Erase a visitor or a document', {
+    forAdministrators('requestErasure', 'Erase a visitor or a document', {
       description:
         'Everything that is stored about one `user`, or one document with the answers that cite it. The request is durable with this response; the work continues on any instance, takes some seconds at least, and ends with a certificate. A second request for the same subject extends a running one.',
       params: idParamsSchema,
@@ -59,7 +60,7 @@ function addRequest(app: App, erasures: ErasureRoutesDependencies['erasures'], k
 function addViews(app: App, erasures: ErasureRoutesDependencies['erasures'], known: Known) {
   app.get(
     '/api/organisations/:id/erasures',
-    described('listErasures', 'Erasures of an organisation', {
+    forAdministrators('listErasures', 'Erasures of an organisation', {
       params: idParamsSchema,
       querystring: erasuresQuerySchema,
       response: { 200: erasurePageSchema, ...errorResponses(400, 401, 403, 404) },
@@ -68,7 +69,7 @@ function addViews(app: App, erasures: ErasureRoutesDependencies['erasures'], kno
   )
   app.get(
     '/api/organisations/:id/erasures/:erasureId',
-    described('getErasure', 'One erasure with its certificate', {
+    forAdministrators('getErasure', 'One erasure with its certificate', {
       params: erasureParamsSchema,
       response: { 200: erasureSchema, ...errorResponses(401, 403, 404) },
     }),
@@ -88,21 +89,16 @@ const verified =
 function addVerification(app: App, erasures: ErasureRoutesDependencies['erasures'], known: Known) {
   app.post(
     '/api/erasures/verify',
-    described(
-      'verifyErasure',
-      'Check a certificate',
-      {
-        description: verified,
-        body: verifyErasureSchema,
-        response: { 200: verifiedErasureSchema, ...errorResponses(400, 401, 403) },
-      },
-      { role: 'operator' },
-    ),
+    forOperators('verifyErasure', 'Check a certificate', {
+      description: verified,
+      body: verifyErasureSchema,
+      response: { 200: verifiedErasureSchema, ...errorResponses(400, 401, 403) },
+    }),
     (request) => erasures.verify(request.body.certificate),
   )
   app.post(
     '/api/organisations/:id/erasures/verify',
-    described('verifyOrganisationErasure', 'Check a certificate of an organisation', {
+    forAdministrators('verifyOrganisationErasure', 'Check a certificate of an organisation', {
       description: `${verified} Certificates of other organisations are not genuine here.`,
       params: idParamsSchema,
       body: verifyErasureSchema,

@@ -16,25 +16,23 @@ import {
   updateGoldenQuestionSchema,
 } from '../../contract/golden-questions.ts'
 import { emptySchema, idParamsSchema } from '../../contract/operator.ts'
-import { type App, describeRoutes, type Routes } from '../../platform/http/index.ts'
+import type { App, Routes } from '../../platform/http/index.ts'
 import { actorOf } from '../../tenants/operators/index.ts'
-import type { Space } from '../spaces/index.ts'
+import { type RoutesOfSpace, routesOfSpace, type Space } from '../spaces/index.ts'
 import type { GoldenQuestions } from './golden-questions.ts'
 import { importBody, type ImportFile } from './import-file.ts'
-import { spaceFinder } from './space-finder.ts'
 
 export interface GoldenQuestionRoutesDependencies {
   questions: GoldenQuestions
   getSpace: (id: string) => Space | undefined
 }
 
-const described = describeRoutes({ role: 'operator' }, 'Golden questions')
 const params = idParamsSchema
 const path = '/api/spaces/:id/golden-questions'
 
 /** `/api/spaces/{id}/golden-questions`. */
 export function goldenQuestionRoutes({ questions, getSpace }: GoldenQuestionRoutesDependencies): Routes {
-  const context = { questions, ...spaceFinder(getSpace) }
+  const context = { questions, ...routesOfSpace(getSpace, 'Golden questions') }
   return (app) => {
     addReads(app, context)
     addChanges(app, context)
@@ -42,67 +40,47 @@ export function goldenQuestionRoutes({ questions, getSpace }: GoldenQuestionRout
   }
 }
 
-type Context = ReturnType<typeof spaceFinder> & Pick<GoldenQuestionRoutesDependencies, 'questions'>
+type Context = RoutesOfSpace & Pick<GoldenQuestionRoutesDependencies, 'questions'>
 
-function addReads(app: App, { questions, members, administrators, spaceOf }: Context) {
+function addReads(app: App, { questions, forMembers, forAdministrators, spaceOf }: Context) {
   app.get(
     path,
-    described(
-      'listGoldenQuestions',
-      'List the golden questions of a Space',
-      {
-        params,
-        querystring: listGoldenQuestionsQuerySchema,
-        response: { 200: goldenQuestionPageSchema, ...errorResponses(400, 401, 403, 404) },
-      },
-      members,
-    ),
+    forMembers('listGoldenQuestions', 'List the golden questions of a Space', {
+      params,
+      querystring: listGoldenQuestionsQuerySchema,
+      response: { 200: goldenQuestionPageSchema, ...errorResponses(400, 401, 403, 404) },
+    }),
     (request) => questions.loadPage(spaceOf(request.params.id), request.query),
   )
   app.get(
     `${path}/candidates`,
-    described(
-      'listGoldenCandidates',
-      'List unanswered questions that are not golden questions',
-      {
-        description: 'Only of Spaces with the setting `keepUnansweredQuestions`; they are texts of visitors.',
-        params,
-        querystring: goldenCandidatesQuerySchema,
-        response: { 200: goldenCandidatePageSchema, ...errorResponses(400, 401, 403, 404) },
-      },
-      administrators,
-    ),
+    forAdministrators('listGoldenCandidates', 'List unanswered questions that are not golden questions', {
+      description: 'Only of Spaces with the setting `keepUnansweredQuestions`; they are texts of visitors.',
+      params,
+      querystring: goldenCandidatesQuerySchema,
+      response: { 200: goldenCandidatePageSchema, ...errorResponses(400, 401, 403, 404) },
+    }),
     (request) => questions.loadCandidates(spaceOf(request.params.id), request.query),
   )
   app.get(
     `${path}/:questionId`,
-    described(
-      'getGoldenQuestion',
-      'Get a golden question',
-      {
-        params: goldenQuestionParamsSchema,
-        response: { 200: goldenQuestionSchema, ...errorResponses(401, 403, 404) },
-      },
-      members,
-    ),
+    forMembers('getGoldenQuestion', 'Get a golden question', {
+      params: goldenQuestionParamsSchema,
+      response: { 200: goldenQuestionSchema, ...errorResponses(401, 403, 404) },
+    }),
     (request) => questions.load(spaceOf(request.params.id), request.params.questionId),
   )
 }
 
-function addChanges(app: App, { questions, members, spaceOf }: Context) {
+function addChanges(app: App, { questions, forMembers, spaceOf }: Context) {
   app.post(
     path,
-    described(
-      'createGoldenQuestion',
-      'Add a golden question',
-      {
-        description: 'A Space has at most 500; each conversation once (409).',
-        params,
-        body: createGoldenQuestionSchema,
-        response: { 201: goldenQuestionSchema, ...errorResponses(400, 401, 403, 404, 409) },
-      },
-      members,
-    ),
+    forMembers('createGoldenQuestion', 'Add a golden question', {
+      description: 'A Space has at most 500; each conversation once (409).',
+      params,
+      body: createGoldenQuestionSchema,
+      response: { 201: goldenQuestionSchema, ...errorResponses(400, 401, 403, 404, 409) },
+    }),
     async (request, reply) => {
       const created = await questions.create(spaceOf(request.params.id), request.body, actorOf(request))
       reply.code(201).header('location', `/api/spaces/${created.spaceId}/golden-questions/${created.id}`)
@@ -111,17 +89,12 @@ function addChanges(app: App, { questions, members, spaceOf }: Context) {
   )
   app.patch(
     `${path}/:questionId`,
-    described(
-      'updateGoldenQuestion',
-      'Change a golden question',
-      {
-        description: 'Absent fields keep their values. Results of earlier runs stay as they are.',
-        params: goldenQuestionParamsSchema,
-        body: updateGoldenQuestionSchema,
-        response: { 200: goldenQuestionSchema, ...errorResponses(400, 401, 403, 404, 409) },
-      },
-      members,
-    ),
+    forMembers('updateGoldenQuestion', 'Change a golden question', {
+      description: 'Absent fields keep their values. Results of earlier runs stay as they are.',
+      params: goldenQuestionParamsSchema,
+      body: updateGoldenQuestionSchema,
+      response: { 200: goldenQuestionSchema, ...errorResponses(400, 401, 403, 404, 409) },
+    }),
     (request) => {
       const { id, questionId } = request.params
       return questions.update(spaceOf(id), questionId, request.body, actorOf(request))
@@ -129,16 +102,11 @@ function addChanges(app: App, { questions, members, spaceOf }: Context) {
   )
   app.delete(
     `${path}/:questionId`,
-    described(
-      'deleteGoldenQuestion',
-      'Delete a golden question',
-      {
-        description: 'Results of earlier runs stay.',
-        params: goldenQuestionParamsSchema,
-        response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
-      },
-      members,
-    ),
+    forMembers('deleteGoldenQuestion', 'Delete a golden question', {
+      description: 'Results of earlier runs stay.',
+      params: goldenQuestionParamsSchema,
+      response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
+    }),
     async (request, reply) => {
       await questions.remove(spaceOf(request.params.id), request.params.questionId, actorOf(request))
       return reply.code(204).send(null)
@@ -146,19 +114,14 @@ function addChanges(app: App, { questions, members, spaceOf }: Context) {
   )
 }
 
-function addTransfer(app: App, { questions, members, spaceOf }: Context) {
+function addTransfer(app: App, { questions, forMembers, spaceOf }: Context) {
   app.get(
     `${path}/export`,
-    described(
-      'exportGoldenQuestions',
-      'Export the golden questions of a Space',
-      {
-        description: 'A file of all questions that the import takes, also of another Space.',
-        params,
-        response: { 200: goldenExportSchema, ...errorResponses(401, 403, 404) },
-      },
-      members,
-    ),
+    forMembers('exportGoldenQuestions', 'Export the golden questions of a Space', {
+      description: 'A file of all questions that the import takes, also of another Space.',
+      params,
+      response: { 200: goldenExportSchema, ...errorResponses(401, 403, 404) },
+    }),
     async (request, reply) => {
       const space = spaceOf(request.params.id)
       return reply
@@ -169,25 +132,20 @@ function addTransfer(app: App, { questions, members, spaceOf }: Context) {
   )
   app.post(
     `${path}/import`,
-    described(
-      'importGoldenQuestions',
-      'Import golden questions',
-      {
-        description:
-          'Adds all questions or none, unless `onInvalid` is `skip`. Conversations that the Space has are left out and counted. A Space has at most 500 (409).',
-        params,
-        querystring: importGoldenQuestionsQuerySchema,
-        body: {
-          content: {
-            'application/json': { schema: importGoldenQuestionsSchema },
-            'text/csv': { schema: importGoldenQuestionsCsvSchema },
-          },
+    forMembers('importGoldenQuestions', 'Import golden questions', {
+      config: { body: importBody },
+      description:
+        'Adds all questions or none, unless `onInvalid` is `skip`. Conversations that the Space has are left out and counted. A Space has at most 500 (409).',
+      params,
+      querystring: importGoldenQuestionsQuerySchema,
+      body: {
+        content: {
+          'application/json': { schema: importGoldenQuestionsSchema },
+          'text/csv': { schema: importGoldenQuestionsCsvSchema },
         },
-        response: { 200: goldenImportSchema, ...errorResponses(400, 401, 403, 404, 409, 413, 415) },
       },
-      members,
-      { body: importBody },
-    ),
+      response: { 200: goldenImportSchema, ...errorResponses(400, 401, 403, 404, 409, 413, 415) },
+    }),
     (request) =>
       questions.import(
         spaceOf(request.params.id),

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Server } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -8,7 +9,6 @@ import { describeRoutes, type Routes, toAppError } from '../../platform/http/ind
 import { version } from '../../platform/kernel/index.ts'
 import { assertRequiredFilter, readFilterHeader, type SendDependencies } from '../chat/index.ts'
 import { findPublishedSpace, type Space } from '../spaces/index.ts'
-import { useLibrary } from './load-library.ts'
 import { callSpaceTool, spaceToolDefinitions, type SpaceVisit } from './space-tools.ts'
 
 export interface McpRoutesDependencies extends SendDependencies {
@@ -28,19 +28,14 @@ export function mcpRoutes(dependencies: McpRoutesDependencies): Routes {
   return (app) => {
     app.post(
       path,
-      described(
-        'callSpaceTools',
-        'Use a published Space with the Model Context Protocol',
-        {
-          description:
-            'Streamable HTTP without sessions. The tool `ask` answers a question with sources, at the cost of the chat; the others search and read the files. The header `service-user` names the visitor, and `service-document-filter` restricts every tool to documents with matching metadata, as in the chat.',
-          params: z.object({ endpointId: z.string() }),
-          body: z.looseObject({}).describe('One message of JSON-RPC 2.0, no batch.'),
-          response: { 200: z.looseObject({}), ...errorResponses(400, 401, 404, 429, 503) },
-        },
-        undefined,
-        { limited: 'call' },
-      ),
+      described('callSpaceTools', 'Use a published Space with the Model Context Protocol', {
+        config: { limited: 'call' },
+        description:
+          'Streamable HTTP without sessions. The tool `ask` answers a question with sources, at the cost of the chat; the others search and read the files. The header `service-user` names the visitor, and `service-document-filter` restricts every tool to documents with matching metadata, as in the chat.',
+        params: z.object({ endpointId: z.string() }),
+        body: z.looseObject({}).describe('One message of JSON-RPC 2.0, no batch.'),
+        response: { 200: z.looseObject({}), ...errorResponses(400, 401, 404, 429, 503) },
+      }),
       async (request, reply) => {
         const { endpointId } = request.params
         const space = findPublishedSpace(getPublishedSpace, endpointId, request.organisation)
@@ -113,4 +108,20 @@ function createSpaceServer(SpaceServer: typeof Server, dependencies: McpRoutesDe
     }
   })
   return server
+}
+
+let loading: ReturnType<typeof load> | undefined
+
+/**
+ * The library of the protocol, loaded at the first use because it takes 10 MB. Its validator and the rest are evaluated in different turns of
+ * the event loop, and the first message in a third one: together they would hold it for more than 100 ms.
+ */
+const useLibrary = () => (loading ??= load())
+
+async function load() {
+  await import('@modelcontextprotocol/server/validators/ajv')
+  await nextTurn()
+  const library = await import('@modelcontextprotocol/server')
+  await nextTurn()
+  return library
 }

@@ -1,12 +1,13 @@
 import type { FastifyRequest } from 'fastify'
+import { archiveSchema } from '../../contract/backup.ts'
 import { errorResponses } from '../../contract/errors.ts'
 import { idParamsSchema } from '../../contract/operator.ts'
-import { importedSpaceSchema, importSpaceQuerySchema, spaceArchiveSchema } from '../../contract/space-archives.ts'
+import { importedSpaceSchema, importSpaceQuerySchema } from '../../contract/space-archives.ts'
 import { type App, describeRoutes, type Routes } from '../../platform/http/index.ts'
 import { AppError, type Clock } from '../../platform/kernel/index.ts'
 import { type Actor, actorOf } from '../../tenants/operators/index.ts'
 import { administrators } from '../../tenants/organisations/index.ts'
-import { noSpace, peopleOfSpace, type Space } from '../spaces/index.ts'
+import { routesOfSpace, type Space } from '../spaces/index.ts'
 import { type ExportDependencies, startExport } from './export-space.ts'
 import { type ImportDependencies, importSpace } from './import-space.ts'
 
@@ -19,7 +20,7 @@ export interface SpaceArchiveRoutesDependencies {
   clock: Clock
 }
 
-const described = describeRoutes({ role: 'operator' }, 'Operator: Spaces')
+const tag = 'Operator: Spaces'
 
 /** Export and import of whole Spaces, for administrators of the organisation and for operators. */
 export function spaceArchiveRoutes(dependencies: SpaceArchiveRoutesDependencies): Routes {
@@ -30,22 +31,17 @@ export function spaceArchiveRoutes(dependencies: SpaceArchiveRoutesDependencies)
 }
 
 function addExport(app: App, { exports, recordExport, getSpace, clock }: SpaceArchiveRoutesDependencies) {
+  const { forAdministrators, spaceOf } = routesOfSpace(getSpace, tag)
   app.get(
     '/api/spaces/:id/export',
-    described(
-      'exportSpace',
-      'Export a Space',
-      {
-        description:
-          'A tar archive of the settings, the documents with their files, chunks and vectors, and the golden questions. It has no keys, no conversations and no usage. The admin log records who exported.',
-        params: idParamsSchema,
-        response: { 200: spaceArchiveSchema, ...errorResponses(401, 403, 404, 503) },
-      },
-      peopleOfSpace({ get: getSpace }, 'administrator'),
-    ),
+    forAdministrators('exportSpace', 'Export a Space', {
+      description:
+        'A tar archive of the settings, the documents with their files, chunks and vectors, and the golden questions. It has no keys, no conversations and no usage. The admin log records who exported.',
+      params: idParamsSchema,
+      response: { 200: archiveSchema, ...errorResponses(401, 403, 404, 503) },
+    }),
     async (request, reply) => {
-      const space = getSpace(request.params.id)
-      if (!space) throw noSpace(request.params.id)
+      const space = spaceOf(request.params.id)
       await recordExport(space, actorOf(request), clock.now())
       const stream = await startExport(exports, space, request.clientSignal)
       return reply
@@ -62,20 +58,15 @@ function addImport(app: App, { imports }: SpaceArchiveRoutesDependencies) {
   app.addContentTypeParser('application/x-tar', async () => ({}))
   app.post(
     '/api/organisations/:id/spaces/import',
-    described(
-      'importSpace',
-      'Import a Space',
-      {
-        description:
-          'Makes a new, unpublished Space from an archive of `exportSpace`, of this or another installation. The Space appears when everything is stored; after an error nothing is kept. With another embedder, documents are embedded again in the background.',
-        consumes: ['application/x-tar'],
-        params: idParamsSchema,
-        querystring: importSpaceQuerySchema,
-        response: { 201: importedSpaceSchema, ...errorResponses(400, 401, 403, 404, 413, 415, 429, 503) },
-      },
-      { ...administrators, acting: true },
-      { limited: 'upload', longBody: true },
-    ),
+    describeRoutes({ ...administrators, acting: true }, tag)('importSpace', 'Import a Space', {
+      config: { limited: 'upload', longBody: true },
+      description:
+        'Makes a new, unpublished Space from an archive of `exportSpace`, of this or another installation. The Space appears when everything is stored; after an error nothing is kept. With another embedder, documents are embedded again in the background.',
+      consumes: ['application/x-tar'],
+      params: idParamsSchema,
+      querystring: importSpaceQuerySchema,
+      response: { 201: importedSpaceSchema, ...errorResponses(400, 401, 403, 404, 413, 415, 429, 503) },
+    }),
     async (request, reply) => {
       const { name, model } = request.query
       const imported = await importSpace(imports, {

@@ -22,12 +22,12 @@ import {
 import { AppError, type OrganisationId } from '../../platform/kernel/index.ts'
 import { actorOf } from '../../tenants/operators/index.ts'
 import { renderSpace } from './describe-space.ts'
-import { noSpace, peopleOfSpace } from './people-of-space.ts'
+import { type RoutesOfSpace, routesOfSpace } from './space-scope.routes.ts'
 import { defaultSpaceSettings } from './space-change.ts'
 import type { SpaceSettings } from './space.ts'
 import type { Spaces } from './spaces.ts'
 
-const described = describeRoutes({ role: 'operator' }, 'Operator: Spaces')
+const tag = 'Operator: Spaces'
 const params = idParamsSchema
 
 const organisationIn = (body: unknown) => (body as { organisationId: string }).organisationId
@@ -43,26 +43,22 @@ const creators = {
 
 /** `/api/spaces`: Spaces and their publication. */
 export function spaceRoutes({ spaces }: { spaces: Spaces }): Routes {
+  const ofSpace = routesOfSpace(spaces.get, tag)
   return (app) => {
-    addReads(app, spaces)
-    addChanges(app, spaces)
-    addPublishing(app, spaces)
+    addReads(app, spaces, ofSpace)
+    addChanges(app, spaces, ofSpace)
+    addPublishing(app, spaces, ofSpace)
   }
 }
 
-function addReads(app: App, spaces: Spaces) {
+function addReads(app: App, spaces: Spaces, { forMembers, spaceOf }: RoutesOfSpace) {
   app.get(
     '/api/spaces',
-    described(
-      'listSpaces',
-      'List Spaces',
-      {
-        description: 'Newest first; of one organisation or of all. People see the Spaces of their organisations.',
-        querystring: listSpacesQuerySchema,
-        response: { 200: spacePageSchema, ...errorResponses(400, 401, 403) },
-      },
-      { role: 'person' },
-    ),
+    describeRoutes({ role: 'person' }, tag)('listSpaces', 'List Spaces', {
+      description: 'Newest first; of one organisation or of all. People see the Spaces of their organisations.',
+      querystring: listSpacesQuerySchema,
+      response: { 200: spacePageSchema, ...errorResponses(400, 401, 403) },
+    }),
     (request) => {
       const { limit, offset, organisationId, search } = request.query
       const visible = visibleOrganisations(request, 'member')
@@ -79,20 +75,8 @@ function addReads(app: App, spaces: Spaces) {
   )
   app.get(
     '/api/spaces/:id',
-    described(
-      'getSpace',
-      'Get a Space',
-      {
-        params,
-        response: { 200: spaceSchema, ...errorResponses(401, 403, 404) },
-      },
-      peopleOfSpace(spaces, 'member'),
-    ),
-    (request) => {
-      const space = spaces.get(request.params.id)
-      if (!space) throw noSpace(request.params.id)
-      return renderSpace(space)
-    },
+    forMembers('getSpace', 'Get a Space', { params, response: { 200: spaceSchema, ...errorResponses(401, 403, 404) } }),
+    (request) => renderSpace(spaceOf(request.params.id)),
   )
 }
 
@@ -117,18 +101,13 @@ function assertMaySet(
   if (isChanged && !isAdministratorOf(request, organisationId)) throw forbidden('an administrator of the organisation')
 }
 
-function addChanges(app: App, spaces: Spaces) {
+function addChanges(app: App, spaces: Spaces, { forMembers }: RoutesOfSpace) {
   app.post(
     '/api/spaces',
-    described(
-      'createSpace',
-      'Create a Space',
-      {
-        body: createSpaceSchema,
-        response: { 201: spaceSchema, ...errorResponses(400, 401, 403, 404) },
-      },
-      creators,
-    ),
+    describeRoutes(creators, tag)('createSpace', 'Create a Space', {
+      body: createSpaceSchema,
+      response: { 201: spaceSchema, ...errorResponses(400, 401, 403, 404) },
+    }),
     async (request, reply) => {
       const { organisationId, ...given } = request.body
       assertMaySet(request, organisationId, given.settings)
@@ -142,18 +121,13 @@ function addChanges(app: App, spaces: Spaces) {
   )
   app.patch(
     '/api/spaces/:id',
-    described(
-      'updateSpace',
-      'Change a Space',
-      {
-        description: 'Absent fields keep their values, also within `settings`.',
-        params,
-        headers: ifMatchHeadersSchema,
-        body: updateSpaceSchema,
-        response: { 200: spaceSchema, ...errorResponses(400, 401, 403, 404, 409) },
-      },
-      peopleOfSpace(spaces, 'member'),
-    ),
+    forMembers('updateSpace', 'Change a Space', {
+      description: 'Absent fields keep their values, also within `settings`.',
+      params,
+      headers: ifMatchHeadersSchema,
+      body: updateSpaceSchema,
+      response: { 200: spaceSchema, ...errorResponses(400, 401, 403, 404, 409) },
+    }),
     (request) => {
       const space = spaces.get(request.params.id)
       if (space) assertMaySet(request, space.organisationId, request.body.settings, space.settings)
@@ -163,16 +137,11 @@ function addChanges(app: App, spaces: Spaces) {
   )
   app.delete(
     '/api/spaces/:id',
-    described(
-      'deleteSpace',
-      'Delete a Space',
-      {
-        description: 'The Space and its endpoint answer 404 at once; its documents are removed in the background.',
-        params,
-        response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
-      },
-      peopleOfSpace(spaces, 'member'),
-    ),
+    forMembers('deleteSpace', 'Delete a Space', {
+      description: 'The Space and its endpoint answer 404 at once; its documents are removed in the background.',
+      params,
+      response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
+    }),
     async (request, reply) => {
       await spaces.remove(request.params.id, actorOf(request))
       return reply.code(204).send(null)
@@ -180,35 +149,25 @@ function addChanges(app: App, spaces: Spaces) {
   )
 }
 
-function addPublishing(app: App, spaces: Spaces) {
+function addPublishing(app: App, spaces: Spaces, { forAdministrators }: RoutesOfSpace) {
   app.post(
     '/api/spaces/:id/publish',
-    described(
-      'publishSpace',
-      'Publish a Space',
-      {
-        description:
-          'Creates the endpoint id when the Space is first published; later calls keep it. 409 if the Space has a gate that its golden questions do not pass.',
-        params,
-        querystring: publishSpaceQuerySchema,
-        response: { 200: spaceSchema, ...errorResponses(400, 401, 403, 404, 409) },
-      },
-      peopleOfSpace(spaces, 'administrator'),
-    ),
+    forAdministrators('publishSpace', 'Publish a Space', {
+      description:
+        'Creates the endpoint id when the Space is first published; later calls keep it. 409 if the Space has a gate that its golden questions do not pass.',
+      params,
+      querystring: publishSpaceQuerySchema,
+      response: { 200: spaceSchema, ...errorResponses(400, 401, 403, 404, 409) },
+    }),
     (request) => spaces.publish(request.params.id, actorOf(request), request.query.overrideReason).then(renderSpace),
   )
   app.post(
     '/api/spaces/:id/unpublish',
-    described(
-      'unpublishSpace',
-      'Unpublish a Space',
-      {
-        description: 'The endpoint answers 404 at once, on other instances within a second.',
-        params,
-        response: { 200: spaceSchema, ...errorResponses(401, 403, 404) },
-      },
-      peopleOfSpace(spaces, 'administrator'),
-    ),
+    forAdministrators('unpublishSpace', 'Unpublish a Space', {
+      description: 'The endpoint answers 404 at once, on other instances within a second.',
+      params,
+      response: { 200: spaceSchema, ...errorResponses(401, 403, 404) },
+    }),
     (request) => spaces.unpublish(request.params.id, actorOf(request)).then(renderSpace),
   )
 }

@@ -71,7 +71,7 @@ export async function createSpaces(dependencies: SpacesDependencies) {
       actor,
       note,
     })
-    if (!found) throw notFound(id)
+    if (!found) throw noSpace(id)
     await changeFeed.caughtUp()
     return get(id) ?? updated!
   }
@@ -113,7 +113,7 @@ export async function createSpaces(dependencies: SpacesDependencies) {
     unpublish: (id: string, actor: Actor) => change(id, 'space.unpublished', actor, unpublish),
     /** Every interface reports the Space as missing at once. Its documents are removed in the background, also after a restart. */
     async remove(id: string, actor: Actor): Promise<void> {
-      if (!(await store.remove(owned(id), actor, clock.now()))) throw notFound(id)
+      if (!(await store.remove(owned(id), actor, clock.now()))) throw noSpace(id)
       await changeFeed.caughtUp()
       removals.wake()
     },
@@ -167,6 +167,23 @@ const publish = (current: Space, nowMs: number): Space => ({
 
 const unpublish = (current: Space, nowMs: number): Space => ({ ...current, published: false, updatedAt: nowMs })
 
-function notFound(id: string): AppError {
+export function noSpace(id: string): AppError {
   return new AppError('space_not_found', `There is no Space ${id}.`)
+}
+
+/** Throws the same 404 for an endpoint that is unknown, not published, or of another organisation. */
+export function findPublishedSpace(
+  getPublishedSpace: (endpointId: string) => Space | undefined,
+  endpointId: string,
+  organisation: { id: string },
+): Space {
+  const space = getPublishedSpace(endpointId)
+  if (!space || space.organisationId !== organisation.id) {
+    throw new AppError(
+      'endpoint_not_found',
+      'There is no published Space at this endpoint. A team administrator publishes it under Published Spaces.',
+      { param: 'endpointId' },
+    )
+  }
+  return space
 }

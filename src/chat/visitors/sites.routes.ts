@@ -3,17 +3,17 @@ import { idParamsSchema } from '../../contract/operator.ts'
 import {
   changeSiteSchema,
   type SiteBody,
-  siteHeadersSchema,
   siteSuggestionsSchema,
   siteTodaySchema,
   type SiteViewBody,
   siteViewSchema,
 } from '../../contract/sites.ts'
-import { type App, describeRoutes, type Routes } from '../../platform/http/index.ts'
+import { generationHeaders, generationOf } from '../../contract/settings-version.ts'
+import type { App, Routes } from '../../platform/http/index.ts'
 import { AppError, formatPicoUsd } from '../../platform/kernel/index.ts'
 import { actorOf } from '../../tenants/operators/index.ts'
 import type { Organisation } from '../../tenants/organisations/index.ts'
-import { noSpace, peopleOfSpace, type Space } from '../spaces/index.ts'
+import { type RoutesOfSpace, routesOfSpace, type Space } from '../spaces/index.ts'
 import type { Site } from './site.ts'
 import type { SiteSpending } from './site-spending.ts'
 import type { Sites } from './sites.ts'
@@ -34,48 +34,38 @@ const path = '/api/spaces/:id/site'
 
 /** `/api/spaces/{id}/site`: the website of a Space, for the people of its organisation. */
 export function siteRoutes(dependencies: SiteRoutesDependencies): Routes {
+  const context = { ...dependencies, ...routesOfSpace(dependencies.getSpace, 'Chat pages') }
   return (app) => {
-    addReads(app, dependencies)
-    addChanges(app, dependencies)
+    addReads(app, context)
+    addChanges(app, context)
   }
 }
 
-const described = describeRoutes({ role: 'operator' }, 'Chat pages')
+type Context = RoutesOfSpace & SiteRoutesDependencies
 
-function findSpace(getSpace: SiteRoutesDependencies['getSpace'], id: string): Space {
-  const space = getSpace(id)
-  if (!space) throw noSpace(id)
-  return space
-}
-
-function addReads(app: App, dependencies: SiteRoutesDependencies) {
-  const { sites, spending, getSpace, findOrganisation, suggest } = dependencies
-  const members = peopleOfSpace({ get: getSpace }, 'member')
+function addReads(app: App, context: Context) {
+  const { sites, spending, findOrganisation, suggest, forMembers, spaceOf } = context
   app.get(
     path,
-    described(
-      'getSite',
-      'Get the chat page of a Space',
-      { params, response: { 200: siteViewSchema, ...errorResponses(401, 403, 404) } },
-      members,
-    ),
+    forMembers('getSite', 'Get the chat page of a Space', {
+      params,
+      response: { 200: siteViewSchema, ...errorResponses(401, 403, 404) },
+    }),
     (request, reply) => {
-      const space = findSpace(getSpace, request.params.id)
-      const view = renderView(dependencies, space, request)
+      const space = spaceOf(request.params.id)
+      const view = renderView(context, space, request)
       reply.header('etag', `"${view.site?.generation ?? 0}"`)
       return view
     },
   )
   app.get(
     `${path}/today`,
-    described(
-      'getSiteToday',
-      'What visitors have cost today',
-      { params, response: { 200: siteTodaySchema, ...errorResponses(401, 403, 404) } },
-      members,
-    ),
+    forMembers('getSiteToday', 'What visitors have cost today', {
+      params,
+      response: { 200: siteTodaySchema, ...errorResponses(401, 403, 404) },
+    }),
     async (request) => {
-      const space = findSpace(getSpace, request.params.id)
+      const space = spaceOf(request.params.id)
       const site = sites.get(space.id)
       const organisation = findOrganisation(space.organisationId)
       if (!site || !organisation) throw new AppError('not_found', 'The Space has no chat page yet. Set it up first.')
@@ -95,45 +85,32 @@ function addReads(app: App, dependencies: SiteRoutesDependencies) {
   )
   app.get(
     `${path}/suggestions`,
-    described(
-      'suggestSiteQuestions',
-      'Suggest questions for visitors',
-      {
-        description: 'From the golden questions and the headings of the files, without a model.',
-        params,
-        response: { 200: siteSuggestionsSchema, ...errorResponses(401, 403, 404) },
-      },
-      members,
-    ),
-    async (request) => ({ questions: await suggest(findSpace(getSpace, request.params.id)) }),
+    forMembers('suggestSiteQuestions', 'Suggest questions for visitors', {
+      description: 'From the golden questions and the headings of the files, without a model.',
+      params,
+      response: { 200: siteSuggestionsSchema, ...errorResponses(401, 403, 404) },
+    }),
+    async (request) => ({ questions: await suggest(spaceOf(request.params.id)) }),
   )
 }
 
-function addChanges(app: App, dependencies: SiteRoutesDependencies) {
-  const { sites, getSpace } = dependencies
-  const administrators = peopleOfSpace({ get: getSpace }, 'administrator')
+function addChanges(app: App, context: Context) {
+  const { sites, forAdministrators, spaceOf } = context
   app.put(
     path,
-    described(
-      'changeSite',
-      'Set up or change the chat page of a Space',
-      {
-        description:
-          'Replaces all settings; absent fields get their defaults, an absent `password` keeps the stored one. All visits end and browsers begin new ones. 409 if the name is taken, or the page was changed since it was read.',
-        params,
-        headers: siteHeadersSchema,
-        body: changeSiteSchema,
-        response: { 200: siteViewSchema, ...errorResponses(400, 401, 403, 404, 409) },
-      },
-      administrators,
-    ),
+    forAdministrators('changeSite', 'Set up or change the chat page of a Space', {
+      description:
+        'Replaces all settings; absent fields get their defaults, an absent `password` keeps the stored one. All visits end and browsers begin new ones. 409 if the name is taken, or the page was changed since it was read.',
+      params,
+      headers: generationHeaders('a site that was changed since is a 409. `"0"`: not set up yet.'),
+      body: changeSiteSchema,
+      response: { 200: siteViewSchema, ...errorResponses(400, 401, 403, 404, 409) },
+    }),
     async (request, reply) => {
-      const space = findSpace(getSpace, request.params.id)
-      const match = request.headers['if-match']
-      const generation = typeof match === 'string' ? Number(match.slice(1, -1)) : undefined
-      const site = await sites.change(space, request.body, actorOf(request), generation)
+      const space = spaceOf(request.params.id)
+      const site = await sites.change(space, request.body, actorOf(request), generationOf(request.headers))
       reply.header('etag', `"${site.generation}"`)
-      return renderView(dependencies, space, request)
+      return renderView(context, space, request)
     },
   )
   for (const [verb, summary] of [
@@ -142,21 +119,16 @@ function addChanges(app: App, dependencies: SiteRoutesDependencies) {
   ] as const)
     app.post(
       `${path}/${verb}`,
-      described(
-        `${verb}Site`,
-        summary,
-        {
-          description: 'Effective at once. Repeating it changes nothing.',
-          params,
-          response: { 200: siteViewSchema, ...errorResponses(401, 403, 404) },
-        },
-        administrators,
-      ),
+      forAdministrators(`${verb}Site`, summary, {
+        description: 'Effective at once. Repeating it changes nothing.',
+        params,
+        response: { 200: siteViewSchema, ...errorResponses(401, 403, 404) },
+      }),
       async (request, reply) => {
-        const space = findSpace(getSpace, request.params.id)
+        const space = spaceOf(request.params.id)
         const site = await sites[verb](space, actorOf(request))
         reply.header('etag', `"${site.generation}"`)
-        return renderView(dependencies, space, request)
+        return renderView(context, space, request)
       },
     )
 }

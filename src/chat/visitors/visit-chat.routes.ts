@@ -41,22 +41,17 @@ export function visitChatRoutes(dependencies: VisitChatDependencies): Routes {
     app.post(
       '/s/:name/chat',
       {
-        ...described(
-          'chatAsVisitor',
-          'Ask a question as a visitor',
-          {
-            description:
-              'As the chat of a published Space, with inline sources, passage references and finish reasons. Answers count towards the daily cap of the chat page.',
-            params,
-            body: visitChatSchema,
-            response: {
-              200: jsonOrEvents(visitAnswerSchema, visitEventSchema),
-              ...errorResponses(400, 401, 402, 403, 404, 413, 429, 502, 503, 504),
-            },
+        ...described('chatAsVisitor', 'Ask a question as a visitor', {
+          config: { limited: 'call', body: chatBody },
+          description:
+            'As the chat of a published Space, with inline sources, passage references and finish reasons. Answers count towards the daily cap of the chat page.',
+          params,
+          body: visitChatSchema,
+          response: {
+            200: jsonOrEvents(visitAnswerSchema, visitEventSchema),
+            ...errorResponses(400, 401, 402, 403, 404, 413, 429, 502, 503, 504),
           },
-          access.auth,
-          { limited: 'call', body: chatBody },
-        ),
+        }),
         bodyLimit: visitLimits.bodyBytes,
         // chatBody has validated the body; the schema only documents it in OpenAPI.
         validatorCompiler: () => (value) => ({ value }),

@@ -129,9 +129,7 @@ function assertOrigin({ site }: OpenSite, embeddedBy: string | null): void {
   throw new AppError(
     'origin_not_allowed',
     'This website may not embed the chat. An administrator adds it to `allowedOrigins`.',
-    {
-      param: 'embeddedBy',
-    },
+    { param: 'embeddedBy' },
   )
 }
 

@@ -9,9 +9,9 @@ import {
 } from '../../contract/document-progress.ts'
 import { errorResponses } from '../../contract/errors.ts'
 import { idParamsSchema } from '../../contract/operator.ts'
-import { type App, describeRoutes } from '../../platform/http/index.ts'
+import type { App, describeRoutes } from '../../platform/http/index.ts'
 import { AppError, isUuid, type SpaceId } from '../../platform/kernel/index.ts'
-import { type actingMembersOf, noSpace } from './document-members.ts'
+import { noSpace } from './document-members.ts'
 import { memberTexts } from './document-metadata.ts'
 import type { DocumentOperation, DocumentWork, OperationPlace } from './document-operations.ts'
 import { acceptBodyTexts } from './document-requests.routes.ts'
@@ -34,9 +34,7 @@ export interface DocumentSessionRoutesDependencies {
 }
 
 type Dependencies = Pick<DocumentSessionRoutesDependencies, 'store' | 'findSpace' | 'authorOf'>
-type Members = ReturnType<typeof actingMembersOf>
-
-const described = describeRoutes({ role: 'operator' }, 'Operator: Documents')
+type Described = ReturnType<typeof describeRoutes>
 
 const operations = [
   {
@@ -57,23 +55,18 @@ const operations = [
 const reported = 'The list and the event stream report progress. A repeated request returns the unfinished operation.'
 
 /** Work on many documents: `/api/spaces/{id}/documents/{delete,retry,metadata}` and `…/operations/{operationId}`. */
-export function addOperations(app: App, dependencies: Dependencies, members: Members) {
+export function addOperations(app: App, dependencies: Dependencies, forMembers: Described) {
   // Only a change of metadata needs the text of its body; the others have the same limit of its size.
   acceptBodyTexts(app)
   for (const { kind, operationId, summary, description } of operations) {
     app.post(
       `/api/spaces/:id/documents/${kind}`,
-      described(
-        operationId,
-        summary,
-        {
-          description: `${description} ${reported}`,
-          params: idParamsSchema,
-          body: documentSelectionSchema,
-          response: { 202: documentOperationSchema, ...errorResponses(400, 401, 403, 404) },
-        },
-        members,
-      ),
+      forMembers(operationId, summary, {
+        description: `${description} ${reported}`,
+        params: idParamsSchema,
+        body: documentSelectionSchema,
+        response: { 202: documentOperationSchema, ...errorResponses(400, 401, 403, 404) },
+      }),
       (request, reply) => {
         const { params, body: selection } = request
         return start(dependencies, request, reply, {
@@ -84,24 +77,19 @@ export function addOperations(app: App, dependencies: Dependencies, members: Mem
       },
     )
   }
-  addMetadataChange(app, dependencies, members)
-  addOneOperation(app, dependencies, members)
+  addMetadataChange(app, dependencies, forMembers)
+  addOneOperation(app, dependencies, forMembers)
 }
 
-function addMetadataChange(app: App, dependencies: Dependencies, members: Members) {
+function addMetadataChange(app: App, dependencies: Dependencies, forMembers: Described) {
   app.post(
     '/api/spaces/:id/documents/metadata',
-    described(
-      'changeDocumentsMetadata',
-      'Change metadata of many documents of a Space',
-      {
-        description: `Sets and removes top-level keys, in the background. A document whose metadata would have more than 16384 bytes stays as it is and is counted in \`skipped\`. ${reported}`,
-        params: idParamsSchema,
-        body: documentMetadataChangeSchema,
-        response: { 202: documentOperationSchema, ...errorResponses(400, 401, 403, 404) },
-      },
-      members,
-    ),
+    forMembers('changeDocumentsMetadata', 'Change metadata of many documents of a Space', {
+      description: `Sets and removes top-level keys, in the background. A document whose metadata would have more than 16384 bytes stays as it is and is counted in \`skipped\`. ${reported}`,
+      params: idParamsSchema,
+      body: documentMetadataChangeSchema,
+      response: { 202: documentOperationSchema, ...errorResponses(400, 401, 403, 404) },
+    }),
     (request, reply) => {
       const { set: _set, remove, ...selection } = request.body
       // The text keeps all digits of numbers.
@@ -138,7 +126,7 @@ async function start(
   return renderOperation(operation)
 }
 
-function addOneOperation(app: App, { store, authorOf }: Dependencies, members: Members) {
+function addOneOperation(app: App, { store, authorOf }: Dependencies, forMembers: Described) {
   const path = '/api/spaces/:id/documents/operations/:operationId'
   const schema = {
     params: operationParamsSchema,
@@ -151,26 +139,19 @@ function addOneOperation(app: App, { store, authorOf }: Dependencies, members: M
   }
   app.get(
     path,
-    described(
-      'getDocumentOperation',
-      'Get the work on many documents',
-      { description: 'Also after its end, for a day.', ...schema },
-      members,
-    ),
+    forMembers('getDocumentOperation', 'Get the work on many documents', {
+      description: 'Also after its end, for a day.',
+      ...schema,
+    }),
     (request) => load(placeOf(request)).then(renderOperation),
   )
   app.post(
     `${path}/stop`,
-    described(
-      'stopDocumentOperation',
-      'Stop the work on many documents',
-      {
-        description:
-          'No further document is handled. What was done stays done. An operation that has ended stays as it is.',
-        ...schema,
-      },
-      members,
-    ),
+    forMembers('stopDocumentOperation', 'Stop the work on many documents', {
+      description:
+        'No further document is handled. What was done stays done. An operation that has ended stays as it is.',
+      ...schema,
+    }),
     async (request) => {
       const place = placeOf(request)
       await load(place)

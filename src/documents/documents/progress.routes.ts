@@ -39,33 +39,39 @@ export interface ProgressRoutesDependencies {
   log: Log
 }
 
-const described = describeRoutes({ role: 'operator' }, 'Operator: Documents')
+const tag = 'Operator: Documents'
 const params = idParamsSchema
 
 /** `/api/spaces/{id}/documents`, its event stream, and `/api/documents/{id}/chunks`. */
 export function documentProgressRoutes(dependencies: ProgressRoutesDependencies): Routes {
+  const { findSpace } = dependencies
+  const forMembers = describeRoutes(
+    membersOf((id) => findSpace(id)?.organisationId, noSpace),
+    tag,
+  )
   return (app) => {
-    addProgress(app, dependencies)
-    addEvents(app, dependencies)
+    addProgress(app, dependencies, forMembers)
+    addEvents(app, dependencies, forMembers)
     addChunks(app, dependencies)
   }
 }
 
-function addProgress(app: App, { documents, findSpace, maximumUploadBytes }: ProgressRoutesDependencies) {
+type Described = ReturnType<typeof describeRoutes>
+
+function addProgress(
+  app: App,
+  { documents, findSpace, maximumUploadBytes }: ProgressRoutesDependencies,
+  forMembers: Described,
+) {
   app.get(
     '/api/spaces/:id/documents',
-    described(
-      'listSpaceDocuments',
-      'List the documents of a Space with their progress',
-      {
-        description:
-          'With stage, parts done, warnings, and the error of a failed document. Any place of a list can be read.',
-        params,
-        querystring: documentProgressQuerySchema,
-        response: { 200: documentProgressPageSchema, ...errorResponses(400, 401, 403, 404) },
-      },
-      membersOf((id) => findSpace(id)?.organisationId, noSpace),
-    ),
+    forMembers('listSpaceDocuments', 'List the documents of a Space with their progress', {
+      description:
+        'With stage, parts done, warnings, and the error of a failed document. Any place of a list can be read.',
+      params,
+      querystring: documentProgressQuerySchema,
+      response: { 200: documentProgressPageSchema, ...errorResponses(400, 401, 403, 404) },
+    }),
     ({ params: { id }, query }) => loadPage(id, query),
   )
 
@@ -92,29 +98,21 @@ function addProgress(app: App, { documents, findSpace, maximumUploadBytes }: Pro
       failures,
       formats,
       operations: operations.map(renderOperation),
-      uploads: {
-        maximumBytes: maximumUploadBytes,
-        ...supportedFileTypes[2],
-      },
+      uploads: { maximumBytes: maximumUploadBytes, ...supportedFileTypes[2] },
       items: page.items.map(renderProgress),
     }
   }
 }
 
-function addEvents(app: App, { watch, findSpace, clock, log }: ProgressRoutesDependencies) {
+function addEvents(app: App, { watch, findSpace, clock, log }: ProgressRoutesDependencies, forMembers: Described) {
   app.get(
     '/api/spaces/:id/documents/events',
-    described(
-      'followSpaceDocuments',
-      'Follow the documents of a Space',
-      {
-        description:
-          'Server-sent events. First `snapshot` ({counts, items}: the newest 100), which is repeated if changes may have been missed. Then `document` (new or changed), `removed` ({id}), `counts` and `operations` ({items}). A comment line after every 15 s without an event.',
-        params,
-        response: { 200: eventStream(documentEventSchema), ...errorResponses(401, 403, 404, 503) },
-      },
-      membersOf((id) => findSpace(id)?.organisationId, noSpace),
-    ),
+    forMembers('followSpaceDocuments', 'Follow the documents of a Space', {
+      description:
+        'Server-sent events. First `snapshot` ({counts, items}: the newest 100), which is repeated if changes may have been missed. Then `document` (new or changed), `removed` ({id}), `counts` and `operations` ({items}). A comment line after every 15 s without an event.',
+      params,
+      response: { 200: eventStream(documentEventSchema), ...errorResponses(401, 403, 404, 503) },
+    }),
     async (request, reply) => {
       const space = findSpace(request.params.id)
       if (!space) throw noSpace()
@@ -146,17 +144,12 @@ function addChunks(app: App, { chunks }: ProgressRoutesDependencies) {
   const findOrganisation = loadOnce(async (id) => (isUuid(id) ? chunks.findOrganisation(id) : undefined))
   app.get(
     '/api/documents/:id/chunks',
-    described(
-      'listChunks',
-      'Read the chunks of a document',
-      {
-        description: 'The extracted text in order, as it is searched and cited. Empty until the document is ready.',
-        params,
-        querystring: chunkQuerySchema,
-        response: { 200: chunkPageSchema, ...errorResponses(400, 401, 403, 404) },
-      },
-      membersBy(findOrganisation, noDocument),
-    ),
+    describeRoutes(membersBy(findOrganisation, noDocument), tag)('listChunks', 'Read the chunks of a document', {
+      description: 'The extracted text in order, as it is searched and cited. Empty until the document is ready.',
+      params,
+      querystring: chunkQuerySchema,
+      response: { 200: chunkPageSchema, ...errorResponses(400, 401, 403, 404) },
+    }),
     (request) => findOrganisation(request).then((found) => loadPage(found, request.params.id, request.query)),
   )
 

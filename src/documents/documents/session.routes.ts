@@ -25,7 +25,7 @@ import type { Document } from './document.ts'
 import { addOperations } from './operations.routes.ts'
 import { renderProgress } from './render-progress.ts'
 
-const described = describeRoutes({ role: 'operator' }, 'Operator: Documents')
+const tag = 'Operator: Documents'
 const params = documentParamsSchema
 
 /**
@@ -34,8 +34,14 @@ const params = documentParamsSchema
  */
 export function documentSessionRoutes(dependencies: DocumentSessionRoutesDependencies): Routes {
   const { findSpace, findOrganisation } = dependencies
-  const ofSpace = actingMembersOf((id) => findSpace(id)?.organisationId, noSpace)
-  const ofDocument = actingMembersOf((id) => (isUuid(id) ? findOrganisation(id) : undefined), noDocument)
+  const ofSpace = describeRoutes(
+    actingMembersOf((id) => findSpace(id)?.organisationId, noSpace),
+    tag,
+  )
+  const ofDocument = describeRoutes(
+    actingMembersOf((id) => (isUuid(id) ? findOrganisation(id) : undefined), noDocument),
+    tag,
+  )
   return (app) => {
     void app.register(async (scope: unknown) => addUpload(scope as App, dependencies, ofSpace))
     void app.register(async (scope: unknown) => addOperations(scope as App, dependencies, ofSpace))
@@ -47,30 +53,29 @@ export function documentSessionRoutes(dependencies: DocumentSessionRoutesDepende
   }
 }
 
-type Members = ReturnType<typeof actingMembersOf>
+type Described = ReturnType<typeof describeRoutes>
 
-function addUpload(app: App, { documents, findSpace, authorOf }: DocumentSessionRoutesDependencies, members: Members) {
+function addUpload(
+  app: App,
+  { documents, findSpace, authorOf }: DocumentSessionRoutesDependencies,
+  forMembers: Described,
+) {
   acceptUploads(app)
   app.post(
     '/api/spaces/:id/documents',
-    described(
-      'uploadSpaceDocument',
-      'Upload a document to a Space',
-      {
-        description: 'As `POST /v2/documents`.',
-        consumes: ['multipart/form-data'],
-        params: idParamsSchema,
-        querystring: spaceUploadQuerySchema,
-        body: uploadBodySchema,
-        response: {
-          200: documentSummarySchema.describe('With `onDuplicate=skip`: the existing document.'),
-          201: documentSummarySchema,
-          ...errorResponses(400, 401, 403, 404, 409, 413, 415, 429, 503),
-        },
+    forMembers('uploadSpaceDocument', 'Upload a document to a Space', {
+      config: { limited: 'upload' },
+      description: 'As `POST /v2/documents`.',
+      consumes: ['multipart/form-data'],
+      params: idParamsSchema,
+      querystring: spaceUploadQuerySchema,
+      body: uploadBodySchema,
+      response: {
+        200: documentSummarySchema.describe('With `onDuplicate=skip`: the existing document.'),
+        201: documentSummarySchema,
+        ...errorResponses(400, 401, 403, 404, 409, 413, 415, 429, 503),
       },
-      members,
-      { limited: 'upload' },
-    ),
+    }),
     async (request, reply) => {
       const space = findSpace(request.params.id)
       if (!space) throw noSpace()
@@ -81,36 +86,29 @@ function addUpload(app: App, { documents, findSpace, authorOf }: DocumentSession
   )
 }
 
-function addReads(app: App, dependencies: DocumentSessionRoutesDependencies, members: Members) {
+function addReads(app: App, dependencies: DocumentSessionRoutesDependencies, forMembers: Described) {
   const { documents } = dependencies
   app.get(
     '/api/documents/:id',
-    described(
-      'getSpaceDocument',
-      'Get a document with its progress and metadata',
-      { params, response: { 200: documentDetailSchema, ...errorResponses(401, 403, 404) } },
-      members,
-    ),
+    forMembers('getSpaceDocument', 'Get a document with its progress and metadata', {
+      params,
+      response: { 200: documentDetailSchema, ...errorResponses(401, 403, 404) },
+    }),
     async (request, reply) =>
       sendDetail(dependencies, await documents.get(request.organisation, request.params.id), reply),
   )
 }
 
-function addChanges(app: App, dependencies: DocumentSessionRoutesDependencies, members: Members) {
+function addChanges(app: App, dependencies: DocumentSessionRoutesDependencies, forMembers: Described) {
   const { documents, store, authorOf } = dependencies
   app.patch(
     '/api/documents/:id',
-    described(
-      'updateSpaceDocument',
-      'Rename a document or change its metadata, in the console',
-      {
-        description: 'As `PATCH /v1/documents/{id}`; returns the whole document.',
-        params,
-        body: updateDocumentSchema,
-        response: { 200: documentDetailSchema, ...errorResponses(400, 401, 403, 404) },
-      },
-      members,
-    ),
+    forMembers('updateSpaceDocument', 'Rename a document or change its metadata, in the console', {
+      description: 'As `PATCH /v1/documents/{id}`; returns the whole document.',
+      params,
+      body: updateDocumentSchema,
+      response: { 200: documentDetailSchema, ...errorResponses(400, 401, 403, 404) },
+    }),
     async (request, reply) => {
       const after = await applyUpdate(documents, request, request.params.id, request.body, authorOf(request))
       return sendDetail(dependencies, after, reply)
@@ -118,16 +116,11 @@ function addChanges(app: App, dependencies: DocumentSessionRoutesDependencies, m
   )
   app.delete(
     '/api/documents/:id',
-    described(
-      'deleteSpaceDocument',
-      'Delete a document, in the console',
-      {
-        description: 'As `DELETE /v1/documents/{id}`.',
-        params,
-        response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
-      },
-      members,
-    ),
+    forMembers('deleteSpaceDocument', 'Delete a document, in the console', {
+      description: 'As `DELETE /v1/documents/{id}`.',
+      params,
+      response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
+    }),
     async (request, reply) => {
       await documents.remove(request.organisation, request.params.id, authorOf(request))
       return reply.code(204).send(null)
@@ -135,16 +128,11 @@ function addChanges(app: App, dependencies: DocumentSessionRoutesDependencies, m
   )
   app.post(
     '/api/documents/:id/retry',
-    described(
-      'retryDocument',
-      'Process a failed document again',
-      {
-        description: 'From its stored file. A document that is not failed stays as it is.',
-        params,
-        response: { 200: documentDetailSchema, ...errorResponses(401, 403, 404) },
-      },
-      members,
-    ),
+    forMembers('retryDocument', 'Process a failed document again', {
+      description: 'From its stored file. A document that is not failed stays as it is.',
+      params,
+      response: { 200: documentDetailSchema, ...errorResponses(401, 403, 404) },
+    }),
     async (request, reply) => {
       const { id } = request.params
       if (isUuid(id)) await store.retry(request.organisation.id, id, authorOf(request))

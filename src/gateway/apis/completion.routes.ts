@@ -67,7 +67,7 @@ export function completionRoute<Parsed extends ParsedCall>(
     handler: answerCall(handle),
     /** `body` has read it; the schema of the route is for the API page. */
     validatorCompiler: () => (value: unknown) => ({ value }),
-    /** The last argument of `describeRoutes`. */
+    /** Of `describeRoutes`. */
     config: { limited: 'call', body, access: assertGatewayAccess, direct: handle } as const,
   }
 }

@@ -23,7 +23,8 @@ import {
   renderUsageCsv,
 } from './usage-report.ts'
 
-const described = describeRoutes(administrators, 'Operator: usage')
+const tag = 'Operator: usage'
+const described = describeRoutes(administrators, tag)
 
 interface UsageRoutesDeps {
   ledger: Pick<LedgerService, 'loadReceipt' | 'loadBudget' | 'loadUsage' | 'loadUsageTotals'>
@@ -99,16 +100,11 @@ function addReceipt(app: App, ledger: UsageRoutesDeps['ledger']) {
   } as const
   app.get(
     '/api/usage/:requestId',
-    described(
-      'getReceipt',
-      'The receipt of a request',
-      {
-        description: 'Tokens by class, the prices that applied, hosting, markup and total, exact or estimated.',
-        params: receiptParamsSchema,
-        response: { 200: receiptSchema, ...errorResponses(401, 403, 404) },
-      },
-      administratorsOfReceipt,
-    ),
+    describeRoutes(administratorsOfReceipt, tag)('getReceipt', 'The receipt of a request', {
+      description: 'Tokens by class, the prices that applied, hosting, markup and total, exact or estimated.',
+      params: receiptParamsSchema,
+      response: { 200: receiptSchema, ...errorResponses(401, 403, 404) },
+    }),
     (request) => loadRenderedReceipt(ledger, request.params.requestId, ownerOf(request)),
   )
 }

@@ -115,7 +115,8 @@ function addCompletions(app: App, dependencies: CompletionDependencies) {
   const answer = answerCall(handle)
   // completionBody has read it; the schema here is for the API page.
   const validatorCompiler = () => (value: unknown) => ({ value })
-  const described = describeRoutes('organisation', 'Gateway')
+  const tag = 'Gateway'
+  const described = describeRoutes('organisation', tag)
   const limits = { limited: 'call', body: completionBody, access: assertGatewayAccess } as const
   const schema = {
     body: completionRequestSchema,
@@ -129,9 +130,10 @@ function addCompletions(app: App, dependencies: CompletionDependencies) {
   app.post(
     '/v1/gateway/chat/completions',
     {
-      ...described('createChatCompletion', 'Create a chat completion', { ...schema, description }, 'organisation', {
-        ...limits,
-        direct: handle,
+      ...described('createChatCompletion', 'Create a chat completion', {
+        config: { ...limits, direct: handle },
+        ...schema,
+        description,
       }),
       validatorCompiler,
     },
@@ -140,17 +142,16 @@ function addCompletions(app: App, dependencies: CompletionDependencies) {
   app.post(
     '/api/organisations/:id/chat/completions',
     {
-      ...described(
+      ...describeRoutes({ ...administrators, acting: true }, tag)(
         'createOrganisationChatCompletion',
         'Create a chat completion for the organisation',
         {
+          config: limits,
           ...schema,
           description:
             'As `POST /v1/gateway/chat/completions`, for a signed-in administrator: same checks, limits and cost.',
           params: z.object({ id: z.string() }),
         },
-        { ...administrators, acting: true },
-        limits,
       ),
       validatorCompiler,
     },

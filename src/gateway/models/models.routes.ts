@@ -55,9 +55,7 @@ function addProviders(app: App, catalogue: OperatorCatalogue) {
   const params = providerParamsSchema
   app.get(
     '/api/providers',
-    described('listProviders', 'List providers', {
-      response: { 200: providersSchema, ...errorResponses(401, 403) },
-    }),
+    described('listProviders', 'List providers', { response: { 200: providersSchema, ...errorResponses(401, 403) } }),
     () => ({ data: catalogue.providers() }),
   )
   app.get(

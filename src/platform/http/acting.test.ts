@@ -28,13 +28,13 @@ const people: Record<string, Partial<Person>> = {
   operator: { memberships: new Map(), isOperator: true },
 }
 
-const described = describeRoutes({ role: 'operator' }, 'Test')
 const acting = {
   role: 'administrator',
   organisation: ({ params }: { params: unknown }) => (params as { id: string }).id,
   missing: () => new AppError('organisation_not_found', 'There is no such organisation.'),
   acting: true,
 } as const
+const forPeople = describeRoutes({ role: 'person' }, 'Test')
 
 let isFull = false
 const entered: { id: string; kind: string }[] = []
@@ -48,28 +48,32 @@ let app: App
 const routes: Routes = (server) => {
   server.post(
     '/api/organisations/:id/echo',
-    described('echo', 'Echo', { params: z.object({ id: z.string() }), body: z.unknown() }, acting, {
-      limited: 'call',
-      body: {
-        module: import.meta.url,
-        exportName: 'unused',
-        shape: {},
-        maximumValues: 10,
-        read: (value) => {
-          bodiesRead.push(value)
-          return { read: value }
+    describeRoutes(acting, 'Test')('echo', 'Echo', {
+      config: {
+        limited: 'call',
+        body: {
+          module: import.meta.url,
+          exportName: 'unused',
+          shape: {},
+          maximumValues: 10,
+          read: (value) => {
+            bodiesRead.push(value)
+            return { read: value }
+          },
         },
       },
+      params: z.object({ id: z.string() }),
+      body: z.unknown(),
     }),
     (request) => ({ organisation: request.organisation.id, body: request.body, running }),
   )
   const { acting: _, ...role } = acting
   server.get(
     '/api/organisations/:id/owner',
-    described('owner', 'Owner', { params: z.object({ id: z.string() }) }, role),
+    describeRoutes(role, 'Test')('owner', 'Owner', { params: z.object({ id: z.string() }) }),
     (request) => ({ owner: ownerOf(request) }),
   )
-  server.get('/api/owner', described('personsOwner', 'Owner', {}, { role: 'person' }), (request) => ({
+  server.get('/api/owner', forPeople('personsOwner', 'Owner', {}), (request) => ({
     owner: ownerOf(request),
   }))
 }
@@ -199,7 +203,9 @@ describe('a route with limits', () => {
       (server) =>
         void server.get(
           '/api/wrong',
-          described('wrong', 'Wrong', {}, { role: 'person' }, { limited: 'call' }),
+          forPeople('wrong', 'Wrong', {
+            config: { limited: 'call' },
+          }),
           () => '',
         ),
     ])

@@ -65,19 +65,16 @@ declare module 'fastify' {
 /** A group of routes. src/app/routes.ts lists all groups in the order in which `createServer` registers them. */
 export type Routes = (app: App) => void
 
-/**
- * Makes the options of routes with one tag and, where a route does not state another, one authentication. `schema` completes their
- * entry in the API description; `more` completes their `config`.
- */
-export function describeRoutes(usual: RouteAuthentication, tag: string) {
+type RouteConfig = Pick<FastifyContextConfig, 'limited' | 'body' | 'longBody' | 'access' | 'direct'>
+
+/** Makes the options of routes with one authentication and tag, from the entry in the API description and the rest of the `config`. */
+export function describeRoutes(auth: RouteAuthentication, tag: string) {
   return <Schema extends object>(
     operationId: string,
     summary: string,
-    schema: Schema,
-    auth: RouteAuthentication = usual,
-    more: Pick<FastifyContextConfig, 'limited' | 'body' | 'longBody' | 'access' | 'direct'> = {},
+    { config, ...schema }: Schema & { config?: RouteConfig },
   ) => ({
-    config: { auth, ...more },
-    schema: { tags: [tag], operationId, summary, ...schema },
+    config: { auth, ...config },
+    schema: { tags: [tag], operationId, summary, ...(schema as unknown as Schema) },
   })
 }

@@ -22,7 +22,10 @@ import { administrators, noOrganisation } from '../organisations/index.ts'
 import type { Accounts } from './accounts.ts'
 import { describeInvitation, describeMember, type Invitation } from './person.ts'
 
-const described = describeRoutes({ role: 'operator' }, 'People')
+const forOperators = describeRoutes({ role: 'operator' }, 'People')
+const forAdministrators = describeRoutes(administrators, 'People')
+const forAnyone = describeRoutes('none', 'People')
+const forVisitors = describeRoutes({ role: 'visitor' }, 'People')
 
 export interface MemberRoutesDependencies {
   accounts: Accounts
@@ -48,17 +51,12 @@ type OrganisationOf = (id: string) => string
 function addMembers(app: App, accounts: Accounts, organisationOf: OrganisationOf) {
   app.get(
     '/api/organisations/:id/members',
-    described(
-      'listMembers',
-      'List the members of an organisation',
-      {
-        description: 'By email.',
-        params: idParamsSchema,
-        querystring: pageQuerySchema,
-        response: { 200: memberPageSchema, ...errorResponses(400, 401, 403, 404) },
-      },
-      administrators,
-    ),
+    forAdministrators('listMembers', 'List the members of an organisation', {
+      description: 'By email.',
+      params: idParamsSchema,
+      querystring: pageQuerySchema,
+      response: { 200: memberPageSchema, ...errorResponses(400, 401, 403, 404) },
+    }),
     async ({ params, query: { limit, offset } }) => {
       const { total, members } = await accounts.loadMemberPage(organisationOf(params.id), { limit, offset })
       const items = members.map(describeMember)
@@ -67,16 +65,11 @@ function addMembers(app: App, accounts: Accounts, organisationOf: OrganisationOf
   )
   app.patch(
     '/api/organisations/:id/members/:personId',
-    described(
-      'updateMember',
-      'Change the role of a member',
-      {
-        params: memberParamsSchema,
-        body: updateMemberSchema,
-        response: { 204: emptySchema, ...errorResponses(400, 401, 403, 404) },
-      },
-      administrators,
-    ),
+    forAdministrators('updateMember', 'Change the role of a member', {
+      params: memberParamsSchema,
+      body: updateMemberSchema,
+      response: { 204: emptySchema, ...errorResponses(400, 401, 403, 404) },
+    }),
     async (request, reply) => {
       const { id, personId } = request.params
       const key = { organisationId: organisationOf(id), personId }
@@ -86,16 +79,11 @@ function addMembers(app: App, accounts: Accounts, organisationOf: OrganisationOf
   )
   app.delete(
     '/api/organisations/:id/members/:personId',
-    described(
-      'removeMember',
-      'Remove a member',
-      {
-        description: 'The account stays. In effect for the next request of the person.',
-        params: memberParamsSchema,
-        response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
-      },
-      administrators,
-    ),
+    forAdministrators('removeMember', 'Remove a member', {
+      description: 'The account stays. In effect for the next request of the person.',
+      params: memberParamsSchema,
+      response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
+    }),
     async (request, reply) => {
       const { id, personId } = request.params
       await accounts.changeMember({ organisationId: organisationOf(id), personId }, null, actorOf(request))
@@ -107,31 +95,21 @@ function addMembers(app: App, accounts: Accounts, organisationOf: OrganisationOf
 function addInvitations(app: App, accounts: Accounts, organisationOf: OrganisationOf) {
   app.get(
     '/api/organisations/:id/invitations',
-    described(
-      'listInvitations',
-      'List the open invitations of an organisation',
-      {
-        params: idParamsSchema,
-        querystring: pageQuerySchema,
-        response: { 200: invitationPageSchema, ...errorResponses(400, 401, 403, 404) },
-      },
-      administrators,
-    ),
+    forAdministrators('listInvitations', 'List the open invitations of an organisation', {
+      params: idParamsSchema,
+      querystring: pageQuerySchema,
+      response: { 200: invitationPageSchema, ...errorResponses(400, 401, 403, 404) },
+    }),
     ({ params, query }) => loadPage(accounts, organisationOf(params.id), query),
   )
   app.post(
     '/api/organisations/:id/invitations',
-    described(
-      'createInvitation',
-      'Invite a person to an organisation',
-      {
-        description: 'The link is shown only in this response. It can be used once, within seven days.',
-        params: idParamsSchema,
-        body: createInvitationSchema,
-        response: { 201: newInvitationSchema, ...errorResponses(400, 401, 403, 404) },
-      },
-      administrators,
-    ),
+    forAdministrators('createInvitation', 'Invite a person to an organisation', {
+      description: 'The link is shown only in this response. It can be used once, within seven days.',
+      params: idParamsSchema,
+      body: createInvitationSchema,
+      response: { 201: newInvitationSchema, ...errorResponses(400, 401, 403, 404) },
+    }),
     async (request, reply) => {
       const organisationId = organisationOf(request.params.id)
       reply.code(201)
@@ -140,15 +118,10 @@ function addInvitations(app: App, accounts: Accounts, organisationOf: Organisati
   )
   app.delete(
     '/api/organisations/:id/invitations/:invitationId',
-    described(
-      'removeInvitation',
-      'Withdraw an invitation',
-      {
-        params: invitationParamsSchema,
-        response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
-      },
-      administrators,
-    ),
+    forAdministrators('removeInvitation', 'Withdraw an invitation', {
+      params: invitationParamsSchema,
+      response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
+    }),
     async (request, reply) => {
       const { id, invitationId } = request.params
       await accounts.removeInvitation(organisationOf(id), invitationId, actorOf(request))
@@ -160,7 +133,7 @@ function addInvitations(app: App, accounts: Accounts, organisationOf: Organisati
 function addOperatorInvitations(app: App, accounts: Accounts) {
   app.get(
     '/api/operator-invitations',
-    described('listOperatorInvitations', 'List the open invitations of operators', {
+    forOperators('listOperatorInvitations', 'List the open invitations of operators', {
       querystring: pageQuerySchema,
       response: { 200: invitationPageSchema, ...errorResponses(400, 401, 403) },
     }),
@@ -168,7 +141,7 @@ function addOperatorInvitations(app: App, accounts: Accounts) {
   )
   app.post(
     '/api/operator-invitations',
-    described('createOperatorInvitation', 'Invite a person to become an operator', {
+    forOperators('createOperatorInvitation', 'Invite a person to become an operator', {
       description: 'The link is shown only in this response. It can be used once, within seven days.',
       body: createOperatorInvitationSchema,
       response: { 201: newInvitationSchema, ...errorResponses(400, 401, 403) },
@@ -180,7 +153,7 @@ function addOperatorInvitations(app: App, accounts: Accounts) {
   )
   app.delete(
     '/api/operator-invitations/:id',
-    described('removeOperatorInvitation', 'Withdraw an invitation of an operator', {
+    forOperators('removeOperatorInvitation', 'Withdraw an invitation of an operator', {
       params: idParamsSchema,
       response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
     }),
@@ -194,15 +167,10 @@ function addOperatorInvitations(app: App, accounts: Accounts) {
 function addAcceptance(app: App, accounts: Accounts) {
   app.get(
     '/api/invitations/:token',
-    described(
-      'getInvitation',
-      'Read an invitation',
-      {
-        params: invitationTokenParamsSchema,
-        response: { 200: openInvitationSchema, ...errorResponses(404, 429) },
-      },
-      'none',
-    ),
+    forAnyone('getInvitation', 'Read an invitation', {
+      params: invitationTokenParamsSchema,
+      response: { 200: openInvitationSchema, ...errorResponses(404, 429) },
+    }),
     async ({ params, ip }) => {
       const { email, role, organisationName, expiresAt } = await accounts.findInvitation(params.token, ip)
       return { email, role, organisationName, expiresAt: expiresAt.toISOString(), ...(await accounts.signInMethods()) }
@@ -210,18 +178,13 @@ function addAcceptance(app: App, accounts: Accounts) {
   )
   app.post(
     '/api/invitations/:token/accept',
-    described(
-      'acceptInvitation',
-      'Accept an invitation',
-      {
-        description:
-          'Creates the account, or adds the membership to the signed-in person. The link can be used once. A person without a verified e-mail becomes an operator only when an operator confirms it.',
-        params: invitationTokenParamsSchema,
-        body: acceptInvitationSchema,
-        response: { 200: meSchema.pick({ organisations: true }), ...errorResponses(400, 401, 403, 404, 409, 429) },
-      },
-      { role: 'visitor' },
-    ),
+    forVisitors('acceptInvitation', 'Accept an invitation', {
+      description:
+        'Creates the account, or adds the membership to the signed-in person. The link can be used once. A person without a verified e-mail becomes an operator only when an operator confirms it.',
+      params: invitationTokenParamsSchema,
+      body: acceptInvitationSchema,
+      response: { 200: meSchema.pick({ organisations: true }), ...errorResponses(400, 401, 403, 404, 409, 429) },
+    }),
     async ({ params, body, person, requestId, ip: clientAddress }) => {
       const by = { person, account: body, requestId, clientAddress }
       const personId = await accounts.acceptInvitation(params.token, by)

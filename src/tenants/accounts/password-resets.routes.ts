@@ -12,7 +12,8 @@ import { actorOf } from '../operators/index.ts'
 import type { Accounts } from './accounts.ts'
 import type { PasswordReset } from './person.ts'
 
-const described = describeRoutes({ role: 'operator' }, 'People')
+const forOperators = describeRoutes({ role: 'operator' }, 'People')
+const forAnyone = describeRoutes('none', 'People')
 
 /** Links with which a person sets a new password. */
 export function passwordResetRoutes({ accounts }: { accounts: Accounts }): Routes {
@@ -25,7 +26,7 @@ export function passwordResetRoutes({ accounts }: { accounts: Accounts }): Route
 function addCreation(app: App, accounts: Accounts) {
   app.post(
     '/api/people/:id/password-reset',
-    described('createPasswordReset', 'Make a link with which a person sets a new password', {
+    forOperators('createPasswordReset', 'Make a link with which a person sets a new password', {
       description:
         'The link is shown only in this response. It can be used once, within 24 hours, and replaces an earlier one.',
       params: idParamsSchema,
@@ -43,27 +44,20 @@ function addCreation(app: App, accounts: Accounts) {
 function addUse(app: App, accounts: Accounts) {
   app.get(
     '/api/password-resets/:token',
-    described(
-      'getPasswordReset',
-      'Read a link for a new password',
-      { params: invitationTokenParamsSchema, response: { 200: passwordResetSchema, ...errorResponses(404, 429) } },
-      'none',
-    ),
+    forAnyone('getPasswordReset', 'Read a link for a new password', {
+      params: invitationTokenParamsSchema,
+      response: { 200: passwordResetSchema, ...errorResponses(404, 429) },
+    }),
     async ({ params, ip }) => render(await accounts.findPasswordReset(params.token, ip)),
   )
   app.post(
     '/api/password-resets/:token',
-    described(
-      'usePasswordReset',
-      'Set a new password',
-      {
-        description: 'Ends all sessions of the person. The link can be used once.',
-        params: invitationTokenParamsSchema,
-        body: usePasswordResetSchema,
-        response: { 204: emptySchema, ...errorResponses(400, 404, 409, 429) },
-      },
-      'none',
-    ),
+    forAnyone('usePasswordReset', 'Set a new password', {
+      description: 'Ends all sessions of the person. The link can be used once.',
+      params: invitationTokenParamsSchema,
+      body: usePasswordResetSchema,
+      response: { 204: emptySchema, ...errorResponses(400, 404, 409, 429) },
+    }),
     async ({ params, body, requestId, ip }, reply) => {
       await accounts.usePasswordReset(params.token, body.password, { requestId, clientAddress: ip })
       return reply.code(204).send(null)

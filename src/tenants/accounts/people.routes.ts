@@ -16,7 +16,9 @@ import { actorOf } from '../operators/index.ts'
 import type { Accounts } from './accounts.ts'
 import { describePerson } from './person.ts'
 
-const described = describeRoutes({ role: 'operator' }, 'People')
+const forOperators = describeRoutes({ role: 'operator' }, 'People')
+const forPeople = describeRoutes({ role: 'person' }, 'People')
+const forAnyone = describeRoutes('none', 'People')
 
 /** `/api/setup`, `/api/me` and `/api/people`. */
 export function peopleRoutes({ accounts }: { accounts: Accounts }): Routes {
@@ -31,19 +33,12 @@ export function peopleRoutes({ accounts }: { accounts: Accounts }): Routes {
 function addSetup(app: App, accounts: Accounts) {
   app.get(
     '/api/setup',
-    described(
-      'getSetup',
-      'How can people sign in?',
-      {
-        response: { 200: setupStateSchema },
-      },
-      'none',
-    ),
+    forAnyone('getSetup', 'How can people sign in?', { response: { 200: setupStateSchema } }),
     async () => ({ required: await accounts.needsSetup(), ...(await accounts.signInMethods()) }),
   )
   app.post(
     '/api/setup',
-    described('setUp', 'Create the first account', {
+    forOperators('setUp', 'Create the first account', {
       description: 'Once, with the operator token. The account is an operator.',
       body: setupSchema,
       response: { 201: personSchema, ...errorResponses(400, 401, 403, 409) },
@@ -58,14 +53,7 @@ function addSetup(app: App, accounts: Accounts) {
 function addMe(app: App, accounts: Accounts) {
   app.get(
     '/api/me',
-    described(
-      'getMe',
-      'The signed-in person',
-      {
-        response: { 200: meSchema, ...errorResponses(401) },
-      },
-      { role: 'person' },
-    ),
+    forPeople('getMe', 'The signed-in person', { response: { 200: meSchema, ...errorResponses(401) } }),
     async ({ person }) => {
       if (!person) return { person: null, isOperator: true, sessionId: null, organisations: [] }
       return {
@@ -78,15 +66,10 @@ function addMe(app: App, accounts: Accounts) {
   )
   app.get(
     '/api/me/sessions',
-    described(
-      'listSessions',
-      'List the sessions of the signed-in person',
-      {
-        description: 'Newest first. Empty for the operator token.',
-        response: { 200: sessionsSchema, ...errorResponses(401) },
-      },
-      { role: 'person' },
-    ),
+    forPeople('listSessions', 'List the sessions of the signed-in person', {
+      description: 'Newest first. Empty for the operator token.',
+      response: { 200: sessionsSchema, ...errorResponses(401) },
+    }),
     async ({ person }) => {
       const sessions = person ? await accounts.loadSessions(person.id) : []
       const items = sessions.map((session) => ({
@@ -103,26 +86,19 @@ function addMe(app: App, accounts: Accounts) {
 function addMyChanges(app: App, accounts: Accounts) {
   app.patch(
     '/api/me',
-    described(
-      'updateMe',
-      'Change the name of the signed-in person',
-      { body: updateMeSchema, response: { 200: personSchema, ...errorResponses(400, 401, 403, 404) } },
-      { role: 'person' },
-    ),
+    forPeople('updateMe', 'Change the name of the signed-in person', {
+      body: updateMeSchema,
+      response: { 200: personSchema, ...errorResponses(400, 401, 403, 404) },
+    }),
     (request) => accounts.rename(request.person?.id, request.body.name, actorOf(request)).then(describePerson),
   )
   app.delete(
     '/api/me/sessions/:id',
-    described(
-      'endSession',
-      'End a session of the signed-in person',
-      {
-        description: 'Its cookie is invalid at once, on every instance.',
-        params: idParamsSchema,
-        response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
-      },
-      { role: 'person' },
-    ),
+    forPeople('endSession', 'End a session of the signed-in person', {
+      description: 'Its cookie is invalid at once, on every instance.',
+      params: idParamsSchema,
+      response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
+    }),
     async (request, reply) => {
       await accounts.endSession(request.person?.id, request.params.id, actorOf(request))
       return reply.code(204).send(null)
@@ -133,7 +109,7 @@ function addMyChanges(app: App, accounts: Accounts) {
 function addPeople(app: App, accounts: Accounts) {
   app.get(
     '/api/people',
-    described('listPeople', 'List all accounts', {
+    forOperators('listPeople', 'List all accounts', {
       description: 'By email.',
       querystring: peopleQuerySchema,
       response: { 200: personPageSchema, ...errorResponses(400, 401, 403) },
@@ -145,7 +121,7 @@ function addPeople(app: App, accounts: Accounts) {
   )
   app.patch(
     '/api/people/:id',
-    described('updatePerson', 'Make a person an operator, or no operator', {
+    forOperators('updatePerson', 'Make a person an operator, or no operator', {
       description: 'In effect for the next request of the person. 409 if the e-mail of a new operator is not verified.',
       params: idParamsSchema,
       body: updatePersonSchema,
@@ -155,7 +131,7 @@ function addPeople(app: App, accounts: Accounts) {
   )
   app.delete(
     '/api/people/:id',
-    described('deletePerson', 'Remove an account', {
+    forOperators('deletePerson', 'Remove an account', {
       description: 'Its sessions end at once. The admin log keeps its entries.',
       params: idParamsSchema,
       response: { 204: emptySchema, ...errorResponses(401, 403, 404) },

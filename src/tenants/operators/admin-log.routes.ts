@@ -2,11 +2,12 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import {
+  type AdminLogEntryBody,
   type AdminLogExportQuery,
-  type AdminLogPageBody,
-  type AdminLogQuery,
   adminLogExportQuerySchema,
+  type AdminLogPageBody,
   adminLogPageSchema,
+  type AdminLogQuery,
   adminLogQuerySchema,
   organisationAdminLogExportQuerySchema,
   organisationAdminLogQuerySchema,
@@ -14,11 +15,10 @@ import {
 import { errorResponses } from '../../contract/errors.ts'
 import { idParamsSchema } from '../../contract/operator.ts'
 import { type App, describeRoutes, type Routes } from '../../platform/http/index.ts'
-import { AppError } from '../../platform/kernel/index.ts'
-import { type Actor, actorOf, type AdminLog } from './admin-log.ts'
-import { renderAdminLog, renderEntry } from './render-admin-log.ts'
+import { AppError, csvCell } from '../../platform/kernel/index.ts'
+import { type Actor, actorOf, type AdminLog, type AdminLogEntry } from './admin-log.ts'
 
-const described = describeRoutes({ role: 'operator' }, 'Operator')
+const forOperators = describeRoutes({ role: 'operator' }, 'Operator')
 
 export interface AdminLogRoutesDependencies {
   adminLog: AdminLog
@@ -32,6 +32,7 @@ const administrators = {
   organisation: idOf,
   missing: (request: { params: unknown }) => noOrganisation(idOf(request)),
 } as const
+const forAdministrators = describeRoutes(administrators, 'Operator')
 
 /** The admin log, of all and of one organisation: its list and its export. */
 export function adminLogRoutes({ adminLog, hasOrganisation }: AdminLogRoutesDependencies): Routes {
@@ -49,7 +50,7 @@ export function adminLogRoutes({ adminLog, hasOrganisation }: AdminLogRoutesDepe
 function addLists(app: App, adminLog: AdminLog, knownId: (request: { params: unknown }) => string) {
   app.get(
     '/api/admin-log',
-    described('listAdminLog', 'List administrative changes', {
+    forOperators('listAdminLog', 'List administrative changes', {
       description: 'Newest first: who changed what and when, with the changed fields before and after.',
       querystring: adminLogQuerySchema,
       response: { 200: adminLogPageSchema, ...errorResponses(400, 401, 403) },
@@ -58,17 +59,12 @@ function addLists(app: App, adminLog: AdminLog, knownId: (request: { params: unk
   )
   app.get(
     '/api/organisations/:id/admin-log',
-    described(
-      'listOrganisationAdminLog',
-      'List administrative changes of an organisation',
-      {
-        description: 'Newest first. `GET /api/admin-log` also has the changes of removed organisations.',
-        params: idParamsSchema,
-        querystring: organisationAdminLogQuerySchema,
-        response: { 200: adminLogPageSchema, ...errorResponses(400, 401, 403, 404) },
-      },
-      administrators,
-    ),
+    forAdministrators('listOrganisationAdminLog', 'List administrative changes of an organisation', {
+      description: 'Newest first. `GET /api/admin-log` also has the changes of removed organisations.',
+      params: idParamsSchema,
+      querystring: organisationAdminLogQuerySchema,
+      response: { 200: adminLogPageSchema, ...errorResponses(400, 401, 403, 404) },
+    }),
     (request) => loadPage(adminLog, { ...request.query, organisationId: knownId(request) }),
   )
 }
@@ -79,7 +75,7 @@ const exported =
 function addExports(app: App, adminLog: AdminLog, knownId: (request: { params: unknown }) => string) {
   app.get(
     '/api/admin-log/export',
-    described('exportAdminLog', 'Export administrative changes', {
+    forOperators('exportAdminLog', 'Export administrative changes', {
       description: exported,
       querystring: adminLogExportQuerySchema,
       response: { 200: z.string(), ...errorResponses(400, 401, 403) },
@@ -88,17 +84,12 @@ function addExports(app: App, adminLog: AdminLog, knownId: (request: { params: u
   )
   app.get(
     '/api/organisations/:id/admin-log/export',
-    described(
-      'exportOrganisationAdminLog',
-      'Export administrative changes of an organisation',
-      {
-        description: exported,
-        params: idParamsSchema,
-        querystring: organisationAdminLogExportQuerySchema,
-        response: { 200: z.string(), ...errorResponses(400, 401, 403, 404) },
-      },
-      administrators,
-    ),
+    forAdministrators('exportOrganisationAdminLog', 'Export administrative changes of an organisation', {
+      description: exported,
+      params: idParamsSchema,
+      querystring: organisationAdminLogExportQuerySchema,
+      response: { 200: z.string(), ...errorResponses(400, 401, 403, 404) },
+    }),
     (request, reply) =>
       sendExport(reply, adminLog, actorOf(request), { ...request.query, organisationId: knownId(request) }),
   )
@@ -125,4 +116,42 @@ async function sendExport(
 
 function noOrganisation(id: string): AppError {
   return new AppError('organisation_not_found', `There is no organisation ${id}.`)
+}
+
+const renderEntry = (entry: AdminLogEntry): AdminLogEntryBody => ({ ...entry, at: entry.at.toISOString() })
+
+const csvColumns = [
+  'id',
+  'at',
+  'actor',
+  'personId',
+  'sessionId',
+  'requestId',
+  'action',
+  'subjectType',
+  'subjectId',
+  'subjectName',
+  'organisationId',
+  'organisationName',
+  'before',
+  'after',
+] as const satisfies readonly (keyof AdminLogEntryBody)[]
+
+type AdminLogFormat = 'jsonl' | 'csv'
+
+/** One line for each entry. CSV has a header, and no text that a spreadsheet would run as a formula; `before` and `after` are JSON in it. */
+export async function* renderAdminLog(pages: AsyncIterable<readonly AdminLogEntry[]>, format: AdminLogFormat) {
+  if (format === 'csv') yield `${csvColumns.join(',')}\r\n`
+  const toLine = format === 'csv' ? toCsvLine : toJsonLine
+  for await (const entries of pages) yield entries.map((entry) => toLine(renderEntry(entry))).join('')
+}
+
+const toJsonLine = (entry: AdminLogEntryBody) => `${JSON.stringify(entry)}\n`
+
+function toCsvLine(entry: AdminLogEntryBody): string {
+  const cells = csvColumns.map((name) => {
+    const value = entry[name]
+    return csvCell(typeof value === 'object' && value !== null ? JSON.stringify(value) : value)
+  })
+  return `${cells.join(',')}\r\n`
 }

@@ -38,7 +38,9 @@ declare module '../../platform/http/caller.ts' {
   interface Caller extends Organisation {}
 }
 
-const described = describeRoutes({ role: 'operator' }, 'Operator: organisations')
+const forOperators = describeRoutes({ role: 'operator' }, 'Operator: organisations')
+const forPeople = describeRoutes({ role: 'person' }, 'Operator: organisations')
+const forAdministrators = describeRoutes(administrators, 'Operator: organisations')
 /** What administrators may change of their organisation; the rest is the operator's. */
 const fieldsOfAdministrators = new Set(['disabledModels', 'recordUsageTags'])
 const params = idParamsSchema
@@ -65,16 +67,11 @@ function addReads(app: App, dependencies: OrganisationRoutesDependencies) {
   const load = loader(dependencies)
   app.get(
     '/api/organisations',
-    described(
-      'listOrganisations',
-      'List organisations',
-      {
-        description: 'Newest first: all for operators, else those in which the person is an administrator.',
-        querystring: listOrganisationsQuerySchema,
-        response: { 200: organisationPageSchema, ...errorResponses(400, 401, 403) },
-      },
-      { role: 'person' },
-    ),
+    forPeople('listOrganisations', 'List organisations', {
+      description: 'Newest first: all for operators, else those in which the person is an administrator.',
+      querystring: listOrganisationsQuerySchema,
+      response: { 200: organisationPageSchema, ...errorResponses(400, 401, 403) },
+    }),
     (request) => {
       const { limit, offset, search } = request.query
       const ids = visibleOrganisations(request, 'administrator')
@@ -96,15 +93,10 @@ function addReads(app: App, dependencies: OrganisationRoutesDependencies) {
   )
   app.get(
     '/api/organisations/:id',
-    described(
-      'getOrganisation',
-      'Get an organisation',
-      {
-        params,
-        response: { 200: organisationSchema, ...errorResponses(401, 403, 404) },
-      },
-      administrators,
-    ),
+    forAdministrators('getOrganisation', 'Get an organisation', {
+      params,
+      response: { 200: organisationSchema, ...errorResponses(401, 403, 404) },
+    }),
     (request) => load(request.params.id),
   )
 }
@@ -114,7 +106,7 @@ function addChanges(app: App, dependencies: OrganisationRoutesDependencies) {
   const load = loader(dependencies)
   app.post(
     '/api/organisations',
-    described('createOrganisation', 'Create an organisation', {
+    forOperators('createOrganisation', 'Create an organisation', {
       description: 'Closed by default. `POST /api/organisations/{id}/api-key` creates its API key.',
       body: createOrganisationSchema,
       response: { 201: organisationSchema, ...errorResponses(400, 401, 403) },
@@ -128,19 +120,14 @@ function addChanges(app: App, dependencies: OrganisationRoutesDependencies) {
   )
   app.patch(
     '/api/organisations/:id',
-    described(
-      'updateOrganisation',
-      'Change an organisation',
-      {
-        description:
-          'Effective for the next request, on other instances within a second. Absent fields stay unchanged. An administrator of the organisation may change `disabledModels` and `recordUsageTags` only.',
-        params,
-        headers: ifMatchHeadersSchema,
-        body: updateOrganisationSchema,
-        response: { 200: organisationSchema, ...errorResponses(400, 401, 403, 404, 409) },
-      },
-      administrators,
-    ),
+    forAdministrators('updateOrganisation', 'Change an organisation', {
+      description:
+        'Effective for the next request, on other instances within a second. Absent fields stay unchanged. An administrator of the organisation may change `disabledModels` and `recordUsageTags` only.',
+      params,
+      headers: ifMatchHeadersSchema,
+      body: updateOrganisationSchema,
+      response: { 200: organisationSchema, ...errorResponses(400, 401, 403, 404, 409) },
+    }),
     (request) => {
       const { id } = request.params
       const { person, body } = request
@@ -153,7 +140,7 @@ function addChanges(app: App, dependencies: OrganisationRoutesDependencies) {
   )
   app.delete(
     '/api/organisations/:id',
-    described('deleteOrganisation', 'Remove an organisation', {
+    forOperators('deleteOrganisation', 'Remove an organisation', {
       description: 'Rejected while it has Spaces. Its key becomes invalid at once; usage records stay.',
       params,
       response: { 204: emptySchema, ...errorResponses(401, 403, 404, 409) },
@@ -170,17 +157,12 @@ function addKeyAndOptIn(app: App, dependencies: OrganisationRoutesDependencies) 
   const load = loader(dependencies)
   app.post(
     '/api/organisations/:id/api-key',
-    described(
-      'rotateApiKey',
-      'Create or replace the API key',
-      {
-        description:
-          'The key is shown only in this response. The former key becomes invalid at once, on other instances within a second.',
-        params,
-        response: { 201: newApiKeySchema, ...errorResponses(401, 403, 404) },
-      },
-      administrators,
-    ),
+    forAdministrators('rotateApiKey', 'Create or replace the API key', {
+      description:
+        'The key is shown only in this response. The former key becomes invalid at once, on other instances within a second.',
+      params,
+      response: { 201: newApiKeySchema, ...errorResponses(401, 403, 404) },
+    }),
     async (request, reply): Promise<NewApiKeyBody> => {
       const made = await organisations.createKey(request.params.id, actorOf(request))
       reply.code(201).header('cache-control', 'no-store')
@@ -189,16 +171,11 @@ function addKeyAndOptIn(app: App, dependencies: OrganisationRoutesDependencies) 
   )
   app.put(
     '/api/organisations/:id/opt-in',
-    described(
-      'setOptIn',
-      "Set a team administrator's opt-in to the gateway",
-      {
-        params,
-        body: optInSchema,
-        response: { 200: organisationSchema, ...errorResponses(400, 401, 403, 404) },
-      },
-      administrators,
-    ),
+    forAdministrators('setOptIn', "Set a team administrator's opt-in to the gateway", {
+      params,
+      body: optInSchema,
+      response: { 200: organisationSchema, ...errorResponses(400, 401, 403, 404) },
+    }),
     (request) => {
       const { id } = request.params
       return organisations.update(id, { gatewayOptIn: request.body.optIn }, actorOf(request)).then(() => load(id))
@@ -209,7 +186,7 @@ function addKeyAndOptIn(app: App, dependencies: OrganisationRoutesDependencies) 
 function addWebhook(app: App, { organisations }: OrganisationRoutesDependencies) {
   app.put(
     '/api/organisations/:id/webhook',
-    described('putWebhook', 'Set the webhook for budget thresholds', {
+    forOperators('putWebhook', 'Set the webhook for budget thresholds', {
       description: 'The secret is shown only in this response.',
       params,
       body: putWebhookSchema,
@@ -224,7 +201,7 @@ function addWebhook(app: App, { organisations }: OrganisationRoutesDependencies)
   )
   app.delete(
     '/api/organisations/:id/webhook',
-    described('deleteWebhook', 'Remove the webhook', {
+    forOperators('deleteWebhook', 'Remove the webhook', {
       params,
       response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
     }),

@@ -6,18 +6,18 @@ import { emptySchema, idParamsSchema } from '../../../contract/operator.ts'
 import {
   exportOwnChatsQuerySchema,
   type OwnChatPageBody,
-  type OwnChatsQuery,
-  type OwnChatViewBody,
   ownChatPageSchema,
   ownChatParamsSchema,
+  type OwnChatsQuery,
   ownChatsQuerySchema,
+  type OwnChatViewBody,
   ownChatViewSchema,
   removedOwnChatsSchema,
   renameOwnChatSchema,
 } from '../../../contract/own-chats.ts'
-import { type App, describeRoutes, type Routes } from '../../../platform/http/index.ts'
+import type { App, Routes } from '../../../platform/http/index.ts'
 import { AppError } from '../../../platform/kernel/index.ts'
-import { noSpace, peopleOfSpace, type Space } from '../../spaces/index.ts'
+import { type RoutesOfSpace, routesOfSpace, type Space } from '../../spaces/index.ts'
 import { readPlace, renderEnd } from '../list-pages.ts'
 import type { ChatOwner } from './chat-owner.ts'
 import type { OwnChats } from './own-chats.ts'
@@ -28,7 +28,7 @@ export interface OwnChatRoutesDependencies {
   getSpace: (id: string) => Space | undefined
 }
 
-type Described = ReturnType<typeof describeRoutes>
+type Described = RoutesOfSpace['forMembers']
 interface OfSpace {
   params: { id: string }
   person: { id: string } | undefined
@@ -45,25 +45,24 @@ type Find = (request: OfSpace) => Found
  * Space keeps no conversations, there are none.
  */
 export function ownChatRoutes({ chats, getSpace }: OwnChatRoutesDependencies): Routes {
-  const described = describeRoutes(peopleOfSpace({ get: getSpace }, 'member'), 'Own conversations')
+  const { forMembers, spaceOf } = routesOfSpace(getSpace, 'Own conversations')
   const find: Find = ({ params, person }) => {
-    const space = getSpace(params.id)
-    if (!space) throw noSpace(params.id)
+    const space = spaceOf(params.id)
     const isKept = person !== undefined && space.settings.keepConversations
     return { space, owner: isKept ? { spaceId: space.id, personId: person.id } : undefined }
   }
   return (app) => {
-    addList(app, described, chats, find)
-    addView(app, described, chats, find)
-    addChanges(app, described, chats, find)
-    addExport(app, described, chats, find)
+    addList(app, forMembers, chats, find)
+    addView(app, forMembers, chats, find)
+    addChanges(app, forMembers, chats, find)
+    addExport(app, forMembers, chats, find)
   }
 }
 
-function addList(app: App, described: Described, chats: OwnChats, find: Find) {
+function addList(app: App, forMembers: Described, chats: OwnChats, find: Find) {
   app.get(
     '/api/spaces/:id/own-chats',
-    described('listOwnChats', 'Your conversations with a Space', {
+    forMembers('listOwnChats', 'Your conversations with a Space', {
       description:
         'Conversations of the signed-in person in the console. Empty unless the setting `keepConversations` of the Space is on.',
       params: idParamsSchema,
@@ -74,7 +73,7 @@ function addList(app: App, described: Described, chats: OwnChats, find: Find) {
   )
   app.delete(
     '/api/spaces/:id/own-chats',
-    described('deleteOwnChats', 'Delete all your conversations with a Space', {
+    forMembers('deleteOwnChats', 'Delete all your conversations with a Space', {
       params: idParamsSchema,
       response: { 200: removedOwnChatsSchema, ...errorResponses(401, 403, 404) },
     }),
@@ -95,9 +94,7 @@ async function loadPage(chats: OwnChats, { space, owner }: Found, query: OwnChat
   }
 }
 
-const removeAll = async (chats: OwnChats, { owner }: Found) => ({
-  chats: owner ? await chats.remove(owner, null) : 0,
-})
+const removeAll = async (chats: OwnChats, { owner }: Found) => ({ chats: owner ? await chats.remove(owner, null) : 0 })
 
 async function loadOne(
   chats: OwnChats,
@@ -109,10 +106,10 @@ async function loadOne(
   return { chat: renderOwnChat(found.chat), turns: found.turns.map(renderOwnTurn), next: found.next }
 }
 
-function addView(app: App, described: Described, chats: OwnChats, find: Find) {
+function addView(app: App, forMembers: Described, chats: OwnChats, find: Find) {
   app.get(
     '/api/spaces/:id/own-chats/:chatId',
-    described('getOwnChat', 'One of your conversations', {
+    forMembers('getOwnChat', 'One of your conversations', {
       params: ownChatParamsSchema,
       querystring: conversationQuerySchema,
       response: { 200: ownChatViewSchema, ...errorResponses(400, 401, 403, 404) },
@@ -121,10 +118,10 @@ function addView(app: App, described: Described, chats: OwnChats, find: Find) {
   )
 }
 
-function addChanges(app: App, described: Described, chats: OwnChats, find: Find) {
+function addChanges(app: App, forMembers: Described, chats: OwnChats, find: Find) {
   app.patch(
     '/api/spaces/:id/own-chats/:chatId',
-    described('renameOwnChat', 'Change the title of your conversation', {
+    forMembers('renameOwnChat', 'Change the title of your conversation', {
       params: ownChatParamsSchema,
       body: renameOwnChatSchema,
       response: { 204: emptySchema, ...errorResponses(400, 401, 403, 404) },
@@ -138,7 +135,7 @@ function addChanges(app: App, described: Described, chats: OwnChats, find: Find)
   )
   app.delete(
     '/api/spaces/:id/own-chats/:chatId',
-    described('deleteOwnChat', 'Delete your conversation', {
+    forMembers('deleteOwnChat', 'Delete your conversation', {
       params: ownChatParamsSchema,
       response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
     }),
@@ -151,7 +148,7 @@ function addChanges(app: App, described: Described, chats: OwnChats, find: Find)
   )
   app.post(
     '/api/spaces/:id/own-chats/:chatId/stop',
-    described('stopOwnAnswer', 'Stop the answer that is being written', {
+    forMembers('stopOwnAnswer', 'Stop the answer that is being written', {
       description: 'Reaches every instance within a second. Without a running answer nothing happens.',
       params: ownChatParamsSchema,
       response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
@@ -165,10 +162,10 @@ function addChanges(app: App, described: Described, chats: OwnChats, find: Find)
   )
 }
 
-function addExport(app: App, described: Described, chats: OwnChats, find: Find) {
+function addExport(app: App, forMembers: Described, chats: OwnChats, find: Find) {
   app.get(
     '/api/spaces/:id/own-chats/export',
-    described('exportOwnChats', 'Export your conversations', {
+    forMembers('exportOwnChats', 'Export your conversations', {
       params: idParamsSchema,
       querystring: exportOwnChatsQuerySchema,
       response: { 200: z.string(), ...errorResponses(400, 401, 403, 404) },

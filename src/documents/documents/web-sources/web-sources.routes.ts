@@ -87,23 +87,17 @@ function addForKeys(app: App, { webSources }: WebSourceRoutesDependencies) {
   )
 }
 
-const described = describeRoutes({ role: 'operator' }, 'Operator: Documents')
-
 function addForPeople(app: App, dependencies: WebSourceRoutesDependencies) {
   const { webSources, findSpace, authorOf } = dependencies
-  const ofSpace = actingMembersOf((id) => findSpace(id)?.organisationId, noSpace)
+  const access = actingMembersOf((id) => findSpace(id)?.organisationId, noSpace)
+  const forMembers = describeRoutes(access, 'Operator: Documents')
   app.get(
     '/api/spaces/:id/sources',
-    described(
-      'listSpaceWebSources',
-      'List the web addresses of a Space',
-      {
-        params: idParamsSchema,
-        querystring: webSourcePlaceSchema,
-        response: { 200: webSourcePageSchema, ...errorResponses(400, 401, 403, 404) },
-      },
-      ofSpace,
-    ),
+    forMembers('listSpaceWebSources', 'List the web addresses of a Space', {
+      params: idParamsSchema,
+      querystring: webSourcePlaceSchema,
+      response: { 200: webSourcePageSchema, ...errorResponses(400, 401, 403, 404) },
+    }),
     ({ params, query, organisation }) => {
       const space = findSpace(params.id)
       if (!space) throw noSpace()
@@ -112,18 +106,13 @@ function addForPeople(app: App, dependencies: WebSourceRoutesDependencies) {
   )
   app.post(
     '/api/spaces/:id/sources',
-    described(
-      'addSpaceWebSource',
-      'Add a document from a web address',
-      {
-        description: 'As `POST /v2/documents` with JSON.',
-        params: idParamsSchema,
-        body: newWebSourceSchema,
-        response: { 202: webSourceSchema, ...errorResponses(400, 401, 403, 404) },
-      },
-      ofSpace,
-      { limited: 'upload' },
-    ),
+    forMembers('addSpaceWebSource', 'Add a document from a web address', {
+      config: { limited: 'upload' },
+      description: 'As `POST /v2/documents` with JSON.',
+      params: idParamsSchema,
+      body: newWebSourceSchema,
+      response: { 202: webSourceSchema, ...errorResponses(400, 401, 403, 404) },
+    }),
     async (request, reply) => {
       const space = findSpace(request.params.id)
       if (!space) throw noSpace()
@@ -132,13 +121,13 @@ function addForPeople(app: App, dependencies: WebSourceRoutesDependencies) {
       return reply.code(202).send(renderWebSource(source))
     },
   )
-  addChangesForPeople(app, dependencies, ofSpace)
+  addChangesForPeople(app, dependencies, forMembers)
 }
 
 function addChangesForPeople(
   app: App,
   { webSources, findSpace, authorOf }: WebSourceRoutesDependencies,
-  ofSpace: ReturnType<typeof actingMembersOf>,
+  forMembers: ReturnType<typeof describeRoutes>,
 ) {
   /** The source, if it is of the Space of the path. */
   async function find({ organisation, params }: FastifyRequest) {
@@ -149,12 +138,10 @@ function addChangesForPeople(
   }
   app.post(
     '/api/spaces/:id/sources/:sourceId/refresh',
-    described(
-      'refreshSpaceWebSource',
-      'Read a web address again now',
-      { params: spaceSourceParamsSchema, response: { 202: webSourceSchema, ...errorResponses(401, 403, 404) } },
-      ofSpace,
-    ),
+    forMembers('refreshSpaceWebSource', 'Read a web address again now', {
+      params: spaceSourceParamsSchema,
+      response: { 202: webSourceSchema, ...errorResponses(401, 403, 404) },
+    }),
     async (request, reply) =>
       reply
         .code(202)
@@ -164,16 +151,11 @@ function addChangesForPeople(
   )
   app.delete(
     '/api/spaces/:id/sources/:sourceId',
-    described(
-      'deleteSpaceWebSource',
-      'Stop reading a web address',
-      {
-        description: 'Its documents stay.',
-        params: spaceSourceParamsSchema,
-        response: { 204: noBody, ...errorResponses(401, 403, 404) },
-      },
-      ofSpace,
-    ),
+    forMembers('deleteSpaceWebSource', 'Stop reading a web address', {
+      description: 'Its documents stay.',
+      params: spaceSourceParamsSchema,
+      response: { 204: noBody, ...errorResponses(401, 403, 404) },
+    }),
     async (request, reply) => {
       await webSources.remove(request.organisation, (await find(request)).id, authorOf(request))
       return reply.code(204).send(null)

@@ -53,7 +53,8 @@ const chatApi: ClientApi<ReadChat> = {
 export function chatCompletionRoutes(dependencies: CompletionRouteDependencies): Routes {
   const { handler, config, ...hooks } = completionRoute(chatApi, chatBody, dependencies)
   const { direct: _ofClients, ...ofSessions } = config
-  const described = describeRoutes('organisation', 'Gateway, version 2')
+  const tag = 'Gateway, version 2'
+  const described = describeRoutes('organisation', tag)
   const schema = {
     body: chatRequestSchema,
     response: {
@@ -65,17 +66,12 @@ export function chatCompletionRoutes(dependencies: CompletionRouteDependencies):
     app.post(
       '/v2/gateway/chat/completions',
       {
-        ...described(
-          'createChatCompletionV2',
-          'Create a chat completion with tools, structured outputs and media',
-          {
-            ...schema,
-            description:
-              'Plain or streamed (`stream: true`). A field that no deployment of the model can serve is a 400 that names the field and models that can.',
-          },
-          'organisation',
+        ...described('createChatCompletionV2', 'Create a chat completion with tools, structured outputs and media', {
           config,
-        ),
+          ...schema,
+          description:
+            'Plain or streamed (`stream: true`). A field that no deployment of the model can serve is a 400 that names the field and models that can.',
+        }),
         ...hooks,
       },
       handler,
@@ -83,17 +79,16 @@ export function chatCompletionRoutes(dependencies: CompletionRouteDependencies):
     app.post(
       '/api/organisations/:id/v2/chat/completions',
       {
-        ...described(
+        ...describeRoutes({ ...administrators, acting: true }, tag)(
           'createOrganisationChatCompletionV2',
           'Create a chat completion of version 2 for the organisation',
           {
+            config: ofSessions,
             ...schema,
             params: z.object({ id: z.string() }),
             description:
               'As `POST /v2/gateway/chat/completions`, for a signed-in administrator: same checks, limits and cost.',
           },
-          { ...administrators, acting: true },
-          ofSessions,
         ),
         ...hooks,
       },

@@ -1,14 +1,14 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { errorResponses } from '../../../contract/errors.ts'
-import { modelListV2Schema, modelV2Schema } from '../../../contract/gateway-v2-models.ts'
+import { modelListV2Schema, type ModelV2Body, modelV2Schema } from '../../../contract/gateway-v2-models.ts'
 import { hostedToolKinds } from '../../../contract/hosted-tools.ts'
 import type { Routes } from '../../../platform/http/index.ts'
 import { assertGatewayAccess } from '../../../tenants/organisations/index.ts'
-import type { Clock } from '../../../platform/kernel/index.ts'
+import { ceilDivide, type Clock, formatPicoUsd } from '../../../platform/kernel/index.ts'
 import { modelNotFound } from '../../gateway/index.ts'
-import { type Catalogue, listCapabilities, priceInForce, type ResolvedModel } from '../../models/index.ts'
-import { renderModel } from './render-model.ts'
+import { type Catalogue, euPrefix, listCapabilities, priceInForce, type ResolvedModel } from '../../models/index.ts'
+import { basisPointsPerWhole, type UnitPrices, withDefaults } from '../../billing/index.ts'
 
 const tags = ['Gateway, version 2']
 
@@ -66,5 +66,41 @@ export function modelRoutes({ catalogue, clock }: { catalogue: Catalogue; clock:
     app.get('/v2/gateway/models/*', options({ hide: true }), (request) =>
       find(request, (request.params as { '*': string })['*']),
     )
+  }
+}
+
+/** An entry of the list. `capabilities`: what at least one of the deployments can do. */
+function renderModel(
+  { model, eu, deployments }: ResolvedModel,
+  capabilities: readonly string[],
+  { markupBasisPoints, nowMs }: { markupBasisPoints: number; nowMs: number },
+): ModelV2Body {
+  const prices = deployments.flatMap((deployment) => {
+    const schedule = priceInForce(deployment, nowMs)
+    return schedule ? [withDefaults(schedule.base)] : []
+  })
+  const dearest = (kind: keyof UnitPrices) => {
+    const most = prices.reduce((highest, price) => (price[kind] > highest ? price[kind] : highest), 0n)
+    // attoUsd for a token are picoUsd for a million.
+    return formatPicoUsd(ceilDivide(most * (basisPointsPerWhole + BigInt(markupBasisPoints)), basisPointsPerWhole))
+  }
+  return {
+    id: eu ? euPrefix + model.id : model.id,
+    object: 'model',
+    created: model.created,
+    owned_by: model.ownedBy,
+    kind: model.kind,
+    capabilities: [...capabilities],
+    limits: {
+      context_tokens: model.contextTokens,
+      max_output_tokens: model.maxOutputTokens,
+      dimensions: model.dimensions,
+    },
+    prices: {
+      input_usd_per_million: dearest('input'),
+      output_usd_per_million: dearest('output'),
+      cache_read_usd_per_million: dearest('cacheRead'),
+      cache_write_usd_per_million: dearest('cacheWrite'),
+    },
   }
 }

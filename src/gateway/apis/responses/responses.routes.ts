@@ -76,21 +76,16 @@ export function responsesRoutes({
     app.post(
       '/v2/gateway/responses',
       {
-        ...described(
-          'createResponse',
-          'Create a response',
-          {
-            body: responsesRequestSchema,
-            response: {
-              200: jsonOrEvents(responseSchema, responseEventSchema),
-              ...errorResponses(400, 401, 402, 403, 404, 429, 502, 503, 504),
-            },
-            description:
-              'The Responses API without state: the client sends the whole conversation, and Portico stores none of it. Plain or streamed (`stream: true`).',
-          },
-          'organisation',
+        ...described('createResponse', 'Create a response', {
           config,
-        ),
+          body: responsesRequestSchema,
+          response: {
+            200: jsonOrEvents(responseSchema, responseEventSchema),
+            ...errorResponses(400, 401, 402, 403, 404, 429, 502, 503, 504),
+          },
+          description:
+            'The Responses API without state: the client sends the whole conversation, and Portico stores none of it. Plain or streamed (`stream: true`).',
+        }),
         ...hooks,
       },
       handler,
@@ -98,17 +93,12 @@ export function responsesRoutes({
     app.post(
       '/v2/gateway/responses/input_tokens',
       {
-        ...described(
-          'countResponseTokens',
-          'Count the input tokens of a response',
-          {
-            body: responsesTokenCountRequestSchema,
-            response: { 200: responsesTokenCountSchema, ...errorResponses(400, 401, 402, 403, 404, 429, 503) },
-            description: `${countDescription} Without a model, texts and tools are counted by Portico.`,
-          },
-          'organisation',
-          { limited: 'call', body: tokenCountBody, access: assertGatewayAccess },
-        ),
+        ...described('countResponseTokens', 'Count the input tokens of a response', {
+          config: { limited: 'call', body: tokenCountBody, access: assertGatewayAccess },
+          body: responsesTokenCountRequestSchema,
+          response: { 200: responsesTokenCountSchema, ...errorResponses(400, 401, 402, 403, 404, 429, 503) },
+          description: `${countDescription} Without a model, texts and tools are counted by Portico.`,
+        }),
         validatorCompiler: hooks.validatorCompiler,
       },
       answerCall(count),
