@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isoTime } from './operator.ts'
-import { queryInteger } from './query-integer.ts'
+import { cursorPaging } from './query-integer.ts'
 
 /** The admin log: who changed what and when. */
 
@@ -101,15 +101,7 @@ const filterFields = {
   to: isoTime.optional().describe('Changes before this time.'),
 }
 
-const pageFields = {
-  ...filterFields,
-  limit: queryInteger(1, 100).default(20),
-  cursor: z
-    .string()
-    .regex(/^\d{1,15}\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be the nextCursor of an earlier page')
-    .optional()
-    .describe('`nextCursor` of the page before.'),
-}
+const pageFields = { ...filterFields, ...cursorPaging(20) }
 const exportFields = { ...filterFields, format: z.enum(['jsonl', 'csv']).default('jsonl') }
 const ofOrganisation = { organisationId: z.uuid().optional() }
 

@@ -38,7 +38,7 @@ export type BackupManifest = z.output<typeof backupManifestSchema>
 export const backupHeaderName = 'portico-backup.json'
 export const backupManifestName = 'manifest.json'
 
-export const backupArchiveSchema = {
+export const archiveSchema = {
   description: 'The archive. It is complete only with its last entry, the manifest.',
   content: { 'application/x-tar': { schema: z.string().meta({ format: 'binary' }) } },
 }

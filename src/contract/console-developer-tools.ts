@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { dollarsPerMillion } from './console-spaces.ts'
 import { keyDisplaySchema, modelIdsSchema } from './operator.ts'
 
 /** The view of Team Settings > Developer Tools and of the gateway's playground. */
@@ -6,14 +7,12 @@ import { keyDisplaySchema, modelIdsSchema } from './operator.ts'
 /** The view has at most this many models; the longest lists of providers have some hundreds. */
 export const maximumViewModels = 2_000
 
-const decimal = z.string().describe('US dollars per million tokens with the markup, an exact decimal.')
-
 const tokenPrices = z.object({
-  input: decimal,
-  output: decimal,
-  cacheRead: decimal,
-  cacheWrite: decimal,
-  reasoning: decimal,
+  input: dollarsPerMillion,
+  output: dollarsPerMillion,
+  cacheRead: dollarsPerMillion,
+  cacheWrite: dollarsPerMillion,
+  reasoning: dollarsPerMillion,
 })
 
 /** What a completion of one id costs. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { percentiles } from './usage.ts'
 
 /** `GET /api/console/health`: the health of providers over 30 days, of all instances together. */
 
@@ -9,10 +10,6 @@ export const maximumHealthEvents = 200
 const count = z.int().min(0)
 const day = z.iso.date()
 const time = z.iso.datetime()
-const percentiles = z
-  .object({ p50: z.number(), p95: z.number() })
-  .nullable()
-  .describe('Milliseconds, from a histogram: at most 10 % away from the exact value. null: nothing was measured.')
 
 const figures = {
   calls: count.describe(

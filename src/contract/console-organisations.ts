@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { adminLogPageSchema } from './admin-log.ts'
 import { organisationSchema } from './operator.ts'
-import { paging } from './query-integer.ts'
+import { pageOf, paging } from './query-integer.ts'
 import { budgetSchema } from './usage.ts'
 
 /** The operator's pages of organisations: one request per page. */
@@ -40,9 +40,7 @@ const organisationRowSchema = z.object({
   createdAt: z.iso.datetime(),
 })
 
-export const consoleOrganisationsSchema = z
-  .object({ total: z.int(), limit: z.int(), offset: z.int(), items: z.array(organisationRowSchema) })
-  .meta({ id: 'ConsoleOrganisations' })
+export const consoleOrganisationsSchema = pageOf(organisationRowSchema).meta({ id: 'ConsoleOrganisations' })
 
 export const consoleOrganisationSchema = z
   .object({

@@ -45,7 +45,7 @@ export const spaceViewSchema = spaceSchema
   })
   .meta({ id: 'SpaceView' })
 
-const decimal = z.string().describe('US dollars per million tokens with the markup, an exact decimal.')
+export const dollarsPerMillion = z.string().describe('US dollars per million tokens with the markup, an exact decimal.')
 
 const selectableModelSchema = z.object({
   id: z.string().describe('For the field `model` of a Space.'),
@@ -54,8 +54,8 @@ const selectableModelSchema = z.object({
   contextTokens: z.int(),
   maxOutputTokens: z.int(),
   hostings: z.array(z.string()),
-  input: decimal,
-  output: decimal,
+  input: dollarsPerMillion,
+  output: dollarsPerMillion,
 })
 
 /** The view has at most this many models; the longest lists of providers have some hundreds. */

@@ -3,10 +3,7 @@ import { z } from 'zod'
 /** `GET /api/console/system`: what an operator looks at first when something is wrong. */
 
 const time = z.iso.datetime()
-const organisation = {
-  organisationId: z.string().nullable(),
-  organisationName: z.string().nullable(),
-}
+const organisation = { organisationId: z.string().nullable(), organisationName: z.string().nullable() }
 
 const processSchema = z.object({
   version: z.string(),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { referenceSchema } from './chat.ts'
 import { isoTime } from './operator.ts'
-import { queryInteger } from './query-integer.ts'
+import { cursorPaging, queryInteger } from './query-integer.ts'
 
 /** Stored conversations of published Spaces. */
 
@@ -17,14 +17,7 @@ const hasOrderedTimes = (given: { from?: string | undefined; to?: string | undef
 const ordered = { error: 'must not be before `from`', path: ['to'] }
 
 /** What lists of conversations have, here and in own-chats.ts. */
-export const pageOfList = {
-  limit: queryInteger(1, 100).default(50),
-  cursor: z
-    .string()
-    .regex(/^\d{1,15}\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be the nextCursor of an earlier page')
-    .optional()
-    .describe('`nextCursor` of the page before.'),
-}
+export const pageOfList = { ...cursorPaging(50) }
 export const searchIn = (texts: string) =>
   z
     .string()

@@ -7,7 +7,7 @@ import {
   maximumMetadataBytes,
   queuePlaceSchema,
 } from './documents.ts'
-import { paging, queryInteger } from './query-integer.ts'
+import { pageOf, paging, queryInteger } from './query-integer.ts'
 
 /** The console's view of documents: lists, progress, failures, work on many documents, and chunks. */
 
@@ -179,9 +179,7 @@ export const documentEventSchema = z
   ])
   .meta({ id: 'SpaceDocumentEvent' })
 
-export const chunkQuerySchema = z.object({
-  ...paging(100, { maximumLimit: 500 }),
-})
+export const chunkQuerySchema = z.object({ ...paging(100, { maximumLimit: 500 }) })
 
 const chunkSchema = z
   .object({
@@ -203,9 +201,7 @@ const chunkSchema = z
   })
   .meta({ id: 'Chunk' })
 
-export const chunkPageSchema = z
-  .object({ total: z.int(), limit: z.int(), offset: z.int(), items: z.array(chunkSchema) })
-  .meta({ id: 'ChunkPage' })
+export const chunkPageSchema = pageOf(chunkSchema).meta({ id: 'ChunkPage' })
 
 export type DocumentDetailBody = z.output<typeof documentDetailSchema>
 export type DocumentFilter = Pick<z.output<typeof documentProgressQuerySchema>, keyof typeof filterShape | 'metadata'>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { queryInteger } from './query-integer.ts'
+import { pageOf, queryInteger } from './query-integer.ts'
 
 /** Document management: upload, list, read, update and delete. */
 
@@ -139,9 +139,7 @@ export const documentSchema = documentSummarySchema
   })
   .meta({ id: 'Document' })
 
-export const documentPageSchema = z
-  .object({ total: z.int(), limit: z.int(), offset: z.int(), items: z.array(documentSchema) })
-  .meta({ id: 'DocumentPage' })
+export const documentPageSchema = pageOf(documentSchema).meta({ id: 'DocumentPage' })
 
 /** Of a document that waits for a worker. */
 export const queuePlaceSchema = z

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { maximumUserCharacters } from './conversations.ts'
-import { queryInteger } from './query-integer.ts'
+import { cursorPaging } from './query-integer.ts'
 
 /** Erasure of everything about one visitor or one document, with a certificate. */
 
@@ -80,14 +80,7 @@ export const erasureSchema = z
   })
   .meta({ id: 'Erasure' })
 
-export const erasuresQuerySchema = z.object({
-  limit: queryInteger(1, 100).default(20),
-  cursor: z
-    .string()
-    .regex(/^\d{1,15}\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be the nextCursor of an earlier page')
-    .optional()
-    .describe('`nextCursor` of the page before.'),
-})
+export const erasuresQuerySchema = z.object({ ...cursorPaging(20) })
 export const erasurePageSchema = z.object({
   items: z.array(erasureSchema).describe('Newest first.'),
   nextCursor: z.string().nullable().describe('The `cursor` of the next page; null at the end.'),

@@ -6,10 +6,8 @@ import {
   maximumMessages,
   maximumPartsPerMessage,
   maximumUserLength,
+  optional,
 } from './gateway.ts'
-
-/** As in the compatible API, null counts as absent. */
-const optional = <Schema extends z.ZodType>(schema: Schema) => schema.nullish().transform((value) => value ?? undefined)
 
 /** Answers to one prompt, as in the compatible API. */
 export const maximumChoices = 128

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { maximumModelIdLength, maximumUserLength } from './gateway.ts'
+import { maximumModelIdLength, maximumUserLength, optional } from './gateway.ts'
 
 export const maximumEmbeddingInputs = 2_048
 /** Tokens of one input. Models take up to 32 thousand. */
@@ -8,9 +8,6 @@ const maximumDimensions = 16_384
 export const maximumRerankDocuments = 1_000
 
 const model = z.string().min(1).max(maximumModelIdLength).describe('A model id of GET /v2/gateway/models.')
-/** As in the compatible API, null counts as absent. */
-const optional = <Schema extends z.ZodType>(schema: Schema) => schema.nullish().transform((value) => value ?? undefined)
-
 const tokens = z.array(z.int().min(0)).min(1).max(maximumTokensPerInput)
 
 export const embeddingRequestSchema = z

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { maximumMessages, maximumModelIdLength, maximumPartsPerMessage } from './gateway.ts'
+import { maximumMessages, maximumModelIdLength, maximumPartsPerMessage, optional } from './gateway.ts'
 
 /**
  * Requests and answers of `/v2/gateway/anthropic/v1`: the Messages API. The shapes and names are those of its published
@@ -11,9 +11,6 @@ const maximumStopSequences = 256
 const maximumToolNameLength = 128
 const maximumCallIdLength = 256
 const maximumUserIdLength = 512
-
-/** As in the API, null counts as absent. */
-const optional = <Schema extends z.ZodType>(schema: Schema) => schema.nullish().transform((value) => value ?? undefined)
 
 const json = z.unknown()
 const jsonObject = z.record(z.string(), z.unknown())
@@ -222,10 +219,7 @@ const prompt = {
   tool_choice: optional(toolChoice),
   thinking: optional(thinking),
   output_config: optional(
-    z.object({
-      effort: optional(z.enum(['low', 'medium', 'high', 'xhigh', 'max'])),
-      format: optional(outputFormat),
-    }),
+    z.object({ effort: optional(z.enum(['low', 'medium', 'high', 'xhigh', 'max'])), format: optional(outputFormat) }),
   ),
   output_format: optional(outputFormat).describe('The earlier name of `output_config.format`.'),
   cache_control: cacheControl,

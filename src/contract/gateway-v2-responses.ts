@@ -1,10 +1,7 @@
 import { z } from 'zod'
-import { maximumMetadataPairs, maximumModelIdLength, maximumUserLength } from './gateway.ts'
+import { maximumMetadataPairs, maximumModelIdLength, maximumUserLength, optional } from './gateway.ts'
 
 /** Requests and answers of the Responses API under /v2/gateway. */
-
-/** As in the compatible API, null counts as absent. */
-const optional = <Schema extends z.ZodType>(schema: Schema) => schema.nullish().transform((value) => value ?? undefined)
 
 const includes = z.enum([
   'reasoning.encrypted_content',

@@ -23,7 +23,8 @@ const message = z.object({
 })
 
 /** As in the compatible API, null counts as absent. */
-const optional = <Schema extends z.ZodType>(schema: Schema) => schema.nullish().transform((value) => value ?? undefined)
+export const optional = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.nullish().transform((value) => value ?? undefined)
 
 /** The fields that the gateway forwards. src/gateway/gateway/parse-completion.ts handles rejected and ignored fields. */
 export const completionRequestSchema = z

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { maximumReportRows, maximumSeries } from './usage-reports.ts'
+import { day, percentiles, usd } from './usage.ts'
+import { latencyFigures, maximumReportRows, maximumSeries } from './usage-reports.ts'
 
 /** What operators see of the whole installation: spend, calls, errors and latency by day, organisation, provider, model and hosting. */
 
@@ -9,9 +10,7 @@ export const maximumInstallationDays = 92
 export const installationSplits = ['organisation', 'provider', 'model', 'hosting'] as const
 export type InstallationSplit = (typeof installationSplits)[number]
 
-const usd = z.string().describe('US dollars as an exact decimal.')
 const count = z.int().min(0)
-const day = z.iso.date({ error: 'must be a day, YYYY-MM-DD' })
 const name = z.string().max(200)
 
 const filters = {
@@ -32,11 +31,6 @@ export const installationUsageQuerySchema = z.object({
 
 export const installationExportQuerySchema = z.object(filters)
 
-const percentiles = z
-  .object({ p50: z.number(), p95: z.number() })
-  .nullable()
-  .describe('Milliseconds, from a histogram: at most 10 % away from the exact value. null: nothing was measured.')
-
 const figures = {
   requests: count.describe('Calls with a receipt.'),
   failed: count.describe('Of these, calls that failed at a provider or in Portico.'),
@@ -44,7 +38,6 @@ const figures = {
   completionTokens: count,
   billedUsd: usd,
 }
-const durations = { requests: count, firstTokenMs: percentiles, totalMs: percentiles }
 
 const valueSchema = z.object({
   id: z.string().nullable().describe('null: calls that reached no provider.'),
@@ -100,9 +93,9 @@ export const installationUsageSchema = z
         .describe('Everything that is not in `rows`.'),
     }),
     latency: z
-      .object({ days: z.array(z.object({ day, ...durations })), all: z.object(durations) })
+      .object({ days: z.array(z.object({ day, ...latencyFigures })), all: z.object(latencyFigures) })
       .nullable()
-      .describe('null: durations are not recorded by organisation together with provider or hosting.'),
+      .describe('null: latencyFigures are not recorded by organisation together with provider or hosting.'),
     options: z
       .object({
         providers: z.array(z.string()).max(maximumReportRows),

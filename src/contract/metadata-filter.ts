@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isObject } from './quick-reader.ts'
 
 /** Which documents a search, an answer or a list may use, by fields at the top level of their metadata. */
 
@@ -46,16 +47,13 @@ interface Reading {
 }
 
 const isBound = (name: string) => (filterBounds as readonly string[]).includes(name)
-const isPlainObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** The first problem of a filter; null: it is valid. */
 export function checkFilter(value: unknown): Problem | null {
   return checkNode(value, [], 0, { conditions: 0 })
 }
 
 function checkNode(value: unknown, path: Problem['path'], depth: number, reading: Reading): Problem | null {
-  if (!isPlainObject(value)) return { path, message: 'must be a JSON object such as {"customer": "acme"}' }
+  if (!isObject(value)) return { path, message: 'must be a JSON object such as {"customer": "acme"}' }
   if (depth > filterLimits.depth) {
     return { path, message: `must have at most ${filterLimits.depth} levels of \`and\`, \`or\` and \`not\`` }
   }
@@ -95,7 +93,7 @@ function checkField(name: string, condition: unknown, path: Problem['path'], rea
     return { path, message: `must have a name of 1 to ${filterLimits.nameCharacters} characters without U+0000` }
   }
   if (Array.isArray(condition)) return checkValues(condition, path)
-  return isPlainObject(condition) ? checkRange(condition, path) : checkValue(condition, path)
+  return isObject(condition) ? checkRange(condition, path) : checkValue(condition, path)
 }
 
 function checkValues(values: readonly unknown[], path: Problem['path']): Problem | null {

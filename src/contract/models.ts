@@ -237,9 +237,7 @@ export const postPriceSchema = statedPricesSchema
   .meta({ id: 'NewPrice' })
 
 export const providerParamsSchema = z.object({ id: providerId })
-export const modelParamsSchema = z.object({
-  id: z.string().describe('Canonical id, URL-encoded (`/` as `%2F`).'),
-})
+export const modelParamsSchema = z.object({ id: z.string().describe('Canonical id, URL-encoded (`/` as `%2F`).') })
 export const deploymentParamsSchema = z.object({ id: z.string().describe('URL-encoded (`/` as `%2F`).') })
 export const priceParamsSchema = deploymentParamsSchema.extend({ priceId: z.uuid() })
 export const newModelParamsSchema = z.object({ id: modelId })
@@ -334,9 +332,7 @@ export const modelSchema = z
   .meta({ id: 'ModelDetails' })
 
 export const testProviderSchema = z
-  .strictObject({
-    model: z.string().min(1).max(500).optional().describe('Model id, deployment id or id on the wire.'),
-  })
+  .strictObject({ model: z.string().min(1).max(500).optional().describe('Model id, deployment id or id on the wire.') })
   .meta({ id: 'TestProvider' })
 
 const providerErrorSchema = z

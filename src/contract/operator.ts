@@ -1,11 +1,8 @@
 import { z } from 'zod'
-import { paging } from './query-integer.ts'
+import { pageOf, paging } from './query-integer.ts'
 import { settingsVersionSchema } from './settings-version.ts'
 
 /** The operator API of organisations, keys and Spaces. Unknown fields are rejected, so that a typo is an error. */
-
-const pageOf = <Item extends z.ZodType>(item: Item) =>
-  z.object({ total: z.int(), limit: z.int(), offset: z.int(), items: z.array(item) })
 
 /** An id that is not a UUID is a resource that does not exist. */
 export const idParamsSchema = z.object({ id: z.string() })

@@ -7,10 +7,7 @@ import { answeredFields, endOfPage, keeping, pageOfList, searchIn } from './conv
 export const chatHeader = 'service-conversation'
 export const maximumTitleCharacters = 200
 
-export const ownChatsQuerySchema = z.object({
-  ...pageOfList,
-  search: searchIn('a title, a question or an answer'),
-})
+export const ownChatsQuerySchema = z.object({ ...pageOfList, search: searchIn('a title, a question or an answer') })
 
 export const ownChatParamsSchema = z.object({ id: z.uuid(), chatId: z.uuid() })
 const ownChatSchema = z

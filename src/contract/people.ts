@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { paging } from './query-integer.ts'
+import { pageOf, paging } from './query-integer.ts'
 
 /** The API of people: set-up, the signed-in person, members and invitations. Unknown fields are rejected. */
 
@@ -78,9 +78,7 @@ export const sessionsSchema = z
   })
   .meta({ id: 'Sessions' })
 
-export const personPageSchema = z
-  .object({ total: z.int(), limit: z.int(), offset: z.int(), items: z.array(personSchema) })
-  .meta({ id: 'PersonPage' })
+export const personPageSchema = pageOf(personSchema).meta({ id: 'PersonPage' })
 
 export const peopleQuerySchema = z.object({
   ...page,
@@ -112,9 +110,7 @@ export const memberSchema = z
   })
   .meta({ id: 'Member' })
 
-export const memberPageSchema = z
-  .object({ total: z.int(), limit: z.int(), offset: z.int(), items: z.array(memberSchema) })
-  .meta({ id: 'MemberPage' })
+export const memberPageSchema = pageOf(memberSchema).meta({ id: 'MemberPage' })
 
 export const updateMemberSchema = z.strictObject({ role: membershipRole }).meta({ id: 'UpdateMember' })
 
@@ -137,9 +133,7 @@ export const createOperatorInvitationSchema = z
 
 export const invitationSchema = z.object(invitationFields).meta({ id: 'Invitation' })
 
-export const invitationPageSchema = z
-  .object({ total: z.int(), limit: z.int(), offset: z.int(), items: z.array(invitationSchema) })
-  .meta({ id: 'InvitationPage' })
+export const invitationPageSchema = pageOf(invitationSchema).meta({ id: 'InvitationPage' })
 
 export const newInvitationSchema = z
   .object({

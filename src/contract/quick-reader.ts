@@ -91,7 +91,7 @@ function compileArray(readElement: Read): Read {
   }
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
+export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function compileObject({ shape, catchall }: z.core.$ZodObjectDef): Read | undefined {

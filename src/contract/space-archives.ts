@@ -141,11 +141,6 @@ export const spaceManifestSchema = z.strictObject({
 })
 export type SpaceManifest = z.output<typeof spaceManifestSchema>
 
-export const spaceArchiveSchema = {
-  description: 'The archive. It is complete only with its last entry, the manifest.',
-  content: { 'application/x-tar': { schema: z.string().meta({ format: 'binary' }) } },
-}
-
 export const importSpaceQuerySchema = z.object({
   name: z.string().min(1).max(200).optional().describe('Name of the new Space. Default: the one in the archive.'),
   model: z

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { alertSchema } from './alerts.ts'
 import { queryInteger } from './query-integer.ts'
-import { maximumUsageDays } from './usage.ts'
+import { budgetSchema, day, maximumUsageDays, percentiles, usd } from './usage.ts'
 
 /** The console's usage page: one report of a range of days, a table of it as CSV, and single requests. */
 
@@ -43,9 +43,7 @@ export const usageTagLimits = {
   reportDays: 92,
 } as const
 
-const usd = z.string().describe('US dollars as an exact decimal.')
 const count = z.int().min(0)
-const day = z.iso.date({ error: 'must be a day, YYYY-MM-DD' })
 const surface = z.enum(usageSurfaces)
 /** `user`, or `metadata.` and the key of a pair. */
 const tagKey = z
@@ -105,22 +103,9 @@ const figures = {
   billedUsd: usd,
 }
 
-const percentiles = z
-  .object({ p50: z.number(), p95: z.number() })
-  .nullable()
-  .describe('Milliseconds, from a histogram: at most 10 % away from the exact value. null: nothing was measured.')
-
-const budgetSchema = z
-  .object({
-    period: day,
-    periodStartsAt: z.iso.datetime(),
-    periodEndsAt: z.iso.datetime(),
-    budgetUsd: usd,
-    spentUsd: usd,
-    heldUsd: usd.describe('Held for calls that are running.'),
-    leftUsd: usd.describe('Budget minus spent; not below zero.'),
-    spentPercent: z.number().nullable().describe('null if the budget is zero.'),
-  })
+const usageBudgetSchema = budgetSchema
+  .omit({ organisationId: true })
+  .extend({ period: day, periodStartsAt: z.iso.datetime() })
   .meta({ id: 'UsageBudget' })
 
 const forecastSchema = z
@@ -165,7 +150,7 @@ const valueSchema = z.object({
 
 const tableRowSchema = valueSchema.extend(figures).meta({ id: 'UsageTableRow' })
 
-const latencyFigures = { requests: count, firstTokenMs: percentiles, totalMs: percentiles }
+export const latencyFigures = { requests: count, firstTokenMs: percentiles, totalMs: percentiles }
 
 const options = z
   .object({
@@ -183,7 +168,7 @@ export const usageReportSchema = z
     timeZone: z.string(),
     split: z.string(),
     complete: z.boolean().describe('False while calls from before an upgrade are still being counted.'),
-    budget: budgetSchema.nullable().describe('null for a removed organisation.'),
+    budget: usageBudgetSchema.nullable().describe('null for a removed organisation.'),
     forecast: forecastSchema.nullable().describe('null without a budget period or without a complete day of usage.'),
     velocity: velocitySchema.nullable(),
     totals: z.object(figures),

@@ -9,7 +9,12 @@ export const maximumUsageDays = 400
 export const maximumUsageRows = 5_000
 export const usageDimensions = ['day', 'model', 'surface', 'space'] as const
 
-const decimalUsd = z.string().describe('US dollars as an exact decimal.')
+export const usd = z.string().describe('US dollars as an exact decimal.')
+export const day = z.iso.date({ error: 'must be a day, YYYY-MM-DD' })
+export const percentiles = z
+  .object({ p50: z.number(), p95: z.number() })
+  .nullable()
+  .describe('Milliseconds, from a histogram: at most 10 % away from the exact value. null: nothing was measured.')
 const surface = z.enum(['gateway', 'space_chat', 'embeddings'])
 const tokens = {
   promptTokens: z.int().describe('Includes cached and cache-written tokens.'),
@@ -36,14 +41,14 @@ export const receiptSchema = z
     period: z.string().describe('First day of the budget period of the request.'),
     usage: z.object(tokens),
     unitPricesUsdPerToken: z.object({
-      input: decimalUsd,
-      output: decimalUsd,
-      cacheRead: decimalUsd,
-      cacheWrite: decimalUsd,
-      reasoning: decimalUsd,
+      input: usd,
+      output: usd,
+      cacheRead: usd,
+      cacheWrite: usd,
+      reasoning: usd,
     }),
     toolUses: z
-      .array(z.object({ kind: z.enum(hostedToolKinds), uses: z.int(), unitPriceUsd: decimalUsd, costUsd: decimalUsd }))
+      .array(z.object({ kind: z.enum(hostedToolKinds), uses: z.int(), unitPriceUsd: usd, costUsd: usd }))
       .describe('Uses of tools that the provider ran, before markup. They are part of the cost.'),
     priceSource: z.string(),
     costBasis: z
@@ -59,20 +64,20 @@ export const receiptSchema = z
           z.object({
             tokenClass: z.enum(['input', 'output', 'cacheRead', 'cacheWrite', 'reasoning']),
             tokens: z.int().describe('Each token counts in one class.'),
-            unitPriceUsd: decimalUsd,
-            costUsd: decimalUsd,
+            unitPriceUsd: usd,
+            costUsd: usd,
           }),
         ),
-        baseCostUsd: decimalUsd.describe('The sum of the lines, exact.'),
-        markupUsd: decimalUsd.describe('Exact.'),
-        totalUsd: decimalUsd.describe('Exact; rounded up to 12 decimals it is billed or written off.'),
+        baseCostUsd: usd.describe('The sum of the lines, exact.'),
+        markupUsd: usd.describe('Exact.'),
+        totalUsd: usd.describe('Exact; rounded up to 12 decimals it is billed or written off.'),
       })
       .nullable()
       .describe('How the cost was computed. Null unless it was tokens times prices.'),
-    baseCostUsd: decimalUsd.describe('Before markup. Rounded up for display; billing rounds only the total.'),
+    baseCostUsd: usd.describe('Before markup. Rounded up for display; billing rounds only the total.'),
     markupPercent: z.string(),
-    billedUsd: decimalUsd,
-    writtenOffUsd: decimalUsd.describe('Cost above the rest of the budget; the operator pays it.'),
+    billedUsd: usd,
+    writtenOffUsd: usd.describe('Cost above the rest of the budget; the operator pays it.'),
     estimated: z.boolean().describe('Portico counted the tokens because the provider sent no count.'),
     ending: z
       .string()
@@ -88,8 +93,6 @@ export const receiptSchema = z
       ),
   })
   .meta({ id: 'Receipt' })
-
-const day = z.iso.date({ error: 'must be a day, YYYY-MM-DD' })
 
 export const usageParamsSchema = z.object({ id: z.string() })
 
@@ -118,8 +121,8 @@ export const usageRowSchema = z
     requests: z.int(),
     estimatedRequests: z.int(),
     ...tokens,
-    billedUsd: decimalUsd,
-    writtenOffUsd: decimalUsd,
+    billedUsd: usd,
+    writtenOffUsd: usd,
   })
   .meta({ id: 'UsageRow' })
 
@@ -141,10 +144,10 @@ export const budgetSchema = z
     organisationId: z.uuid(),
     period: z.string(),
     periodEndsAt: z.iso.datetime(),
-    budgetUsd: decimalUsd,
-    spentUsd: decimalUsd,
-    heldUsd: decimalUsd.describe('Held for calls that are running.'),
-    leftUsd: decimalUsd.describe('Budget minus spent; not below zero.'),
+    budgetUsd: usd,
+    spentUsd: usd,
+    heldUsd: usd.describe('Held for calls that are running.'),
+    leftUsd: usd.describe('Budget minus spent; not below zero.'),
     spentPercent: z.number().nullable().describe('Null if the budget is zero.'),
   })
   .meta({ id: 'Budget' })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { queryInteger } from './query-integer.ts'
+import { pageOf, queryInteger } from './query-integer.ts'
 
 /** Documents from web addresses, and sitemaps that name such addresses. */
 
@@ -82,9 +82,7 @@ export const webSourceSchema = z
   })
   .meta({ id: 'WebSource' })
 
-export const webSourcePageSchema = z
-  .object({ total: z.int(), limit: z.int(), offset: z.int(), items: z.array(webSourceSchema) })
-  .meta({ id: 'WebSourcePage' })
+export const webSourcePageSchema = pageOf(webSourceSchema).meta({ id: 'WebSourcePage' })
 
 const defaultPageSize = 20
 const page = {
