@@ -1,5 +1,5 @@
 import type { Queryable } from '../../platform/database/index.ts'
-import type { Delivery, NewDelivery, StoredDelivery } from './port.ts'
+import type { NewDelivery, StoredDelivery } from './port.ts'
 
 /** Messages about alerts, on their way to a webhook or to e-mail addresses. */
 
@@ -16,39 +16,6 @@ export async function addDeliveries(transaction: Queryable, deliveries: readonly
       deliveries.map(({ subject }) => subject),
       deliveries.map(({ body }) => body),
     ],
-  )
-}
-
-/** Takes messages that are due. They are due again after `claimMs` unless they are finished or postponed, because the process may die. */
-export function claimDeliveries(database: Queryable, limit: number, claimMs: number): Promise<Delivery[]> {
-  return database.query<Delivery>(
-    `update alert_deliveries set next_attempt_at = clock_timestamp() + $2::int8 * interval '1 millisecond'
-     where id in (
-       select id from alert_deliveries where finished_at is null and next_attempt_at <= clock_timestamp()
-       order by next_attempt_at limit $1 for update skip locked)
-     returning id, alert_id as "alertId", event, channel, subject, body, attempts`,
-    [limit, claimMs],
-  )
-}
-
-/** `failure` null: delivered. */
-export async function finishDelivery(database: Queryable, id: string, failure: string | null): Promise<void> {
-  await database.execute(
-    `update alert_deliveries set finished_at = clock_timestamp(), attempts = attempts + 1, failure = $2 where id = $1`,
-    [id, failure],
-  )
-}
-
-export async function postponeDelivery(
-  database: Queryable,
-  id: string,
-  delayMs: number,
-  failure: string,
-): Promise<void> {
-  await database.execute(
-    `update alert_deliveries set attempts = attempts + 1, failure = $3,
-       next_attempt_at = clock_timestamp() + $2::int8 * interval '1 millisecond' where id = $1`,
-    [id, delayMs, failure],
   )
 }
 
