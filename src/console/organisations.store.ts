@@ -1,5 +1,5 @@
 import type { ConsoleOrganisationsQuery } from '../contract/console-organisations.ts'
-import type { OwnedDatabase } from '../platform/database/index.ts'
+import { countRows, type OwnedDatabase } from '../platform/database/index.ts'
 import { isUuid } from '../platform/kernel/index.ts'
 import type { OrganisationCounts, OrganisationLists, OrganisationRow } from './organisation-lists.ts'
 
@@ -40,11 +40,9 @@ export function createOrganisationsStore(database: OwnedDatabase): OrganisationL
       const periods = `LEFT JOIN ledger_periods p ON p.organisation_id = o.id AND p.starts_at <= $1 AND p.ends_at > $1`
       const ranked = `SELECT o.id, row_number() OVER (ORDER BY ${order}, o.id) AS place FROM organisations o
         ${sort === 'spentPercent' ? `${periods} ${allLeases}` : ''} WHERE ${matches} ORDER BY place LIMIT $6 OFFSET $7`
-      const [counted] = await database.query<{ total: bigint }>(
-        `SELECT count(*) AS total FROM organisations o WHERE ${matches} AND $1::timestamptz IS NOT NULL`,
-        filter,
-        { timeoutMs: pageTimeoutMs },
-      )
+      const options = { timeoutMs: pageTimeoutMs }
+      const matching = `organisations o WHERE ${matches} AND $1::timestamptz IS NOT NULL`
+      const total = await countRows(database, matching, filter, options)
       const rows = await database.query<OrganisationRow>(
         `WITH page AS MATERIALIZED (${ranked})
          SELECT o.id, ${billed} AS "billedPicoUsd", ${gatewayOpen} AS "gatewayOpen",
@@ -52,9 +50,9 @@ export function createOrganisationsStore(database: OwnedDatabase): OrganisationL
            (SELECT count(*) FROM people_memberships m WHERE m.organisation_id = o.id)::int4 AS members
          FROM page JOIN organisations o USING (id) ${periods} ORDER BY page.place`,
         [...filter, limit, offset],
-        { timeoutMs: pageTimeoutMs },
+        options,
       )
-      return { total: Number(counted?.total ?? 0n), rows }
+      return { total, rows }
     },
 
     async loadCounts(id, nowMs) {

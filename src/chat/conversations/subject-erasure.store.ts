@@ -1,4 +1,10 @@
-import type { Database, OwnedDatabase, Queryable, SqlValue } from '../../platform/database/index.ts'
+import {
+  countRows,
+  type Database,
+  type OwnedDatabase,
+  type Queryable,
+  type SqlValue,
+} from '../../platform/database/index.ts'
 import type { ConversationService } from './conversations.ts'
 import { countCitingTurns, eraseCitingTurns } from './own/own-erasure.store.ts'
 import { removalBatch, type Removed, removeTurns } from './turn-removal.store.ts'
@@ -59,12 +65,7 @@ export function createSubjectErasure({
     /** Stores that are detached from their Spaces count as one each: a sweep deletes them soon. */
     async countLeft(subject: TurnSubject, signal: AbortSignal): Promise<number> {
       const own = database.for(subject.organisationId)
-      const [detached] = await own.query<{ count: bigint }>(
-        `SELECT count(*) AS count FROM conversation_stores WHERE space_id IS NULL`,
-        [],
-        background,
-      )
-      let left = Number(detached!.count)
+      let left = await countRows(own, 'conversation_stores WHERE space_id IS NULL', [], background)
       for await (const { places } of findTurns(own, subject, signal)) left += places.length
       if (subject.kind === 'document') left += await countCitingTurns(own, documentOf(subject), signal)
       return left

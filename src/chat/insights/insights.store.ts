@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../../platform/database/index.ts'
+import { countRows, type Database, type Queryable } from '../../platform/database/index.ts'
 import { sharedOwner } from '../../platform/kernel/index.ts'
 
 /** Bounds of the stored rows. */
@@ -219,16 +219,13 @@ async function loadQuestions(database: Database, query: KeptQuestionsQuery): Pro
   const own = database.for(organisationId)
   const matching = `insight_questions q JOIN spaces s ON s.id = q.space_id AND ${keepsQuestions}
     WHERE q.space_id = $1 AND NOT encode(q.question_hash, 'hex') = ANY($2::text[])`
-  const [counted] = await own.query<{ total: bigint }>(`SELECT count(*) AS total FROM ${matching}`, [spaceId, except])
+  const total = await countRows(own, matching, [spaceId, except])
   const rows = await own.query<{ question: string; asked: string; lastAskedAt: Date }>(
     `SELECT q.question, q.asked::text AS asked, q.last_asked_at AS "lastAskedAt" FROM ${matching}
       ORDER BY q.asked DESC, q.last_asked_at DESC, q.question_hash LIMIT $3 OFFSET $4`,
     [spaceId, except, limit, offset],
   )
-  return {
-    total: Number(counted?.total ?? 0n),
-    questions: rows.map((row) => ({ ...row, asked: Number(row.asked) })),
-  }
+  return { total, questions: rows.map((row) => ({ ...row, asked: Number(row.asked) })) }
 }
 
 /** Removes kept questions of a Space by their hashes, hexadecimal. Returns how many. */
@@ -251,15 +248,9 @@ export const removeCitations = (
     [organisationId, documentId, limit],
   )
 
-export async function countCitations(database: Database, organisationId: string, documentId: string): Promise<number> {
-  const [row] = await database
-    .for(organisationId)
-    .query<{ count: bigint }>(
-      `SELECT count(*) AS count FROM insight_citations WHERE organisation_id = $1 AND document_id = $2`,
-      [organisationId, documentId],
-      { background: true },
-    )
-  return Number(row!.count)
+export function countCitations(database: Database, organisationId: string, documentId: string): Promise<number> {
+  const matching = 'insight_citations WHERE organisation_id = $1 AND document_id = $2'
+  return countRows(database.for(organisationId), matching, [organisationId, documentId], { background: true })
 }
 
 const dayMs = 86_400_000

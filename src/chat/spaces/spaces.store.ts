@@ -1,5 +1,6 @@
 import type { AdminAction } from '../../contract/admin-log.ts'
 import {
+  countRows,
   type Database,
   isForeignKeyViolation,
   type Queryable,
@@ -13,13 +14,15 @@ import {
   isUuid,
   sharedOwner,
 } from '../../platform/kernel/index.ts'
-import { type Actor, changedFields, recordAdminChange } from '../../tenants/operators/index.ts'
+import { type Actor, adminChangesOf, changedFields } from '../../tenants/operators/index.ts'
 import { describeSpaceForLog } from './describe-space.ts'
 import type { Space, SpaceSettings } from './space.ts'
 import { defaultSpaceSettings } from './space-change.ts'
 
 /** The topic of Spaces in the change feed. */
 export const spacesTopic = 'spaces'
+
+const log = adminChangesOf(({ id, organisationId }: Space) => ({ subjectType: 'space', subjectId: id, organisationId }))
 
 export type SpaceStore = ReturnType<typeof createSpaceStore>
 
@@ -130,12 +133,12 @@ async function loadPage(database: Database, filter: PageFilter) {
     AND ($4::boolean IS NULL OR published = $4::boolean)`
   const values = [organisationId, visible, search, published]
   const own = database.for(organisationId ?? filter.owner ?? sharedOwner)
-  const [counted] = await own.query<{ total: bigint }>(`SELECT count(*) AS total FROM spaces WHERE ${matches}`, values)
+  const total = await countRows(own, `spaces WHERE ${matches}`, values)
   const rows = await own.query<SpaceRow>(
     `SELECT * FROM spaces WHERE ${matches} ORDER BY created_at DESC, id DESC LIMIT $5 OFFSET $6`,
     [...values, limit, offset],
   )
-  return { total: Number(counted?.total ?? 0n), spaces: rows.map(toSpace) }
+  return { total, spaces: rows.map(toSpace) }
 }
 
 interface SpaceRow {
@@ -214,23 +217,4 @@ async function updateRow(transaction: Queryable, space: Space) {
 async function detachConversations(transaction: Queryable, spaceId: string) {
   await transaction.execute(`UPDATE own_chats SET space_id = NULL WHERE space_id = $1`, [spaceId])
   return transaction.execute(`UPDATE conversation_stores SET space_id = NULL WHERE space_id = $1`, [spaceId])
-}
-
-function log(
-  transaction: Queryable,
-  actor: Actor,
-  atMs: number,
-  action: AdminAction,
-  space: Space,
-  change: { before: Record<string, unknown> | null; after: Record<string, unknown> | null },
-) {
-  return recordAdminChange(transaction, {
-    actor,
-    atMs,
-    action,
-    subjectType: 'space',
-    subjectId: space.id,
-    organisationId: space.organisationId,
-    ...change,
-  })
 }

@@ -1,5 +1,5 @@
 import type { DocumentSort } from '../../contract/document-progress.ts'
-import { type Database, type SqlValue, toJsonPath } from '../../platform/database/index.ts'
+import { countRows, type Database, type SqlValue, toJsonPath } from '../../platform/database/index.ts'
 import type { DocumentListPage, DocumentListQuery, ListFilter, ListPosition, SpaceContents } from './document-list.ts'
 import type { DocumentFailureCode, DocumentFormat, DocumentProgressRow, DocumentStatus } from './document.ts'
 import { loadPlacesInQueue } from './queue-places.ts'
@@ -94,10 +94,7 @@ export function createListStore(database: Database) {
     async loadPlaces(organisationId: string, spaceId: string, query: DocumentListQuery) {
       if (needsAllRows(query.filter)) return searchIds(database, organisationId, spaceId, query)
       const contents = await loadContents(database, organisationId, spaceId)
-      return {
-        total: contents.countOf(query.filter),
-        places: await loadIds(database, organisationId, spaceId, query),
-      }
+      return { total: contents.countOf(query.filter), places: await loadIds(database, organisationId, spaceId, query) }
     },
 
     async loadList(organisationId: string, spaceId: string, query: DocumentListQuery): Promise<DocumentListPage> {
@@ -121,15 +118,10 @@ export function createListStore(database: Database) {
 
     loadContents: (organisationId: string, spaceId: string) => loadContents(database, organisationId, spaceId),
 
-    async countMatches(organisationId: string, spaceId: string, filter: ListFilter): Promise<number> {
+    countMatches(organisationId: string, spaceId: string, filter: ListFilter): Promise<number> {
       const parameters = parameterList(organisationId, spaceId)
-      const [row] = await database
-        .for(organisationId)
-        .query<{ total: number }>(
-          `select count(*)::int as total from documents d where ${filterConditions(filter, parameters)}`,
-          parameters.values,
-        )
-      return row?.total ?? 0
+      const matching = `documents d where ${filterConditions(filter, parameters)}`
+      return countRows(database.for(organisationId), matching, parameters.values)
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { OnDuplicate } from '../../contract/documents.ts'
-import type { Database, Queryable } from '../../platform/database/index.ts'
+import { countRows, type Database, type Queryable } from '../../platform/database/index.ts'
 import type { DocumentId, OrganisationId, SpaceId } from '../../platform/kernel/index.ts'
 import type { JobQueue } from '../../platform/jobs/index.ts'
 import { changedFields } from '../../tenants/operators/index.ts'
@@ -180,18 +180,15 @@ function createReads(database: Database) {
 
     /** Newest first, id as tie-break. */
     async list(organisationId: OrganisationId, spaceId: SpaceId, page: { limit: number; offset: number }) {
-      const [counted] = await database
-        .for(organisationId)
-        .query<{ total: bigint }>(
-          'select count(*) as total from documents where organisation_id = $1 and space_id = $2 and is_current',
-          [organisationId, spaceId],
-        )
-      const rows = await database.for(organisationId).query<ClientRow>(
+      const own = database.for(organisationId)
+      const current = 'documents where organisation_id = $1 and space_id = $2 and is_current'
+      const total = await countRows(own, current, [organisationId, spaceId])
+      const rows = await own.query<ClientRow>(
         `${selectDocuments} and d.organisation_id = $1 and d.space_id = $2
          order by d.created_at desc, ${publicId('d')} desc limit $3 offset $4`,
         [organisationId, spaceId, page.limit, page.offset],
       )
-      return { total: Number(counted?.total ?? 0), items: rows.map(toDocument) }
+      return { total, items: rows.map(toDocument) }
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { Database, OwnedDatabase } from '../../platform/database/index.ts'
+import { countRows, type Database, type OwnedDatabase } from '../../platform/database/index.ts'
 import { sharedOwner } from '../../platform/kernel/index.ts'
 import type { JobQueue } from '../../platform/jobs/index.ts'
 import { blobRemovalKey, deleteBlobJob } from './blob-removal.ts'
@@ -43,15 +43,11 @@ export function createHousekeepingStore({ database, jobs }: { database: Database
     ...findBlobs(shared),
 
     /** Blobs of the organisation that a job is going to remove. */
-    async countBlobRemovals(organisationId: string): Promise<number> {
-      const [row] = await database
-        .for(organisationId)
-        .query<{ count: bigint }>(
-          `select count(*) as count from job where kind = $1 and payload->>'blobKey' like $2 || '/%'`,
-          [deleteBlobJob, organisationId],
-        )
-      return Number(row!.count)
-    },
+    countBlobRemovals: (organisationId: string): Promise<number> =>
+      countRows(database.for(organisationId), `job where kind = $1 and payload->>'blobKey' like $2 || '/%'`, [
+        deleteBlobJob,
+        organisationId,
+      ]),
 
     isBlobRemovalPending: (blobKey: string): Promise<boolean> => jobs.exists(blobRemovalKey(blobKey)),
 

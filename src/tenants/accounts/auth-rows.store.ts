@@ -1,4 +1,4 @@
-import type { OwnedDatabase, SqlValue } from '../../platform/database/index.ts'
+import { countRows, type OwnedDatabase, type SqlValue } from '../../platform/database/index.ts'
 import { type NewAdminLogEntry, recordAdminChange } from '../operators/index.ts'
 
 /** One comparison. `connector` OR: at least one of all comparisons with OR must hold, in addition to all with AND. */
@@ -113,11 +113,7 @@ export function createAuthRows(database: OwnedDatabase, findRecorded: () => Reco
     async count(table: string, conditions: Condition[]): Promise<number> {
       const values = new Values(table)
       const where = values.where(conditions)
-      const [row] = await database.query<{ total: bigint }>(
-        `SELECT count(*) AS total FROM ${table} WHERE ${where}`,
-        values.list,
-      )
-      return Number(row?.total ?? 0n)
+      return countRows(database, `${table} WHERE ${where}`, values.list)
     },
   }
 }

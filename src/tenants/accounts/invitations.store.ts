@@ -1,5 +1,5 @@
 import type { AdminAction } from '../../contract/admin-log.ts'
-import type { Database, Queryable } from '../../platform/database/index.ts'
+import { countRows, type Database, type Queryable } from '../../platform/database/index.ts'
 import { isUuid, sharedOwner } from '../../platform/kernel/index.ts'
 import { recordAdminChange } from '../operators/index.ts'
 import { isOpenAt } from './issued-links.store.ts'
@@ -50,15 +50,12 @@ export function createInvitationStore(database: Database) {
       const open = `i.organisation_id IS NOT DISTINCT FROM $1::uuid AND ${isOpenAt('$2')}`
       const filter = [organisationId, new Date(nowMs)]
       const own = database.for(organisationId ?? sharedOwner)
-      const [counted] = await own.query<{ total: bigint }>(
-        `SELECT count(*) AS total FROM people_invitations i WHERE ${open}`,
-        filter,
-      )
+      const total = await countRows(own, `people_invitations i WHERE ${open}`, filter)
       const invitations = await own.query<Invitation>(
         `SELECT ${columns} FROM ${source} WHERE ${open} ORDER BY i.created_at DESC, i.id DESC LIMIT $3 OFFSET $4`,
         [...filter, limit, offset],
       )
-      return { total: Number(counted?.total ?? 0n), invitations }
+      return { total, invitations }
     },
 
     /** Resolves to false if there is no such open invitation. */

@@ -43,6 +43,5 @@ export async function endLinksOf(
       subjectId: id,
       organisationId: organisationId as never,
       before,
-      after: null,
     })
 }

@@ -1,6 +1,6 @@
 import type { AdminAction } from '../../contract/admin-log.ts'
 import type { MembershipRole } from '../../contract/people.ts'
-import type { Database, Queryable } from '../../platform/database/index.ts'
+import { countRows, type Database, type Queryable } from '../../platform/database/index.ts'
 import { createUuid, isUuid, sharedOwner } from '../../platform/kernel/index.ts'
 import { type Actor, recordAdminChange } from '../operators/index.ts'
 import { endLinksOf } from './issued-links.store.ts'
@@ -236,15 +236,12 @@ function createReads(database: Database) {
     async loadPersonPage({ limit, offset, search }: Page & { search?: string | undefined }) {
       const matches = `($1::text IS NULL OR position(lower($1) IN p.email) > 0 OR position(lower($1) IN lower(p.name)) > 0)`
       const part = search || null
-      const [counted] = await shared.query<{ total: bigint }>(
-        `SELECT count(*) AS total FROM people p WHERE ${matches}`,
-        [part],
-      )
+      const total = await countRows(shared, `people p WHERE ${matches}`, [part])
       const people = await shared.query<PersonRecord>(
         `SELECT ${personColumns} FROM people p WHERE ${matches} ORDER BY p.email LIMIT $2 OFFSET $3`,
         [part, limit, offset],
       )
-      return { total: Number(counted?.total ?? 0n), people }
+      return { total, people }
     },
     loadMemberships(personId: string): Promise<Membership[]> {
       return database.for(personId).query<Membership>(
@@ -255,18 +252,15 @@ function createReads(database: Database) {
       )
     },
     async loadMemberPage(organisationId: string, { limit, offset }: Page) {
-      const [counted] = await database
-        .for(organisationId)
-        .query<{ total: bigint }>(`SELECT count(*) AS total FROM people_memberships WHERE organisation_id = $1`, [
-          organisationId,
-        ])
-      const members = await database.for(organisationId).query<Member>(
+      const own = database.for(organisationId)
+      const total = await countRows(own, 'people_memberships WHERE organisation_id = $1', [organisationId])
+      const members = await own.query<Member>(
         `SELECT m.person_id AS "personId", p.email, p.email_verified AS "emailVerified", p.name, m.role, m.created_at AS "createdAt"
            FROM people_memberships m JOIN people p ON p.id = m.person_id
           WHERE m.organisation_id = $1 ORDER BY p.email LIMIT $2 OFFSET $3`,
         [organisationId, limit, offset],
       )
-      return { total: Number(counted?.total ?? 0n), members }
+      return { total, members }
     },
     /** Newest first; at most 100. */
     loadSessions(personId: string, nowMs: number): Promise<SessionRecord[]> {
@@ -310,10 +304,7 @@ function createMemberChanges(database: Database) {
           role === null ? 'member.removed' : 'member.updated',
           personId,
           organisationId,
-          {
-            before,
-            after: role === null ? null : { role, email: before.email },
-          },
+          { before, after: role === null ? null : { role, email: before.email } },
         )
         if (role !== 'administrator') await endLinksOf(transaction, personId, change)
         return true

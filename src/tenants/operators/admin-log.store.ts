@@ -6,6 +6,7 @@ import type {
   AdminLogEntry,
   AdminLogFilter,
   AdminLogSelection,
+  AdminLogSubject,
   NewAdminLogEntry,
 } from './admin-log.ts'
 
@@ -23,12 +24,24 @@ export async function recordAdminChange(transaction: Queryable, entry: NewAdminL
       entry.subjectType,
       entry.subjectId,
       entry.organisationId,
-      entry.before === null ? null : JSON.stringify(entry.before),
-      entry.after === null ? null : JSON.stringify(entry.after),
+      entry.before ? JSON.stringify(entry.before) : null,
+      entry.after ? JSON.stringify(entry.after) : null,
       entry.actor.personId ?? null,
       entry.actor.sessionId ?? null,
     ],
   )
+}
+
+/** `recordAdminChange` for subjects of one type. */
+export function adminChangesOf<Subject>(describe: (subject: Subject) => AdminLogSubject) {
+  return (
+    transaction: Queryable,
+    actor: Actor,
+    atMs: number,
+    action: NewAdminLogEntry['action'],
+    subject: Subject,
+    change: Pick<NewAdminLogEntry, 'before' | 'after'>,
+  ) => recordAdminChange(transaction, { actor, atMs, action, ...describe(subject), ...change })
 }
 
 type Row = Omit<AdminLogEntry, 'subjectName' | 'organisationName'>
@@ -83,7 +96,6 @@ function recordExport(
     subjectType: 'admin_log',
     subjectId: organisationId ?? 'all',
     organisationId: (organisationId ?? null) as OrganisationId | null,
-    before: null,
     after: Object.fromEntries(Object.entries(after).filter(([, value]) => value !== undefined)),
   })
 }

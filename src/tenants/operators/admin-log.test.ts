@@ -6,7 +6,7 @@ import type { AdminLogEntry } from './admin-log.ts'
 import { entriesPerRound, removeOldEntries } from './admin-log-retention.store.ts'
 import { openAdminLogRetention } from './admin-log-retention.ts'
 import { createAdminLog } from './admin-log.store.ts'
-import { renderAdminLog } from './render-admin-log.ts'
+import { renderAdminLog } from './admin-log.routes.ts'
 
 const nowMs = Date.parse('2026-11-22T12:00:00Z')
 const dayMs = 86_400_000

@@ -27,16 +27,18 @@ interface ActingPerson {
 /** The service itself, at its first start. */
 export const serviceActor: Actor = { name: 'service', requestId: null }
 
-interface AdminLogChange {
+export interface AdminLogSubject {
   subjectType: string
   subjectId: string
   organisationId: OrganisationId | null
-  /** The changed fields before and after; null if the subject did not exist. Without secrets. */
-  before: Record<string, unknown> | null
-  after: Record<string, unknown> | null
 }
 
-export interface AdminLogEntry extends AdminLogChange {
+/** The changed fields; null if the subject did not exist. Without secrets. */
+type Fields = Record<string, unknown> | null
+
+export interface AdminLogEntry extends AdminLogSubject {
+  before: Fields
+  after: Fields
   id: string
   at: Date
   actor: string
@@ -50,7 +52,10 @@ export interface AdminLogEntry extends AdminLogChange {
   organisationName: string | null
 }
 
-export interface NewAdminLogEntry extends AdminLogChange {
+export interface NewAdminLogEntry extends AdminLogSubject {
+  /** Absent: null. */
+  before?: Fields
+  after?: Fields
   /** For entries that may be written again; a second one with the same id is dropped. */
   id?: string
   actor: Actor

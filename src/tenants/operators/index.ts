@@ -1,5 +1,5 @@
 export { type Actor, actorOf, type AdminLog, changedFields, type NewAdminLogEntry, serviceActor } from './admin-log.ts'
-export { createAdminLog, recordAdminChange } from './admin-log.store.ts'
+export { adminChangesOf, createAdminLog, recordAdminChange } from './admin-log.store.ts'
 export { openAdminLogRetention } from './admin-log-retention.ts'
 export { adminLogRoutes } from './admin-log.routes.ts'
 export { auditRoutes, findingsOfCounts } from './audit.routes.ts'

@@ -91,7 +91,6 @@ export async function recordReencryption(
       subjectType: 'secret_key',
       subjectId: 'only',
       organisationId: null,
-      before: null,
       after: { ...counts },
     }),
   )

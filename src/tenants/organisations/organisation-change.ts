@@ -153,10 +153,7 @@ export function parseMonthlyBudget(decimal: string | number): bigint {
     throw new AppError(
       'invalid_request',
       'monthlyBudgetUsd must be US dollars as a decimal such as "50.00", with at most 12 decimals.',
-      {
-        param: 'monthlyBudgetUsd',
-        cause: error,
-      },
+      { param: 'monthlyBudgetUsd', cause: error },
     )
   }
 }
@@ -168,9 +165,7 @@ export function parseMarkup(percent: string | number): number {
     throw new AppError(
       'invalid_request',
       'markupPercent must be percent as a decimal such as "12.5", with at most 2 decimals.',
-      {
-        param: 'markupPercent',
-      },
+      { param: 'markupPercent' },
     )
   }
   return Number(match[1]) * 100 + Number((match[2] ?? '').padEnd(2, '0'))

@@ -144,10 +144,7 @@ function noRequests(bucket: RateBucket, perMinute: number): AppError {
   return new AppError(
     'rate_limit_exceeded',
     `This organisation may begin ${perMinute} requests a minute. Try again after the time in \`retry-after\`.`,
-    {
-      retryAfterSeconds: secondsUntil(bucket, perMinute, 1),
-      rateLimit: stateOf('requests', bucket, perMinute),
-    },
+    { retryAfterSeconds: secondsUntil(bucket, perMinute, 1), rateLimit: stateOf('requests', bucket, perMinute) },
   )
 }
 
@@ -155,10 +152,7 @@ function noTokens(bucket: RateBucket, perMinute: number, wanted: number): AppErr
   return new AppError(
     'rate_limit_exceeded',
     `This organisation may use ${perMinute} tokens a minute. Try again after the time in \`retry-after\`.`,
-    {
-      retryAfterSeconds: secondsUntil(bucket, perMinute, wanted),
-      rateLimit: stateOf('tokens', bucket, perMinute),
-    },
+    { retryAfterSeconds: secondsUntil(bucket, perMinute, wanted), rateLimit: stateOf('tokens', bucket, perMinute) },
   )
 }
 

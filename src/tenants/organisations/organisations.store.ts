@@ -1,5 +1,5 @@
-import type { AdminAction } from '../../contract/admin-log.ts'
 import {
+  countRows,
   type Database,
   isForeignKeyViolation,
   type Queryable,
@@ -12,7 +12,7 @@ import {
   sharedOwner,
   type StoredCredential,
 } from '../../platform/kernel/index.ts'
-import { type Actor, changedFields, recordAdminChange, type SealedColumn } from '../operators/index.ts'
+import { type Actor, adminChangesOf, changedFields, type SealedColumn } from '../operators/index.ts'
 import { describeOrganisation } from './describe-organisation.ts'
 import type { Organisation, OrganisationRecord, RemovedOrganisation } from './organisation.ts'
 import {
@@ -27,6 +27,8 @@ import {
 
 /** The topic of organisations and their keys in the change feed. */
 export const organisationsTopic = 'organisations'
+
+const log = adminChangesOf((id: OrganisationId) => ({ subjectType: 'organisation', subjectId: id, organisationId: id }))
 
 export const webhookSecretsColumn: SealedColumn = {
   kind: 'webhooks',
@@ -191,15 +193,12 @@ function createReads(database: Database): Reads {
       const own = database.for(owner)
       const matches = `($1::text IS NULL OR position(lower($1::text) IN lower(o.name)) > 0)
         AND ($2::uuid[] IS NULL OR o.id = ANY($2::uuid[]))`
-      const [counted] = await own.query<{ total: bigint }>(
-        `SELECT count(*) AS total FROM organisations o WHERE ${matches}`,
-        [search ?? null, ids ?? null],
-      )
+      const total = await countRows(own, `organisations o WHERE ${matches}`, [search ?? null, ids ?? null])
       const rows = await own.query<RecordRow>(
         `${selectRecord} WHERE ${matches} ORDER BY o.created_at DESC, o.id DESC LIMIT $3 OFFSET $4`,
         [search ?? null, ids ?? null, limit, offset],
       )
-      return { total: Number(counted?.total ?? 0n), records: rows.map(toRecord) }
+      return { total, records: rows.map(toRecord) }
     },
     async loadRemoved(id) {
       if (!isUuid(id)) return undefined
@@ -293,23 +292,4 @@ async function noteKeyUses(database: Database, uses: readonly KeyUse[]): Promise
 /** Path and query of a webhook's address often contain a secret. */
 function originOf(url: string | null | undefined): string | null {
   return url ? new URL(url).origin : null
-}
-
-function log(
-  transaction: Queryable,
-  actor: Actor,
-  atMs: number,
-  action: AdminAction,
-  id: OrganisationId,
-  change: { before: Record<string, unknown> | null; after: Record<string, unknown> | null },
-) {
-  return recordAdminChange(transaction, {
-    actor,
-    atMs,
-    action,
-    subjectType: 'organisation',
-    subjectId: id,
-    organisationId: id,
-    ...change,
-  })
 }

@@ -1,4 +1,4 @@
-import type { OwnedDatabase, Queryable } from '../../../platform/database/index.ts'
+import { countRows, type OwnedDatabase, type Queryable } from '../../../platform/database/index.ts'
 import { type Removed } from '../turn-removal.store.ts'
 import { removeOwnTurns } from './own-turns.store.ts'
 
@@ -49,12 +49,7 @@ export async function countCitingTurns(
   document: CitedDocument,
   signal: AbortSignal,
 ): Promise<number> {
-  const [detached] = await database.query<{ count: bigint }>(
-    `SELECT count(*) AS count FROM own_chats WHERE space_id IS NULL`,
-    [],
-    options,
-  )
-  let left = Number(detached!.count)
+  let left = await countRows(database, 'own_chats WHERE space_id IS NULL', [], options)
   for await (const { turns } of findCitingTurns(database, document, signal)) left += turns.length
   return left
 }

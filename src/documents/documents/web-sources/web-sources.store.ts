@@ -1,5 +1,5 @@
 import type { DocumentWarning } from '../../../contract/documents.ts'
-import type { Database, Queryable } from '../../../platform/database/index.ts'
+import { countRows, type Database, type Queryable } from '../../../platform/database/index.ts'
 import type { JobQueue } from '../../../platform/jobs/index.ts'
 import type { OrganisationId, SpaceId } from '../../../platform/kernel/index.ts'
 import type { ChangeAuthor } from '../change-author.ts'
@@ -184,36 +184,22 @@ function createReads(database: Database) {
 
     /** Newest first. */
     async list(owner: string, spaceId: string, { limit, offset }: { limit: number; offset: number }) {
-      const where = `from ${joined} where s.organisation_id = $1 and s.space_id = $2 and ${isListed}`
-      const queries = database.for(owner)
-      const [counted] = await queries.query<{ total: number }>(`select count(*)::int as total ${where}`, [
-        owner,
-        spaceId,
-      ])
-      const items = await queries.query<WebSource>(
-        `select ${columns} ${where} order by s.created_at desc, s.id desc limit $3 offset $4`,
+      const listed = `${joined} where s.organisation_id = $1 and s.space_id = $2 and ${isListed}`
+      const own = database.for(owner)
+      const total = await countRows(own, listed, [owner, spaceId])
+      const items = await own.query<WebSource>(
+        `select ${columns} from ${listed} order by s.created_at desc, s.id desc limit $3 offset $4`,
         [owner, spaceId, limit, offset],
       )
-      return { total: counted?.total ?? 0, items }
+      return { total, items }
     },
 
-    async count(owner: string): Promise<number> {
-      const [row] = await database
-        .for(owner)
-        .query<{ count: number }>('select count(*)::int as count from web_sources where organisation_id = $1', [owner])
-      return row?.count ?? 0
-    },
+    count: (owner: string): Promise<number> =>
+      countRows(database.for(owner), 'web_sources where organisation_id = $1', [owner]),
 
     /** The pages that a sitemap has named. */
-    async countPages(owner: string, sitemapId: string): Promise<number> {
-      const [row] = await database
-        .for(owner)
-        .query<{ count: number }>(
-          'select count(*)::int as count from web_sources where organisation_id = $1 and sitemap_id = $2',
-          [owner, sitemapId],
-        )
-      return row?.count ?? 0
-    },
+    countPages: (owner: string, sitemapId: string): Promise<number> =>
+      countRows(database.for(owner), 'web_sources where organisation_id = $1 and sitemap_id = $2', [owner, sitemapId]),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { OwnedDatabase } from '../../../platform/database/index.ts'
+import { countRows, type OwnedDatabase } from '../../../platform/database/index.ts'
 import { loadEmbeddingVersions, vectorTable } from './embedding-versions.store.ts'
 
 /** Counts of inconsistencies, as `portico audit` prints them; all zero when the index is sound. */
@@ -75,14 +75,8 @@ export async function countDocumentRows(
   database: OwnedDatabase,
   documentIds: readonly string[],
 ): Promise<DocumentRows> {
-  const count = async (table: string) => {
-    const [row] = await database.query<{ count: bigint }>(
-      `select count(*) as count from ${table} where document_id = any($1::uuid[])`,
-      [[...documentIds]],
-      { background: true },
-    )
-    return Number(row!.count)
-  }
+  const count = (table: string) =>
+    countRows(database, `${table} where document_id = any($1::uuid[])`, [[...documentIds]], { background: true })
   const versions = await database.query<{ id: number }>('select id from embedding_generations')
   let vectors = 0
   for (const version of versions) vectors += await count(vectorTable(version))

@@ -1,4 +1,4 @@
-import type { Database } from '../../../../platform/database/index.ts'
+import { countRows, type Database } from '../../../../platform/database/index.ts'
 import type { ErasedDocuments } from '../../engine.ts'
 import { segmentTable } from './vector-segments.store.ts'
 
@@ -9,12 +9,8 @@ export async function countInSegments(database: Database, documents: ErasedDocum
   const own = database.for(documents.organisationId)
   let count = 0
   for (const id of await loadSegments(database, documents)) {
-    const [row] = await own.query<{ count: bigint }>(
-      `select count(*) as count from ${segmentTable(id)} where document_id = any($1::uuid[])`,
-      [[...documents.documentIds]],
-      background,
-    )
-    count += Number(row!.count)
+    const ofDocuments = `${segmentTable(id)} where document_id = any($1::uuid[])`
+    count += await countRows(own, ofDocuments, [[...documents.documentIds]], background)
   }
   return count
 }
