@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { bytesOf } from '../../../../test/harness/provider-call.ts'
 import { errorOf, foldStream, pieces } from '../../../../test/harness/recorded-wire.ts'
 import { createAnthropicAdapter } from './index.ts'
-import { mapFinishReason } from './map-finish-reason.ts'
+import { mapFinishReason } from '../map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
 
 const adapter = createAnthropicAdapter({ id: 'claude', format: 'anthropic', apiKey: 'sk-ant-secret-of-test' })

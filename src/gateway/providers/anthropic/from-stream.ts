@@ -8,7 +8,7 @@ import { hostedKindOf } from './hosted-uses.ts'
 import { isNative } from './is-native.ts'
 import { maximumCitations, readCitation } from './citations.ts'
 import { mapError } from './map-error.ts'
-import { mapFinishReason } from './map-finish-reason.ts'
+import { mapFinishReason } from '../map-finish-reason.ts'
 import { mapUsage, replaceUsage } from './map-usage.ts'
 import type { Redact } from '../redactor.ts'
 

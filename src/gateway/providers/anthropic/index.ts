@@ -21,10 +21,7 @@ export const createAnthropicAdapter: CreateWireAdapter = (settings) => {
     // Every endpoint requires the version, also the model list, whose mapping has no headers.
     authorize: async () => ({ ...credentials, ...versionHeader(settings) }),
     requestIdHeader: 'request-id',
-    tokenCount: {
-      toRequest: (call) => toCountRequest(call, settings),
-      fromResponse: readTokenCount('input_tokens'),
-    },
+    tokenCount: { toRequest: (call) => toCountRequest(call, settings), fromResponse: readTokenCount('input_tokens') },
     // 1000 is the largest page; it fits all models.
     models: {
       url: `${apiRoot(settings)}/v1/models?limit=1000`,

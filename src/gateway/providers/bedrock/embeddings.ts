@@ -47,8 +47,5 @@ function fromEmbeddings(body: Uint8Array): EmbeddingAnswer {
     : Array.isArray(answer.embeddings)
       ? answer.embeddings
       : (rowsByKind(asObject(answer.embeddings)) ?? oneOfKind(asObject(answer.embeddingsByType)))
-  return {
-    vectors: readVectors(rows),
-    promptTokens: asCount(answer.inputTextTokenCount) ?? null,
-  }
+  return { vectors: readVectors(rows), promptTokens: asCount(answer.inputTextTokenCount) ?? null }
 }

@@ -5,7 +5,7 @@ import { truncatedStream } from '../wire-failure.ts'
 import { asName, asObject, asString, type JsonObject } from '../wire-json.ts'
 import { createFrameParser, type EventFrame } from './frame-parser.ts'
 import { mapStreamException } from './map-error.ts'
-import { mapFinishReason } from './map-finish-reason.ts'
+import { mapFinishReason } from '../map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
 import type { Redact } from '../redactor.ts'
 

@@ -1,7 +1,7 @@
 import { unreadableAnswer } from '../wire-failure.ts'
 import { asName, asObject, asObjects, asString, decodeJsonObject, type JsonObject } from '../wire-json.ts'
 import { failureOfFinish } from './map-error.ts'
-import { mapFinishReason } from './map-finish-reason.ts'
+import { mapFinishReason } from '../map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
 import type { Redact } from '../redactor.ts'
 import type { WireAnswer } from '../wire-adapter.ts'

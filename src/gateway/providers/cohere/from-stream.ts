@@ -5,7 +5,7 @@ import type { WireStreamReader } from '../wire-adapter.ts'
 import { failure, truncatedStream, unreadableAnswer } from '../wire-failure.ts'
 import { asName, asObject, asString, type JsonObject, parseJsonObject } from '../wire-json.ts'
 import { failureOfFinish } from './map-error.ts'
-import { mapFinishReason } from './map-finish-reason.ts'
+import { mapFinishReason } from '../map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
 import type { Redact } from '../redactor.ts'
 

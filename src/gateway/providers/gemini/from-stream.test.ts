@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { bytesOf } from '../../../../test/harness/provider-call.ts'
 import { errorOf, foldStream, pieces, seededRandom } from '../../../../test/harness/recorded-wire.ts'
 import { createGeminiAdapter } from './index.ts'
-import { createJsonArrayParser } from './json-array-parser.ts'
+import { createJsonArrayParser } from './from-stream.ts'
 import { mapFinishReason } from './map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
 

@@ -1,21 +1,5 @@
-import { lookUp } from '../../../platform/kernel/index.ts'
+import { mapFinishReason as mapWord } from '../map-finish-reason.ts'
 import type { FinishReason } from '../port.ts'
-
-const reasons: Readonly<Record<string, FinishReason>> = {
-  STOP: 'stop',
-  MAX_TOKENS: 'length',
-  SAFETY: 'content_filter',
-  RECITATION: 'content_filter',
-  BLOCKLIST: 'content_filter',
-  PROHIBITED_CONTENT: 'content_filter',
-  SPII: 'content_filter',
-  MODEL_ARMOR: 'content_filter',
-  IMAGE_SAFETY: 'content_filter',
-  IMAGE_PROHIBITED_CONTENT: 'content_filter',
-  IMAGE_RECITATION: 'content_filter',
-  // The language is not supported: the answer is withheld.
-  LANGUAGE: 'content_filter',
-}
 
 /**
  * The model made a tool call that Google could not parse: not an answer, and not billed as one.
@@ -30,8 +14,8 @@ export function isFailure(finishReason: string | null): finishReason is string {
   )
 }
 
-/** Gemini sends STOP also for tool calls. Unknown values become `stop`; the caller logs the wire's value. */
+/** Gemini sends STOP also for tool calls. */
 export function mapFinishReason(finishReason: string | null, calledTools: boolean): FinishReason {
-  const mapped = lookUp(reasons, finishReason) ?? 'stop'
+  const mapped = mapWord(finishReason)
   return mapped === 'stop' && calledTools ? 'tool_calls' : mapped
 }

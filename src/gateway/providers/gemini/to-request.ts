@@ -1,5 +1,5 @@
 import { jsonRequest } from '../json-request.ts'
-import { acceptCall, openingText } from '../accept-call.ts'
+import { acceptCall, effortWord, openingText } from '../accept-call.ts'
 import { isBlankText, joinTexts, textOf } from '../../../platform/bodies/index.ts'
 import { type ContentPart, isBlankContent, isParts, textOfContent, toGeminiSchema } from '../../conversation/index.ts'
 import { nameOfAnsweredTool, orderResults, shapeConversation, toolArguments } from '../conversation.ts'
@@ -12,8 +12,8 @@ import type { WireRequest } from '../wire-adapter.ts'
 import { type JsonObject, parseJsonObject } from '../wire-json.ts'
 import { usableSchema } from '../structured-answer.ts'
 import { geminiModelPath } from './addresses.ts'
-import { mapThinking } from './map-thinking.ts'
 import { decodeToolCallId } from './tool-call-id.ts'
+import { lookUp } from '../../../platform/kernel/index.ts'
 
 /** Google accepts up to five stop sequences. */
 const maximumStopSequences = 5
@@ -206,4 +206,34 @@ function toTools(request: ProviderRequest, adjustments: Adjustments): JsonObject
         },
       }),
   }
+}
+
+/**
+ * Maps `reasoning_effort` to Gemini's thinking: a budget or a level, depending on the model. A value without an equivalent becomes the
+ * nearest one and is reported.
+ */
+function mapThinking(
+  traits: ModelTraits,
+  { reasoningEffort: effort, reasoning }: ProviderRequest,
+  adjustments: Adjustments,
+): JsonObject | undefined {
+  const shown = reasoning?.summary !== undefined && reasoning.summary !== 'none' && { includeThoughts: true }
+  const { thinkingBudgets } = traits
+  const wanted = reasoning?.mode === 'disabled' ? 0 : reasoning?.budgetTokens
+  if (wanted !== undefined && thinkingBudgets) return { thinkingBudget: wanted, ...shown }
+  const level = effort === undefined ? undefined : toLevel(traits, effort, adjustments)
+  if (wanted !== undefined && !level) adjustments.noteName('reasoning')
+  return level || shown ? { ...level, ...shown } : undefined
+}
+
+function toLevel(traits: ModelTraits, effort: string, adjustments: Adjustments): JsonObject | undefined {
+  const { thinkingBudgets } = traits
+  if (thinkingBudgets) {
+    const budget = lookUp(thinkingBudgets, effort)
+    if (budget === undefined) adjustments.note('reasoningEffort')
+    return budget === undefined ? undefined : { thinkingBudget: budget }
+  }
+  const level = effortWord(effort, { efforts: traits.efforts ?? {} })
+  if (level !== effort) adjustments.note('reasoningEffort')
+  return level === undefined ? undefined : { thinkingLevel: level }
 }

@@ -62,12 +62,7 @@ export const modelRules: readonly TraitRule[] = [
     [/^deepseek/, { reasoningReplay: 'reasoning_content' }],
   ]),
   ...rulesOf(['deepseek'], 'https://api-docs.deepseek.com/guides/thinking_mode', [
-    [
-      /^deepseek/,
-      {
-        efforts: { minimal: 'low', low: 'low', medium: 'high', high: 'high', xhigh: 'high', max: 'max' },
-      },
-    ],
+    [/^deepseek/, { efforts: { minimal: 'low', low: 'low', medium: 'high', high: 'high', xhigh: 'high', max: 'max' } }],
   ]),
   ...rulesOf(['perplexity'], 'https://docs.perplexity.ai/api-reference/chat-completions-post', [
     [/^sonar-(reasoning|deep)/, { reasoning: true, efforts: nearestOf('minimal', 'low', 'medium', 'high') }],

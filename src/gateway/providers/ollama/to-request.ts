@@ -5,13 +5,12 @@ import { acceptCall } from '../accept-call.ts'
 import { isParts, type MessageContent, textOfContent, toPlainSchema } from '../../conversation/index.ts'
 import { nameOfAnsweredTool, orderResults, toolArguments } from '../conversation.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
-import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
+import type { PromptText, ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
 import { isMedia, moveResultMedia, refusedPart } from '../media.ts'
 import { usableSchema } from '../structured-answer.ts'
 import { Adjustments, mapSampling } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
 import type { JsonObject } from '../wire-json.ts'
-import { contextSize } from './context-size.ts'
 import { forcedToolOf, toArgumentsFormat, withToolInstruction } from './forced-tool.ts'
 
 /** Maps a call to a request to `POST /api/chat`. */
@@ -131,3 +130,33 @@ function toMessage(message: ProviderMessage, all: ProviderMessage[]): JsonObject
       }),
   }
 }
+
+/** For models whose context is unknown. */
+const unknownContextTokens = 131_072
+/** Sizes grow in steps, so that a growing conversation does not make Ollama reload the model for each call. */
+const smallestStepTokens = 8_192
+/** Space for an answer without a cap. */
+const uncappedAnswerTokens = 4_096
+/** Least UTF-8 bytes per token on average: the estimate of tokens should be too high. */
+const bytesPerToken = 2.5
+/** The template around each message, and around the whole prompt. */
+const tokensPerMessage = 16
+
+/**
+ * `num_ctx`: Ollama silently cuts off the beginning of a prompt that exceeds its default. Space for the prompt and the answer, rounded up
+ * to a power of two, at most the model's context.
+ */
+function contextSize({ model, request }: ProviderCall, traits: ModelTraits): number {
+  const limit = model.contextTokens ?? traits.contextTokens ?? unknownContextTokens
+  let bytes = Buffer.byteLength(JSON.stringify(request.tools ?? ''))
+  for (const message of request.messages) {
+    bytes += textBytes(textOfContent(message.content)) + tokensPerMessage * bytesPerToken
+    for (const call of message.toolCalls ?? []) bytes += Buffer.byteLength(call.argumentsJson) + call.name.length
+  }
+  const needed = bytes / bytesPerToken + tokensPerMessage + (request.maxOutputTokens ?? uncappedAnswerTokens)
+  let size = smallestStepTokens
+  while (size < needed && size < limit) size *= 2
+  return Math.min(size, limit)
+}
+
+const textBytes = (text: PromptText) => (typeof text === 'string' ? Buffer.byteLength(text) : text.maximumTextBytes)

@@ -5,7 +5,7 @@ import { asCount, asName, asObject, asObjects, asString, decodeJsonObject, type 
 import { readCitations } from './citations.ts'
 import type { Flavour } from './flavours.ts'
 import { mapError } from './map-error.ts'
-import { isBrokenOff, mapFinishReason } from './map-finish-reason.ts'
+import { isBrokenOff, mapFinishReason } from '../map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
 import { readLogprobs } from './logprobs.ts'
 import { readArguments, readTextParts } from './message-parts.ts'

@@ -66,9 +66,7 @@ function toBody(
     ...(include.length > 0 && { include }),
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { top_p: topP }),
-    ...(request.maxOutputTokens !== undefined && {
-      max_output_tokens: atLeast(request.maxOutputTokens, adjustments),
-    }),
+    ...(request.maxOutputTokens !== undefined && { max_output_tokens: atLeast(request.maxOutputTokens, adjustments) }),
     ...(Object.keys(reasoning).length > 0 && { reasoning }),
     ...(Object.keys(text).length > 0 && { text }),
     ...(request.topLogprobs !== undefined && { top_logprobs: request.topLogprobs }),

@@ -1,7 +1,7 @@
-import { lookUp } from '../../../platform/kernel/index.ts'
-import type { FinishReason } from '../port.ts'
+import { lookUp } from '../../platform/kernel/index.ts'
+import type { FinishReason } from './port.ts'
 
-/** Finish reasons of hosts in the family, including OpenAI's four. */
+/** Finish reasons of all hosts, including OpenAI's four: no word has two meanings. */
 const reasons: Readonly<Record<string, FinishReason>> = {
   stop: 'stop',
   end_turn: 'stop',
@@ -21,6 +21,11 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   safety: 'content_filter',
   SAFETY: 'content_filter',
   RECITATION: 'content_filter',
+  IMAGE_RECITATION: 'content_filter',
+  // Of Gemini: the language is not supported, so the answer is withheld.
+  LANGUAGE: 'content_filter',
+  ERROR_TOXIC: 'content_filter',
+  refusal: 'content_filter',
   BLOCKLIST: 'content_filter',
   PROHIBITED_CONTENT: 'content_filter',
   SPII: 'content_filter',
