@@ -7,7 +7,7 @@ import {
 } from '../../contract/installation-usage.ts'
 import { maximumReportRows, maximumSeries } from '../../contract/usage-reports.ts'
 import type { Database, Queryable } from '../../platform/database/index.ts'
-import { AppError, type Clock, csvCell, formatPicoUsd, sharedOwner } from '../../platform/kernel/index.ts'
+import { type Clock, csvCell, formatPicoUsd, sharedOwner } from '../../platform/kernel/index.ts'
 import {
   hasLatency,
   type InstallationDay,
@@ -22,8 +22,11 @@ import {
   loadInstallationTotals,
   loadInstallationValues,
 } from './installation-usage.store.ts'
-import { percentilesOf } from './usage-report-parts.ts'
+import { daysBetween, daysFrom, previousDays } from './usage-range.ts'
+import { renderDurations } from './usage-report-parts.ts'
 import { forecastSpend, historyDays } from './usage-forecast.ts'
+import { renderForecast } from './usage-spending.ts'
+import { subtract } from './usage-split.ts'
 
 /** Days of a report without a range. */
 const defaultDays = 30
@@ -58,7 +61,7 @@ export function createInstallationReports(deps: InstallationUsageDeps): Installa
       const shared = await database.reading(sharedOwner)
       const [totals, previous, split, latency, month, options, complete] = await Promise.all([
         loadInstallationTotals(shared, filter),
-        loadInstallationTotals(shared, { ...filter, days: daysBefore(filter.days) }),
+        loadInstallationTotals(shared, { ...filter, days: previousDays(filter.days) }),
         loadSplit(shared, filter, query.split),
         loadLatency(shared, filter),
         loadMonth(shared, clock.now()),
@@ -92,27 +95,13 @@ function filterOf(query: InstallationExportQuery, nowMs: number): InstallationFi
   const last = query.to === undefined ? today : Temporal.PlainDate.from(query.to)
   const first =
     query.from === undefined ? last.subtract({ days: defaultDays - 1 }) : Temporal.PlainDate.from(query.from)
-  const count = first.until(last).days + 1
-  if (count < 1) throw new AppError('invalid_request', '`from` must not lie after `to`.', { param: 'from' })
-  if (count > maximumInstallationDays) {
-    const message = `A report covers at most ${maximumInstallationDays} days; ask for ${count} in parts.`
-    throw new AppError('invalid_request', message, { param: 'from' })
-  }
   return {
-    days: daysFrom(first, count),
+    days: daysBetween(first, last, maximumInstallationDays),
     organisationId: query.organisationId ?? null,
     provider: query.provider ?? null,
     model: query.model ?? null,
     hosting: query.hosting ?? null,
   }
-}
-
-function daysFrom(first: Temporal.PlainDate, count: number): string[] {
-  return Array.from({ length: count }, (_, index) => first.add({ days: index }).toString())
-}
-
-function daysBefore(days: readonly string[]): string[] {
-  return daysFrom(Temporal.PlainDate.from(days[0]!).subtract({ days: days.length }), days.length)
 }
 
 type Split = Awaited<ReturnType<typeof loadSplit>>
@@ -147,7 +136,7 @@ function renderSplit(
   const dayOf = new Map(days.map((of) => [of.day, of]))
   const partOf = new Map(parts.map((of) => [`${of.day} ${of.value}`, of]))
   const durationOf = new Map((durations ?? []).map((of) => [of.key, of]))
-  const rest = values.reduce(subtract, totals)
+  const rest = values.reduce<InstallationFigures>(subtract, totals)
   const idOf = (value: string) => ({ id: value === '' ? null : value, label: null })
   return {
     series: {
@@ -175,16 +164,6 @@ function renderSplit(
   }
 }
 
-function subtract(a: InstallationFigures, b: InstallationFigures): InstallationFigures {
-  return {
-    requests: a.requests - b.requests,
-    failed: a.failed - b.failed,
-    promptTokens: a.promptTokens - b.promptTokens,
-    completionTokens: a.completionTokens - b.completionTokens,
-    billedPicoUsd: a.billedPicoUsd - b.billedPicoUsd,
-  }
-}
-
 function renderFigures({ billedPicoUsd, requests, failed, promptTokens, completionTokens }: InstallationFigures) {
   return { requests, failed, promptTokens, completionTokens, billedUsd: formatPicoUsd(billedPicoUsd) }
 }
@@ -200,12 +179,6 @@ async function loadLatency(database: Queryable, filter: InstallationFilter): Pro
     totals: counts.flatMap(({ totals }) => totals),
   }
   return { days: filter.days.map((day) => ({ day, ...renderDurations(byDay.get(day)) })), all: renderDurations(all) }
-}
-
-function renderDurations(counts: InstallationLatency | undefined) {
-  const { buckets, firstTokens, totals } = counts ?? { buckets: [], firstTokens: [], totals: [] }
-  const requests = totals.reduce((sum, count) => sum + count, 0)
-  return { requests, firstTokenMs: percentilesOf(buckets, firstTokens), totalMs: percentilesOf(buckets, totals) }
 }
 
 /** Spent in the running calendar month, and what is expected at its end. */
@@ -235,17 +208,11 @@ async function loadMonth(database: Queryable, nowMs: number): Promise<Installati
     spent: Number(spent),
     days: history,
   })
-  const usd = (picoUsd: number) => formatPicoUsd(BigInt(Math.round(picoUsd)))
   return {
     startsOn: first.toString(),
     endsOn: next.subtract({ days: 1 }).toString(),
     spentUsd: formatPicoUsd(spent),
-    forecast: forecast && {
-      expectedUsd: usd(forecast.expected),
-      lowUsd: usd(forecast.low),
-      highUsd: usd(forecast.high),
-      historyDays: forecast.historyDays,
-    },
+    forecast: forecast && renderForecast(forecast),
   }
 }
 

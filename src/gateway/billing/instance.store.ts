@@ -123,7 +123,6 @@ export function recordRepair(
       subjectType: 'ledger',
       subjectId: 'only',
       organisationId: null,
-      before: null,
       after: { closedHolds },
     }),
   )

@@ -3,6 +3,7 @@ import {
   describeError,
   type InstanceId,
   type Log,
+  noUsage,
   type OrganisationId,
   type RequestId,
   type TokenCounts,
@@ -273,8 +274,6 @@ function smaller(first: bigint, second: bigint): bigint {
 function nothing({ outputCapTokens }: HoldRequest): Reservation {
   return { amountPicoUsd: 0n, coveredTokens: 0, wantedTokens: 0, outputCapTokens, capReduced: false }
 }
-
-const noUsage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
 
 function openingRow(
   { lease, request, startedAt }: HeldCall,

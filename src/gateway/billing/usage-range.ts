@@ -25,30 +25,35 @@ export function usageRange(organisation: UsageSubject, nowMs: number, from?: str
     from === undefined
       ? earlier(Temporal.PlainDate.from(periodAt(nowMs, timeZone, periodAnchorDay).name), last)
       : Temporal.PlainDate.from(from)
-  const count = first.until(last).days + 1
-  if (count < 1) throw new AppError('invalid_request', '`from` must not lie after `to`.', { param: 'from' })
-  if (count > maximumUsageDays) {
-    const message = `A report covers at most ${maximumUsageDays} days; ask for ${count} in parts.`
-    throw new AppError('invalid_request', message, { param: 'from' })
-  }
   return {
     from: first.toString(),
     to: last.toString(),
-    days: daysFrom(first, count),
+    days: daysBetween(first, last, maximumUsageDays),
     fromMs: startOfDay(first, timeZone),
     toMs: startOfDay(last.add({ days: 1 }), timeZone),
   }
+}
+
+/** Every day of a range, `YYYY-MM-DD`. Throws `invalid_request` if it is reversed or longer than `maximum`. */
+export function daysBetween(first: Temporal.PlainDate, last: Temporal.PlainDate, maximum: number): string[] {
+  const count = first.until(last).days + 1
+  if (count < 1) throw new AppError('invalid_request', '`from` must not lie after `to`.', { param: 'from' })
+  if (count > maximum) {
+    const message = `A report covers at most ${maximum} days; ask for ${count} in parts.`
+    throw new AppError('invalid_request', message, { param: 'from' })
+  }
+  return daysFrom(first, count)
 }
 
 function earlier(a: Temporal.PlainDate, b: Temporal.PlainDate): Temporal.PlainDate {
   return Temporal.PlainDate.compare(a, b) <= 0 ? a : b
 }
 
-/** The same number of days before the range. */
-export function previousDays({ from, days }: UsageRange): string[] {
-  return daysFrom(Temporal.PlainDate.from(from).subtract({ days: days.length }), days.length)
+/** The same number of days before these. */
+export function previousDays(days: readonly string[]): string[] {
+  return daysFrom(Temporal.PlainDate.from(days[0]!).subtract({ days: days.length }), days.length)
 }
 
-function daysFrom(first: Temporal.PlainDate, count: number): string[] {
+export function daysFrom(first: Temporal.PlainDate, count: number): string[] {
   return Array.from({ length: count }, (_, index) => first.add({ days: index }).toString())
 }

@@ -77,7 +77,7 @@ export function renderLatency(days: readonly string[], counts: readonly LatencyC
   }
 }
 
-function renderDurations(counts: LatencyCounts | undefined) {
+export function renderDurations(counts: Pick<LatencyCounts, 'buckets' | 'firstTokens' | 'totals'> | undefined) {
   const { buckets, firstTokens, totals } = counts ?? { buckets: [], firstTokens: [], totals: [] }
   const requests = totals.reduce((sum, count) => sum + count, 0)
   return { requests, firstTokenMs: percentilesOf(buckets, firstTokens), totalMs: percentilesOf(buckets, totals) }

@@ -68,7 +68,7 @@ export function createUsageReports(deps: UsageReportsDeps): UsageReports {
       const lastDays = range.days.slice(-latencyDays)
       const [split, previous, latency, failures, options, spending, complete] = await Promise.all([
         loadSplit(own, chosen, query, maximumReportRows),
-        loadTotals(own, source, narrow(filter, previousDays(range))),
+        loadTotals(own, source, narrow(filter, previousDays(range.days))),
         loadLatency(own, narrow(filter, lastDays)),
         loadFailures(own, filter),
         loadOptions(own, filter, maximumReportRows),

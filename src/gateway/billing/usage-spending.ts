@@ -5,7 +5,7 @@ import type { Database } from '../../platform/database/index.ts'
 import type { Organisation } from '../../tenants/organisations/index.ts'
 import { startOfDay } from './periods.ts'
 import type { BudgetState } from './port.ts'
-import { forecastSpend, historyDays, measureVelocity } from './usage-forecast.ts'
+import { type Forecast, forecastSpend, historyDays, measureVelocity } from './usage-forecast.ts'
 import type { UsageSubject } from './usage-range.ts'
 import { renderBudget } from './usage-report.ts'
 import { loadSpendingHistory } from './usage-reports.store.ts'
@@ -56,19 +56,22 @@ export async function loadSpending(
   })
   return {
     budget: { period: state.period, periodStartsAt: new Date(state.periodStartsAt).toISOString(), ...budget },
-    forecast: forecast && {
-      expectedUsd: formatFloat(forecast.expected),
-      lowUsd: formatFloat(forecast.low),
-      highUsd: formatFloat(forecast.high),
-      historyDays: forecast.historyDays,
-      exhaustedOn: forecast.exhaustedOn,
-    },
+    forecast: forecast && { ...renderForecast(forecast), exhaustedOn: forecast.exhaustedOn },
     velocity: {
       level: velocity.level,
       lastHour: renderPace(velocity.lastHour),
       lastDay: renderPace(velocity.lastDay),
       exhaustedAt: velocity.exhaustedAtMs === null ? null : new Date(velocity.exhaustedAtMs).toISOString(),
     },
+  }
+}
+
+export function renderForecast({ expected, low, high, historyDays: days }: Forecast) {
+  return {
+    expectedUsd: formatFloat(expected),
+    lowUsd: formatFloat(low),
+    highUsd: formatFloat(high),
+    historyDays: days,
   }
 }
 

@@ -141,16 +141,10 @@ export const noFigures: UsageFigures = {
   billedPicoUsd: 0n,
 }
 
-function subtract(a: UsageFigures, b: UsageFigures): UsageFigures {
-  return {
-    requests: a.requests - b.requests,
-    failed: a.failed - b.failed,
-    promptTokens: a.promptTokens - b.promptTokens,
-    completionTokens: a.completionTokens - b.completionTokens,
-    cachedTokens: a.cachedTokens - b.cachedTokens,
-    reasoningTokens: a.reasoningTokens - b.reasoningTokens,
-    billedPicoUsd: a.billedPicoUsd - b.billedPicoUsd,
-  }
+/** The difference of each figure of `a`; a figure is a number or a bigint in both. */
+export function subtract<Figures extends object>(a: Figures, b: Figures): Figures {
+  const entries = Object.entries(a) as [keyof Figures, number][]
+  return Object.fromEntries(entries.map(([name, value]) => [name, value - (b[name] as number)])) as Figures
 }
 
 /** What has no row in `values`. */

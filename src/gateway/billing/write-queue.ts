@@ -3,6 +3,7 @@ import {
   AppError,
   type Clock,
   FairShares,
+  noUsage,
   type OrganisationId,
   type RequestId,
   sharedOwner,
@@ -284,8 +285,6 @@ export function keepWithSettlements<Write extends QueuedWrite>(
   return kept
 }
 
-const noTokens = { promptTokens: 0, completionTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
-
 function unbilled({ receipt, tags }: Entry): Entry {
   return {
     receipt: {
@@ -293,7 +292,7 @@ function unbilled({ receipt, tags }: Entry): Entry {
       deploymentId: null,
       providerId: null,
       hosting: null,
-      usage: noTokens,
+      usage: noUsage,
       baseCostPicoUsd: 0n,
       billedPicoUsd: 0n,
       writtenOffPicoUsd: 0n,
