@@ -6,7 +6,7 @@ import { createHistoryCounts, createHistoryWriter, createRouter } from '../gatew
 import { createTokenCounting } from '../gateway/tokens/index.ts'
 import { createChangeFeed, recordChange } from '../platform/database/index.ts'
 import { createMetrics } from '../platform/http/index.ts'
-import { createPseudonyms, createSecretBox, publicNetworks } from '../platform/kernel/index.ts'
+import { createPseudonyms, createSecretBox, publicNetworks, sharedOwner } from '../platform/kernel/index.ts'
 import { createAccounts } from '../tenants/accounts/index.ts'
 import { createDiskReport } from '../tenants/alerts/index.ts'
 import { createOperatorTokens, createOperatorTokenStore, openAdminLogRetention } from '../tenants/operators/index.ts'
@@ -18,7 +18,7 @@ import {
 import { listParts, type PartsOf } from './part-list.ts'
 import { checkConnections } from './parts/connections.ts'
 import { describeInstance } from './parts/instance-facts.ts'
-import { observeLedger } from './parts/ledger-metrics.ts'
+import { createScrape, observeLedger } from './parts/scrape.ts'
 import { openFetch } from './parts/outgoing-fetch.ts'
 import { createReadiness } from './parts/readiness.ts'
 import {
@@ -27,11 +27,9 @@ import {
   singleSignOnOf,
   toCatalogueConfiguration,
 } from './parts/settings-of-parts.ts'
-import { createScrape } from './parts/scrape.ts'
 import { accountsSecret } from './parts/secret-key.ts'
 import { openTelemetry } from './parts/telemetry.ts'
 import type { Given } from './given.ts'
-import { sharedOwner } from '../platform/kernel/index.ts'
 
 /**
  * The first parts of every process, which are all that a process with the role `gateway` has. The list continues in compose.ts, whose modules such a

@@ -6,25 +6,27 @@ import type { Config } from './config/index.ts'
 import type { Phases } from './phases.ts'
 import type { ControlStorage } from './storage.ts'
 
-export interface ServiceOptions<Storage extends ControlStorage> {
+export interface ServiceOptions<Storage extends ControlStorage> extends TestOptions {
   config: Config
   log: Log
   /** Tests pass their own. */
   clock?: Clock | undefined
-  /** Tests pass a shorter one. */
-  instanceExpiryMs?: number | undefined
   /** What the caller opens with the same options, since before it loaded the modules of the parts. */
   storage?: Promise<Storage> | undefined
-  /** Tests pass a cheap one. */
+}
+
+/** What only tests pass. */
+interface TestOptions {
+  instanceExpiryMs?: number | undefined
+  /** A cheap one. */
   passwordHashing?: PasswordHashing | undefined
-  /** Resolves the names in requests to models. Tests pass their own. */
+  /** Resolves the names in requests to models. */
   nameLookup?: LookupFunction | undefined
-  /** Tests pass a shorter time. */
   exportSpansEveryMs?: number | undefined
 }
 
 /** What no part makes. */
-export interface Given<Corpus = Database | null> extends Phases {
+export interface Given<Corpus = Database | null> extends Phases, TestOptions {
   config: Config
   clock: Clock
   log: Log
@@ -33,9 +35,5 @@ export interface Given<Corpus = Database | null> extends Phases {
   corpus: Corpus
   secretKey: string
   events: ControlStorage['events']
-  instanceExpiryMs: number | undefined
-  passwordHashing: PasswordHashing | undefined
-  nameLookup: LookupFunction | undefined
-  exportSpansEveryMs: number | undefined
   isStopping: () => boolean
 }

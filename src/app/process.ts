@@ -1,13 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { JournalError } from '../gateway/billing/journal/journal-error.ts'
 import cluster from 'node:cluster'
+import { JournalError } from '../gateway/billing/journal/journal-error.ts'
 import { type Config, ConfigError, loadConfig } from './config/index.ts'
 import { DatabaseStartError, findLostConnection } from '../platform/database/index.ts'
 import { type Clock, collectGarbage, describeError, describeFileFault, systemClock } from '../platform/kernel/index.ts'
 import { createLog, logConsole } from '../platform/log/index.ts'
 import { openControlStorage, openStorage, type StorageOptions } from './storage.ts'
 import { readStartOptions, type StartOptions } from './start-options.ts'
-import { onStopRequest } from './stop-requests.ts'
 
 /**
  * The process: reads the configuration, starts the service, and stops it on a signal. It imports little before it opens the databases,
@@ -263,4 +262,22 @@ function explain(error: unknown): string {
     return `${address}:${port} is in use by another process. Set ${variables.port} to a free one, or stop that process.`
   if (code === 'EACCES') return `this user may not listen on port ${port}. Set ${variables.port} to one above 1023.`
   return `this machine has no address ${address}. Set ${variables.host} to one it has.`
+}
+
+/** Interval of checking the parent process, one system call each. An orphan starts to stop after this time at the latest. */
+const parentCheckMs = 250
+
+/**
+ * Calls `stop` with the reason on SIGTERM, SIGINT and SIGHUP, and when `parent` (of the option --stop-with) is no longer the parent
+ * process. npm does not forward SIGHUP and cannot forward SIGKILL, so a service that npm started would keep running.
+ */
+function onStopRequest(parent: number | undefined, stop: (reason: string) => void): void {
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(signal))
+  if (parent === undefined) return
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    stop('end of the parent process')
+  }, parentCheckMs)
+  timer.unref()
 }

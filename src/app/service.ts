@@ -33,42 +33,18 @@ export interface Service<Parts> {
 
 /** Makes the parts of a list, and the server with its routes. */
 export async function openService<Corpus, Parts extends GatewayParts>(
-  {
-    config,
-    clock = systemClock,
-    instanceExpiryMs,
-    passwordHashing,
-    nameLookup,
-    exportSpansEveryMs,
-  }: ServiceOptions<ControlStorage>,
+  { config, clock = systemClock, ...options }: ServiceOptions<ControlStorage>,
   { storage, corpus, list, routes, describe }: Composition<Corpus, Parts>,
 ): Promise<Service<Parts>> {
   const { databases, secretKey, events, log } = storage
   const { control } = databases
   await using building = new AsyncDisposableStack()
   const phases = createPhases((close) => building.defer(async () => void (await close())))
-  const { onStart, onStopping, onServed, onStop } = phases
   let stopping = false
   const isStopping = () => stopping
-  onStop(() => databases.close())
-  const parts = await list.make({
-    config,
-    clock,
-    log,
-    control,
-    corpus,
-    secretKey,
-    events,
-    instanceExpiryMs,
-    passwordHashing,
-    nameLookup,
-    exportSpansEveryMs,
-    isStopping,
-    onStart,
-    onStopping,
-    onServed,
-    onStop,
-  })
+  phases.onStop(() => databases.close())
+  const given = { ...options, config, clock, log, control, corpus, secretKey, events }
+  const parts = await list.make({ ...given, ...phases, isStopping })
   const { organisations, operatorTokens, accounts, limiter, metrics, telemetry, readGauges } = parts
   const server = openServer({
     config,

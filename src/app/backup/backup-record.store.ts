@@ -12,8 +12,6 @@ export function createBackupRecord(database: OwnedDatabase, now: () => number): 
         subjectType: 'backup',
         subjectId: 'all',
         organisationId: null,
-        before: null,
-        after: null,
       }),
     )
 }

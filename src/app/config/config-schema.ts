@@ -11,6 +11,11 @@ import { roles } from '../../platform/kernel/index.ts'
  * objects are strict: an unknown setting is an error at start. Numbers and booleans may arrive as text from the environment.
  */
 
+const networks = list(
+  z.string().refine(isNetwork, { error: 'must be an IP address or a network such as 10.0.0.0/8' }),
+  100,
+)
+
 const server = z.strictObject({
   role: z
     .enum(roles)
@@ -75,10 +80,7 @@ const server = z.strictObject({
     .describe(
       'How long requests are still accepted after SIGTERM, while /readyz is 503: time for load balancers to choose another instance.',
     ),
-  trustProxy: list(
-    z.string().refine(isNetwork, { error: 'must be an IP address or a network such as 10.0.0.0/8' }),
-    100,
-  )
+  trustProxy: networks
     .default([])
     .describe(
       'Addresses and networks of reverse proxies whose X-Forwarded-For, -Proto and -Host state the address of the client and of the service.',
@@ -235,26 +237,17 @@ export const configFileSchema = z.strictObject({
   network: z
     .strictObject({
       caFile: z.string().optional().describe('PEM file of further certificate authorities.'),
-      webhookNetworks: list(
-        z.string().refine(isNetwork, { error: 'must be an IP address or a network such as 10.0.0.0/8' }),
-        100,
-      )
+      webhookNetworks: networks
         .default([])
         .describe(
           'Private addresses and networks that webhooks may reach. Without it they reach the public internet only.',
         ),
-      importNetworks: list(
-        z.string().refine(isNetwork, { error: 'must be an IP address or a network such as 10.0.0.0/8' }),
-        100,
-      )
+      importNetworks: networks
         .default([])
         .describe(
           'Private addresses and networks whose web pages can become documents. With it, other ports than 80 and 443 are allowed.',
         ),
-      toolNetworks: list(
-        z.string().refine(isNetwork, { error: 'must be an IP address or a network such as 10.0.0.0/8' }),
-        100,
-      )
+      toolNetworks: networks
         .default([])
         .describe('Private addresses and networks whose services can be tools of Spaces, also without https.'),
     })

@@ -1,12 +1,15 @@
-import { type LedgerService, loadBudgetsLeft } from '../../gateway/billing/index.ts'
+import {
+  createCostCheck,
+  type LedgerObserver,
+  type LedgerService,
+  loadBudgetsLeft,
+} from '../../gateway/billing/index.ts'
 import type { Database } from '../../platform/database/index.ts'
 import type { Metrics } from '../../platform/http/index.ts'
 import { loadQueueDepths } from '../../platform/jobs/index.ts'
-import { type Clock, describeError, type Log, roles } from '../../platform/kernel/index.ts'
+import { type Clock, describeError, type Log, roles, sharedOwner } from '../../platform/kernel/index.ts'
 import type { LiveCatalogue } from '../../gateway/models/index.ts'
 import type { Router } from '../../gateway/routing/index.ts'
-import { picoUsdPerUsd } from './ledger-metrics.ts'
-import { sharedOwner } from '../../platform/kernel/index.ts'
 
 /** More frequent scrapes read the same values. */
 const minimumAgeMs = 5_000
@@ -77,5 +80,27 @@ export function createScrape({
       .catch((error: unknown) => log.warn({ error: describeError(error) }, 'gauges could not be read'))
       .finally(() => (reading = undefined))
     await reading
+  }
+}
+
+/** Floats are exact enough for plots. */
+const picoUsdPerUsd = 1e12
+
+/** Counts usage and cost for plots, as floats; the ledger is exact. Compares stated costs. */
+export function observeLedger(metrics: Metrics, log: Log, clock: Clock): LedgerObserver {
+  const costs = createCostCheck({ clock, log })
+  return {
+    settled({ surface, usage, billedPicoUsd, writtenOffPicoUsd }) {
+      metrics.completionTokens.inc({ surface, class: 'prompt' }, usage.promptTokens)
+      metrics.completionTokens.inc({ surface, class: 'cached' }, usage.cachedTokens)
+      metrics.completionTokens.inc({ surface, class: 'completion' }, usage.completionTokens)
+      metrics.billedUsd.inc({ surface }, Number(billedPicoUsd) / picoUsdPerUsd)
+      if (writtenOffPicoUsd > 0n) metrics.writtenOffUsd.inc(Number(writtenOffPicoUsd) / picoUsdPerUsd)
+    },
+    costStated(receipt, compared) {
+      metrics.statedCosts.inc({ deployment: receipt.deploymentId ?? '', result: costs.check(receipt, compared) })
+    },
+    removed: (entries) => metrics.removedEntries.inc(entries),
+    thresholdReached: ({ percent }) => metrics.budgetThresholds.inc({ threshold: String(percent) }),
   }
 }
