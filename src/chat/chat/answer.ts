@@ -2,7 +2,15 @@ import type { Receipt } from '../../gateway/billing/index.ts'
 import { isNoAnswer } from '../../platform/evidence/index.ts'
 import { anySignal, AppError, followStep, isAppError } from '../../platform/kernel/index.ts'
 import type { FinishReason, ProviderMessage, ProviderRequest } from '../../gateway/providers/index.ts'
-import { type AnswerRoom, assertOffered, createAnswerRoom, currentOrganisation, roundCallId } from './answer-calls.ts'
+import {
+  type AnswerRoom,
+  assertOffered,
+  createAnswerRoom,
+  createToolBudget,
+  currentOrganisation,
+  roundCallId,
+  type ToolBudget,
+} from './answer-calls.ts'
 import { type AnswerCitations, createAnswerCitations } from './citations/answer-citations.ts'
 import type { CitationCounts } from './citations/citation-check.ts'
 import { findSupporting } from './citations/supporting-passages.ts'
@@ -19,7 +27,6 @@ import { matchTables } from './tools/match-tables.ts'
 import { definitionsOf, runToolCalls, type ToolOutcome, toolsOf } from './tools/run-tools.ts'
 import { searchTool } from './tools/search-tool.ts'
 import { describeTablesTool } from './tools/table-tools.ts'
-import { createToolBudget, type ToolBudget } from './tools/tool-budget.ts'
 import type { ToolCall } from './tools/tool-call.ts'
 
 /** The parts of an answer, in order. The stream sends them one by one; the JSON answer is folded from them. */
@@ -305,10 +312,7 @@ function requestOf({ call, prepared, conversation }: Run, mayCall: boolean): Pro
     maxOutputTokens: prepared.window.outputCap(),
     // Providers reject a conversation with calls of undeclared tools. Some models of Bedrock reject `auto`.
     ...(prepared.hasTools
-      ? {
-          tools: definitionsOf(prepared.ownTools),
-          ...(mayCall ? {} : { toolChoice: 'none' as const }),
-        }
+      ? { tools: definitionsOf(prepared.ownTools), ...(mayCall ? {} : { toolChoice: 'none' as const }) }
       : {}),
   }
 }

@@ -99,7 +99,6 @@ function log(database: Queryable, change: LoggedChange, erasure: Erasure, { conv
     subjectId: spaceId,
     organisationId: organisationId as OrganisationId,
     before: { scope: erasure.scope, ...times, conversations, turns },
-    after: null,
   })
 }
 
@@ -116,7 +115,6 @@ export function logExport(
     subjectType: 'space',
     subjectId: spaceId,
     organisationId: organisationId as OrganisationId,
-    before: null,
     after: filter,
   })
 }

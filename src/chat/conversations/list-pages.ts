@@ -21,10 +21,7 @@ export function readPlace({ cursor, limit }: { cursor?: string | undefined; limi
 }
 
 export function renderEnd({ next, searchedTo }: Pick<ListPage<unknown>, 'next' | 'searchedTo'>) {
-  return {
-    nextCursor: next && `${next.lastAtMs}.${next.id}`,
-    searchedTo: searchedTo && searchedTo.toISOString(),
-  }
+  return { nextCursor: next && `${next.lastAtMs}.${next.id}`, searchedTo: searchedTo && searchedTo.toISOString() }
 }
 
 const placeOf = ({ lastAt, id }: { lastAt: Date; id: string }): ListPlace => ({ lastAtMs: lastAt.getTime(), id })

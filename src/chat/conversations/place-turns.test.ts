@@ -3,7 +3,7 @@ import { continueChain, digestConversation } from './chain.ts'
 import { keepMessages, makeTurn } from './make-turn.ts'
 import { type KnownTurn, placeTurns } from './place-turns.ts'
 import type { Message, NewTurn } from './turn.ts'
-import { createWaitingTurns } from './waiting-turns.ts'
+import { createWaitingTurns } from './turn-writer.ts'
 
 let requests = 0
 let ids = 0

@@ -1,9 +1,8 @@
-import type { ErasureCertificate, LeftCounts } from '../../contract/erasures.ts'
+import type { ErasureCertificate, ErasureKind, LeftCounts } from '../../contract/erasures.ts'
 import { type Clock, describeError, type Log, repeatWork, type SecretBox } from '../../platform/kernel/index.ts'
 import type { ErasureKeys } from './erasure-keys.ts'
 import type { ErasureRecorder, ErasureStep, ErasureSubject } from './erasure-step.ts'
 import { type ClaimedErasure, erasuresColumn, type ErasureStore } from './erasures.store.ts'
-import { notErased } from './not-erased.ts'
 
 export interface ErasureWorkerDependencies {
   store: ErasureStore
@@ -113,3 +112,41 @@ function certify(
   }
   return { ...certificate, signature: keys.sign(certificate) }
 }
+
+type NotErased = ErasureCertificate['notErased']
+
+const always: NotErased = [
+  { data: 'receipts and sums of usage', reason: 'They are the bill. They have no texts.' },
+  {
+    data: 'golden questions',
+    reason: 'Administrators wrote them, or took them over from questions. Change or delete them in the Space.',
+  },
+  { data: 'backups and write-ahead logs', reason: 'They keep erased data until they expire.' },
+  { data: 'data at AI providers', reason: 'Providers delete prompts by their own terms.' },
+]
+
+const ofKind: Record<ErasureKind, NotErased> = {
+  user: [
+    { data: 'answers of requests without `service-user`', reason: 'Nothing connects them with the user.' },
+    { data: 'data of requests after the erasure was requested', reason: 'It is new data. Request another erasure.' },
+    {
+      data: 'usage tags of other keys than `user`, and tags in journals of the ledger',
+      reason: 'Metadata belongs to the client. A journal is removed after its entries are in the database.',
+    },
+  ],
+  document: [
+    {
+      data: 'entries of the admin log about the document',
+      reason: 'They prove changes. They have its name, without text.',
+    },
+    {
+      data: 'answers without a reference to the document',
+      reason: 'An answer that ended before its references does not state which documents it quotes.',
+    },
+    { data: 'other documents with the same content', reason: 'They have other ids. Erase each of them.' },
+    { data: 'earlier versions in an object store with versioning', reason: 'The rules of the bucket remove them.' },
+  ],
+}
+
+/** What a certificate names as not erased. */
+const notErased = (kind: ErasureKind): NotErased => [...ofKind[kind], ...always]

@@ -84,10 +84,7 @@ export function createErasureStore(database: Database) {
     async waitForWriters(): Promise<void> {
       await shared.transaction(
         (transaction) => transaction.execute(`LOCK TABLE conversation_stores IN EXCLUSIVE MODE`),
-        {
-          timeoutMs: 10_000,
-          background: true,
-        },
+        { timeoutMs: 10_000, background: true },
       )
     },
 
@@ -158,7 +155,6 @@ async function insert(transaction: Queryable, erasure: NewErasure): Promise<stri
     atMs: requestedAtMs,
     action: 'erasure.requested',
     ...subjectOf(organisationId, row!.id),
-    before: null,
     after: { kind, subjectDigest },
   })
   return row!.id
@@ -207,7 +203,6 @@ async function complete(transaction: Queryable, claimed: ClaimedErasure, atMs: n
     atMs,
     action: 'erasure.completed',
     ...subjectOf(organisationId, id),
-    before: null,
     after: { kind, subjectDigest, requestedBy, removed: certificate.removed },
   })
   await transaction.execute(

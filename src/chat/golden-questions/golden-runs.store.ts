@@ -98,8 +98,6 @@ export function createGoldenRunStore(database: OwnedDatabase) {
           subjectType: 'golden_run',
           subjectId: id,
           organisationId,
-          before: null,
-          after: null,
         })
         return true
       }),
@@ -182,7 +180,6 @@ async function insert(transaction: Queryable, run: NewGoldenRun, actor: Actor): 
     subjectType: 'golden_run',
     subjectId: run.id,
     organisationId: run.organisationId,
-    before: null,
     after: { spaceId: run.spaceId, trigger: run.trigger, questions: run.questions.length, model: run.space.model },
   })
 }

@@ -86,7 +86,6 @@ const insertMany = (
       subjectType: 'space',
       subjectId: space.id,
       organisationId: space.organisationId,
-      before: null,
       after: { added, existing: given - added },
     })
     return added

@@ -110,10 +110,7 @@ function interrupted(): AppError {
   return new AppError(
     'overloaded',
     'The import took too long and was given up. Nothing of it was kept; try again later.',
-    {
-      retryAfterSeconds: 60,
-      internal: 'the lease of the import was lost',
-    },
+    { retryAfterSeconds: 60, internal: 'the lease of the import was lost' },
   )
 }
 

@@ -70,7 +70,6 @@ export function createSpaceImportStore(database: Database, spaces: Pick<SpaceSto
             subjectType: 'space',
             subjectId: space.id,
             organisationId: space.organisationId,
-            before: null,
             after: { name: space.name, ...facts },
           })
           return true
@@ -99,7 +98,6 @@ function recordExport(
     subjectType: 'space',
     subjectId: id,
     organisationId,
-    before: null,
     after: { name },
   })
 }

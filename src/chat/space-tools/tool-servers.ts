@@ -212,9 +212,7 @@ function selectAllowed(
       throw new AppError(
         'invalid_request',
         `\`allowed\` has ${shown}, whose arguments are too large or not supported.`,
-        {
-          param,
-        },
+        { param },
       )
     if (tool.changesData && !mayChangeData)
       throw new AppError(

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createFakeClock } from '../../../test/harness/fake-clock.ts'
-import { createMinuteCounts } from './minute-counts.ts'
+import { createMinuteCounts, createVisitLimits } from './visit-limits.ts'
 import type { Site } from './site.ts'
-import { createVisitLimits } from './visit-limits.ts'
 
 const limits = { visitorPerMinute: 100, addressPerMinute: 2, spacePerMinute: 1_000 }
 const site = { spaceId: 'a-space', settings: { limits } } as unknown as Site

@@ -29,10 +29,7 @@ export function writeMetadataChange({ set, remove }: MetadataChange): string {
 /** Reads what writeMetadataChange returns. */
 export function parseMetadataChange(text: string): MetadataChange {
   const members = memberTexts(text)
-  return {
-    set: memberTexts(members.get('set') ?? '{}'),
-    remove: JSON.parse(members.get('remove') ?? '[]') as string[],
-  }
+  return { set: memberTexts(members.get('set') ?? '{}'), remove: JSON.parse(members.get('remove') ?? '[]') as string[] }
 }
 
 /** The metadata after the change. `json` is the text of the metadata before; null if there was none. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { joinWindow, type PlacedText, rangeOfPage } from './text-window.ts'
+import { joinWindow, type PlacedText, rangeOfPage } from './viewer.store.ts'
 
 /** Pieces of a text that overlap or leave white space between them, as chunks do. */
 const cutText = fc

@@ -1,9 +1,10 @@
-import { type BodyReader, type BodyShape, LongTexts } from '../../platform/bodies/index.ts'
+import { type BodyReader, LongTexts, toMovable } from '../../platform/bodies/index.ts'
 import { isAppError } from '../../platform/kernel/index.ts'
 import { estimateRequestAtOnce } from '../gateway/index.ts'
 import type { ParsedCall } from './completion.routes.ts'
 import { maximumBodyDepth, nestingOf, requestLimits } from './limits.ts'
-import { moveLongTexts } from './long-texts.ts'
+import { type ContentPart, isParts } from '../conversation/index.ts'
+import type { ProviderMessage } from '../providers/index.ts'
 
 type Parsed = Pick<ParsedCall, 'request'>
 type Estimated<Call extends Parsed> = Call & Pick<ParsedCall, 'promptEstimate'>
@@ -46,7 +47,16 @@ export function readsWith<Call extends Parsed>(parse: (value: unknown, ignored: 
   } satisfies Partial<BodyReader<Estimated<Call>>>
 }
 
-/** Members that are built whatever is in them. */
-export function shapes(names: Iterable<string>): Map<string, BodyShape> {
-  return new Map([...names].map((name) => [name, {}]))
+/** Turns the long texts and media of messages into bytes, which move from the thread that has read them without a copy. */
+function moveLongTexts(messages: ProviderMessage[]): void {
+  for (const message of messages) {
+    message.content = isParts(message.content) ? message.content.map(moveLongPart) : toMovable(message.content)
+  }
+}
+
+function moveLongPart(part: ContentPart): ContentPart {
+  if (part.type === 'refusal') return part
+  if (part.type === 'text') return { ...part, text: toMovable(part.text) }
+  if (part.source.kind === 'url') return part
+  return { ...part, source: { ...part.source, data: toMovable(part.source.data) } }
 }

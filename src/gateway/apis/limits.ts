@@ -2,9 +2,10 @@ import type { z } from 'zod'
 import { quickReader } from '../../contract/quick-reader.ts'
 import { readFields, sentence } from '../../contract/validation.ts'
 import { maximumCharactersPerMessage } from '../../contract/gateway.ts'
-import { JsonText } from '../../platform/bodies/index.ts'
-import { AppError, isObject, publicNetworks } from '../../platform/kernel/index.ts'
-import type { HostedTool } from '../providers/index.ts'
+import { countCharacters, JsonText } from '../../platform/bodies/index.ts'
+import { AppError, type HostedToolKind, isObject, publicNetworks } from '../../platform/kernel/index.ts'
+import type { HostedTool, HostedToolLimits } from '../providers/index.ts'
+import { type PromptText } from '../conversation/index.ts'
 
 /** Bounds that the client APIs of version 2 share. They limit memory and time of one request, and no known client reaches them. */
 export const requestLimits = {
@@ -195,19 +196,22 @@ function levelsOf(value: unknown, most: number): number {
   return deepest + 1
 }
 
+/** As in the compatible API, null counts as absent. */
+export function isPresent(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
+/** Throws with the field if it is no text. */
+export function readPromptText(value: unknown, path: FieldPath): PromptText {
+  return value instanceof JsonText ? value : readText(value, path)
+}
+
 /** The limit of version 1 for the texts of one message together. Throws with the field. */
 export function assertCharacters(texts: readonly (string | JsonText)[], path: FieldPath): void {
   const most = texts.reduce((sum, text) => sum + (typeof text === 'string' ? text.length : text.maximumCharacters), 0)
   if (most <= maximumCharactersPerMessage) return
   if (texts.reduce((sum, text) => sum + countCharacters(text.toString()), 0) > maximumCharactersPerMessage)
     throw invalid(path, `must have at most ${maximumCharactersPerMessage} characters`)
-}
-
-/** Unicode code points: what a person counts as characters comes closer to these than to UTF-16 units. */
-function countCharacters(text: string): number {
-  let count = 0
-  for (let index = 0; index < text.length; count++) index += text.codePointAt(index)! > 0xffff ? 2 : 1
-  return count
 }
 
 /**
@@ -248,3 +252,25 @@ export function createCallLinks() {
 }
 
 export type CallLinks = ReturnType<typeof createCallLinks>
+
+/** The limit of calls that is sent if the client has none. */
+export const usualToolCalls = 10
+/** The code of one answer runs in one container. */
+export const containersPerAnswer = 1
+
+/**
+ * Bounds of a request to the Responses API with a limit of calls, which holds for all its tools together. Calls beyond it are ignored, so
+ * the model reads the prompt once more than it has calls: https://platform.openai.com/docs/api-reference/responses/create
+ */
+export function limitsOfCalls(kinds: readonly HostedToolKind[], maxToolCalls: number): HostedToolLimits {
+  const counted = [...new Set(kinds)].filter((kind) => kind !== 'code_execution')
+  return {
+    uses: [
+      ...(counted.length > 0 ? [{ kinds: counted, most: maxToolCalls }] : []),
+      ...(kinds.includes('code_execution') ? [{ kinds: ['code_execution' as const], most: containersPerAnswer }] : []),
+    ],
+    unlimited: [],
+    rounds: maxToolCalls + 1,
+    maxToolCalls,
+  }
+}

@@ -1,8 +1,7 @@
-import { AppError, type StatedUsage } from '../../platform/kernel/index.ts'
+import { AppError, noUsage, type StatedUsage } from '../../platform/kernel/index.ts'
 import type { ResolvedModel } from '../models/index.ts'
 import { estimateEach } from './prompt-size.ts'
 import { callMetered, type MeteredDependencies } from './metered-call.ts'
-import { noUsage } from './opened-call.ts'
 import type { EmbeddingCall, EmbeddingResult, Embeddings } from './port.ts'
 import { modelNotFound } from './find-deployments.ts'
 

@@ -4,6 +4,7 @@ import {
   type Clock,
   isAppError,
   type Log,
+  noUsage,
   type Operation,
   type TokenCounts,
 } from '../../platform/kernel/index.ts'
@@ -177,14 +178,6 @@ export function describe(opened: OpenedCall, deployment: Deployment, adjusted: s
     adjusted: opened.hold.capReduced ? [...adjusted, 'max_completion_tokens'] : adjusted,
     rate: opened.taken.rate,
   }
-}
-
-export const noUsage: TokenCounts = {
-  promptTokens: 0,
-  completionTokens: 0,
-  cachedTokens: 0,
-  cacheWriteTokens: 0,
-  reasoningTokens: 0,
 }
 
 /** Usage where the provider sent none: prompt and output counted. */

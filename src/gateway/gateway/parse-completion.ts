@@ -9,12 +9,14 @@ import { readValue } from '../../contract/validation.ts'
 import {
   type BodyReader,
   type BodyShape,
+  countCharacters,
   decodeTexts,
   joinTexts,
   JsonText,
   LongTexts,
   textOf,
   toMovable,
+  wholeMembers,
 } from '../../platform/bodies/index.ts'
 import { AppError, isObject } from '../../platform/kernel/index.ts'
 import { isBlankContent, textOfContent } from '../conversation/index.ts'
@@ -89,10 +91,10 @@ const knownFields: ReadonlySet<string> = new Set([
 /** Fields of a message besides role and content that SDKs copy from an earlier answer; they may be empty. */
 const emptyMessageFields = ['tool_calls', 'function_call', 'audio', 'refusal', 'tool_call_id']
 
-const part: BodyShape = { members: shapes(['type', 'text', 'refusal']) }
+const part: BodyShape = { members: wholeMembers(['type', 'text', 'refusal']) }
 const message: BodyShape = {
   members: new Map([
-    ...shapes(['role', ...emptyMessageFields]),
+    ...wholeMembers(['role', ...emptyMessageFields]),
     ['content', { maximumItems: maximumPartsPerMessage, items: part }],
   ]),
 }
@@ -108,7 +110,7 @@ export const completionBody: BodyReader<ReadCompletion> = {
   exportName: 'completionBody',
   shape: {
     members: new Map([
-      ...shapes(knownFields),
+      ...wholeMembers(knownFields),
       ['metadata', { maximumMembers: maximumMetadataPairs }],
       ['messages', { maximumItems: maximumMessages, items: message }],
     ]),
@@ -130,10 +132,6 @@ export const completionBody: BodyReader<ReadCompletion> = {
 function readUsual(value: unknown): ReadCompletion | undefined {
   const parsed = parseUsualCompletion(value)
   return parsed && { ...parsed, promptEstimate: estimatePromptAtOnce(parsed.request.messages) }
-}
-
-function shapes(names: Iterable<string>): Map<string, BodyShape> {
-  return new Map([...names].map((name) => [name, {}]))
 }
 
 /**
@@ -316,9 +314,7 @@ function flattenMessage(message: Fields['messages'][number], index: number): Pro
     throw new AppError(
       'invalid_request',
       `\`messages.${index}.content\` must have at most ${maximumCharactersPerMessage} characters.`,
-      {
-        param: `messages.${index}.content`,
-      },
+      { param: `messages.${index}.content` },
     )
   }
   return { role, content }
@@ -369,13 +365,6 @@ function ignoredFields(body: Record<string, unknown>): string[] {
     }
   }
   return [...ignored, ...ofMessages]
-}
-
-/** Unicode code points: what a person counts as characters comes closer to these than to UTF-16 units. */
-function countCharacters(text: string): number {
-  let count = 0
-  for (let index = 0; index < text.length; count++) index += text.codePointAt(index)! > 0xffff ? 2 : 1
-  return count
 }
 
 function unsupported(param: string, why: string): AppError {

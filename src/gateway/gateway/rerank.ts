@@ -1,8 +1,7 @@
-import { AppError, type StatedUsage } from '../../platform/kernel/index.ts'
+import { AppError, noUsage, type StatedUsage } from '../../platform/kernel/index.ts'
 import { estimateTokens, type TokenEstimate } from '../tokens/index.ts'
 import { estimateEach } from './prompt-size.ts'
 import { callMetered, type MeteredDependencies } from './metered-call.ts'
-import { noUsage } from './opened-call.ts'
 import type { RerankCall, Reranking, RerankResult } from './port.ts'
 import { modelNotFound } from './find-deployments.ts'
 

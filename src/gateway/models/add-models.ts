@@ -116,9 +116,7 @@ export function planDeployments(
       throw new AppError(
         'invalid_request',
         `${model} is not an id: use letters, digits and . _ : @ + / -, at most 120.`,
-        {
-          param,
-        },
+        { param },
       )
     const id = `${providerId}/${model}`
     if (taken.has(id)) throw new AppError('conflict', `There is a deployment ${id} already.`, { param })

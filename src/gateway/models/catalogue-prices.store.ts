@@ -34,9 +34,7 @@ export async function writePrice(
     throw new AppError(
       'conflict',
       'The deployment already has a price with this validFrom; choose another validFrom.',
-      {
-        param: 'validFrom',
-      },
+      { param: 'validFrom' },
     )
   await record(dependencies, transaction, {
     actor,

@@ -260,9 +260,7 @@ function assertAddress(baseUrl: string | null | undefined, format: string): void
     throw new AppError(
       'invalid_request',
       'baseUrl must not be a link-local address or a metadata service of a cloud.',
-      {
-        param: 'baseUrl',
-      },
+      { param: 'baseUrl' },
     )
   const problem = suffixProblem(baseUrl, format)
   if (problem) throw new AppError('invalid_request', `baseUrl ${problem.error}.`, { param: 'baseUrl' })

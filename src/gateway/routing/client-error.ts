@@ -22,10 +22,7 @@ export function toClientError(thrown: unknown): AppError {
       return new AppError(
         'invalid_request',
         `The model’s provider rejected the request: ${forClients(error.message)}`,
-        {
-          ...options,
-          ...(isFieldPath(error.param) && { param: error.param }),
-        },
+        { ...options, ...(isFieldPath(error.param) && { param: error.param }) },
       )
     case 'context_length':
       return new AppError(
@@ -77,10 +74,7 @@ export function toClientError(thrown: unknown): AppError {
       return new AppError(
         'upstream_error',
         'The model’s provider failed. Try again in a moment, or use another model.',
-        {
-          ...options,
-          ...wait,
-        },
+        { ...options, ...wait },
       )
   }
 }

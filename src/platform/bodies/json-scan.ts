@@ -17,6 +17,11 @@ export interface BodyShape {
   maximumItems?: number
 }
 
+/** Members that are built whatever is in them. */
+export function wholeMembers(names: Iterable<string>): Map<string, BodyShape> {
+  return new Map([...names].map((name) => [name, {}]))
+}
+
 export interface BodyLimits {
   /** Where the text is the value of a field: its name, for errors. Absent: the request body. */
   field?: string

@@ -169,3 +169,10 @@ const longUnits = 64 * 1024
 export function toMovable(text: string | JsonText): string | JsonText {
   return typeof text === 'string' && text.length > longUnits ? JsonText.of(text) : text
 }
+
+/** Unicode code points: what a person counts as characters comes closer to these than to UTF-16 units. */
+export function countCharacters(text: string): number {
+  let count = 0
+  for (let index = 0; index < text.length; count++) index += text.codePointAt(index)! > 0xffff ? 2 : 1
+  return count
+}

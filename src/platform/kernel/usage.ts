@@ -28,6 +28,14 @@ export interface TokenCounts {
   toolUses?: ToolUses
 }
 
+export const noUsage: Readonly<TokenCounts> = {
+  promptTokens: 0,
+  completionTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+}
+
 /** What a provider states about its bill in addition to the counts. */
 export interface StatedUsage {
   /** The provider's usage object, for the receipt. */

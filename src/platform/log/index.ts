@@ -1,2 +1,1 @@
-export { logConsole } from './log-console.ts'
-export { createLog } from './process-log.ts'
+export { createLog, logConsole } from './process-log.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Log } from '../kernel/index.ts'
-import { logConsole } from './log-console.ts'
+import { logConsole } from './process-log.ts'
 
 it('makes one bounded line of the log from what a library writes to the console', () => {
   const lines: [string, object, string][] = []

@@ -5,7 +5,7 @@ import { createDocumentId, type DocumentId } from '../../../platform/kernel/inde
 import type { Passage } from '../../../documents/retrieval/index.ts'
 import { tableRowText } from '../../../documents/ingestion/extractors/table-row.ts'
 import type { GivenPassage } from './given-passage.ts'
-import { createPassageSet } from './passage-set.ts'
+import { createPassageSet } from './pack-passages.ts'
 import { formatSource } from './prompt.ts'
 
 const countTokens = (text: string) => (text.match(/[\p{L}\p{N}]{1,4}|[^\s\p{L}\p{N}]/gu)?.length ?? 0) + 2

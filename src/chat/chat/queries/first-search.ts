@@ -1,12 +1,11 @@
-import { type AnswerRoom } from '../answer-calls.ts'
+import type { AnswerRoom } from '../answer-calls.ts'
 import type { Receipt } from '../../../gateway/billing/index.ts'
 import { runStep } from '../../../platform/kernel/index.ts'
 import type { Passage } from '../../../documents/retrieval/index.ts'
 import type { AnswerCall, AnswerDependencies, PreparedAnswer } from '../port.ts'
 import { rerankPassages, searchSpace } from '../search-space.ts'
 import { composeQuery, withSynonyms } from './conversation-query.ts'
-import { fuseByRank } from './fuse-by-rank.ts'
-import { isRewritten, type RewrittenQuestion, rewriteQuestion, type Rewriting } from './rewrite-question.ts'
+import { isRewritten, rewriteQuestion, type Rewriting, type RewrittenQuestion } from './rewrite-question.ts'
 
 export interface FirstSearch {
   /** The best first. */
@@ -92,4 +91,28 @@ async function together<First, Second>(
   const results = [first(either).catch(stopOther), second(either).catch(stopOther)] as const
   await Promise.allSettled(results)
   return Promise.all(results)
+}
+
+/** The result of one of several searches for the same question. */
+interface RankedPassages {
+  /** The best first. */
+  passages: readonly Passage[]
+  weight: number
+}
+
+/** Damps the difference between the first ranks; the value of Cormack, Clarke and Buettcher (SIGIR 2009). */
+const rankOffset = 60
+
+/** Weighted reciprocal rank fusion: each passage once, the best first, with a score of 0 to 1. Scores of different queries are not comparable, ranks are. */
+export function fuseByRank(results: readonly RankedPassages[]): Passage[] {
+  const highest = results.reduce((sum, { weight }) => sum + weight, 0) / (rankOffset + 1)
+  const fused = new Map<string, Passage>()
+  for (const { passages, weight } of results) {
+    for (const [index, passage] of passages.entries()) {
+      const score = weight / (rankOffset + 1 + index) / highest
+      fused.set(passage.chunkId, { ...passage, score: (fused.get(passage.chunkId)?.score ?? 0) + score })
+    }
+  }
+  // Sorting is stable: equal scores keep the order of the first search.
+  return [...fused.values()].sort((left, right) => right.score - left.score)
 }

@@ -116,10 +116,7 @@ export async function rewriteQuestion(
 /** The call of the model that follows, without passages. */
 function answerOf({ messages }: AnswerCall, { system, earlier, window }: PreparedAnswer): ProviderRequest {
   const question: ProviderMessage = { role: 'user', content: messages.at(-1)!.content }
-  return {
-    messages: [{ role: 'system', content: system }, ...earlier, question],
-    maxOutputTokens: window.outputCap(),
-  }
+  return { messages: [{ role: 'system', content: system }, ...earlier, question], maxOutputTokens: window.outputCap() }
 }
 
 async function messagesOf({ messages, signal }: AnswerCall): Promise<ProviderMessage[]> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Passage } from '../../../documents/retrieval/index.ts'
-import { fuseByRank } from './fuse-by-rank.ts'
+import { fuseByRank } from './first-search.ts'
 import { isRewritten, parseReply } from './rewrite-question.ts'
 import { isSelfContained } from './self-contained.ts'
 

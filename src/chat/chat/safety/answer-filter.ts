@@ -34,10 +34,7 @@ export interface AnswerFilter {
 export function createAnswerFilter(policy: TargetPolicy, secret: string): AnswerFilter {
   const scanner = new FilterScanner(policy, true)
   const eraser = createEraser(secret)
-  return {
-    push: (text) => eraser.push(scanner.push(text)),
-    end: () => eraser.push(scanner.end()) + eraser.end(),
-  }
+  return { push: (text) => eraser.push(scanner.push(text)), end: () => eraser.push(scanner.end()) + eraser.end() }
 }
 
 function createEraser(secret: string): AnswerFilter {

@@ -21,10 +21,7 @@ export function toTool({ name, description, parameters, call }: SpaceTool): Tool
     source: 'SPACE_TOOL',
     status: 'RETRIEVED',
     isOwn: true,
-    read: (given) => ({
-      query: name,
-      run: async ({ signal }) => toResult(await call(given, signal)),
-    }),
+    read: (given) => ({ query: name, run: async ({ signal }) => toResult(await call(given, signal)) }),
   }
 }
 

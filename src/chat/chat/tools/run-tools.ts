@@ -14,7 +14,7 @@ import { openTool } from './open-tool.ts'
 import { searchTool } from './search-tool.ts'
 import { describeTablesTool, queryTablesTool } from './table-tools.ts'
 import type { Tool, ToolContext, ToolProblem, ToolResult, ToolUse } from './tool.ts'
-import { type ToolBudget, toolLimits } from './tool-budget.ts'
+import { type ToolBudget, toolLimits } from '../answer-calls.ts'
 import { maximumArgumentsLength, parseArguments, type ToolCall } from './tool-call.ts'
 
 /** Every tool of Portico of an agentic answer. */

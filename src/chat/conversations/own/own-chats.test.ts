@@ -2,8 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createUuid } from '../../../platform/kernel/index.ts'
 import { given, openConversationStage, startMs, type ConversationStage } from '../testing/conversation-stage.ts'
 import { conversationLimits } from '../limits.ts'
-import { ownLimits } from './own-limits.ts'
-import { titleOf } from './title.ts'
+import { ownLimits, titleOf } from './own-turns.store.ts'
 
 /** What is stored of people in the console, how long, and its bounds. */
 

@@ -9,8 +9,6 @@ import {
 import { conversationLimits } from '../limits.ts'
 import type { OwnTurn } from '../turn.ts'
 import type { Removed } from '../turn-removal.store.ts'
-import { ownLimits } from './own-limits.ts'
-import { titleOf } from './title.ts'
 
 /**
  * Stores turns of people with one Space, in their order. A turn is left out where the Space no longer keeps conversations, the account was
@@ -138,3 +136,24 @@ export async function removeOwnTurns(
   )
   return { conversations: empty.length, turns: changed.reduce((sum, { removed }) => sum + removed, 0) }
 }
+
+const titleCharacters = 80
+
+/** The title of a conversation: its first question in one line, cut after a word at 80 characters. Never empty. */
+export function titleOf(question: string): string {
+  // More than the title needs, so that a long question costs nothing.
+  const line = question.slice(0, 1_000).replaceAll(/\s+/gu, ' ').trim()
+  if (line === '') return '…'
+  if (line.length <= titleCharacters) return line
+  const start = line.slice(0, titleCharacters)
+  const end = start.lastIndexOf(' ')
+  return `${start.slice(0, end > titleCharacters / 2 ? end : titleCharacters).toWellFormed()}…`
+}
+
+/** Bounds of what one person keeps of one Space, in addition to those of a conversation. docs/use/conversations.md states them. */
+export const ownLimits = {
+  /** The oldest are removed first. */
+  chats: 1_000,
+  /** UTF-8 bytes of all texts. The oldest are removed first. */
+  bytes: 64 * 1024 ** 2,
+} as const

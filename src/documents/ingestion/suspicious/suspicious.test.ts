@@ -6,8 +6,7 @@ import type { DocumentFormat, ExtractionWarning } from '../extraction.ts'
 import { createFileExtractor } from '../extractors/extract-file.ts'
 import { defaultLimits } from '../isolation/limits.ts'
 import { buildDocx, buildPdf } from '../testing/build-documents.ts'
-import { hasHiddenCharacters } from './hidden-characters.ts'
-import { isInstructionLike } from './instruction-like.ts'
+import { hasHiddenCharacters, isInstructionLike } from './text-flags.ts'
 
 let folder: string
 const extractor = createFileExtractor()

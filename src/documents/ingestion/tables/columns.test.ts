@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { checkStatement } from './check-statement.ts'
+import { checkStatement } from './table-database.ts'
 import { planColumns } from './columns.ts'
 import { chooseDayOrder, parseDate, parseTime } from './dates.ts'
 import { findNumberFormat, readNumber } from './numbers.ts'

@@ -118,9 +118,7 @@ async function download(
     if (error instanceof ModelInstallError) throw error
     throw new ModelInstallError(
       `the download of ${url} was interrupted (${reasonOf(error)}); run the command again to continue`,
-      {
-        cause: error,
-      },
+      { cause: error },
     )
   } finally {
     await output.close()

@@ -1,6 +1,6 @@
 import { maximumMetadataPairs } from '../../../contract/gateway.ts'
-import type { BodyReader, BodyShape } from '../../../platform/bodies/index.ts'
-import { readsWith, shapes } from '../completion-body.ts'
+import { type BodyReader, type BodyShape, wholeMembers } from '../../../platform/bodies/index.ts'
+import { readsWith } from '../completion-body.ts'
 import type { ParsedCall } from '../completion.routes.ts'
 import { requestLimits } from '../limits.ts'
 import { messageFields, partFields } from './parse-messages.ts'
@@ -10,8 +10,8 @@ export type ReadChat = ParsedChat & ParsedCall
 
 const message: BodyShape = {
   members: new Map([
-    ...shapes(messageFields),
-    ['content', { maximumItems: requestLimits.partsPerMessage, items: { members: shapes(partFields) } }],
+    ...wholeMembers(messageFields),
+    ['content', { maximumItems: requestLimits.partsPerMessage, items: { members: wholeMembers(partFields) } }],
   ]),
 }
 
@@ -21,7 +21,7 @@ export const chatBody: BodyReader<ReadChat> = {
   exportName: 'chatBody',
   shape: {
     members: new Map([
-      ...shapes(chatFields),
+      ...wholeMembers(chatFields),
       ['metadata', { maximumMembers: maximumMetadataPairs }],
       ['messages', { maximumItems: requestLimits.messages, items: message }],
       ['tools', { maximumItems: requestLimits.tools }],

@@ -8,12 +8,14 @@ import {
   createCallLinks,
   type FieldPath,
   invalid,
+  isPresent,
   nameOfType,
   readChoice,
   readList,
   readName,
   readObject,
   readOpaque,
+  readPromptText,
   readText,
   readToolName,
   requestLimits,
@@ -24,7 +26,6 @@ import { readCacheMark } from './parse-tools.ts'
 
 type Body = Record<string, unknown>
 
-const isAbsent = (value: unknown) => value === undefined || value === null
 const roles = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const
 
 /** Fields of a message that are read. */
@@ -67,7 +68,7 @@ function parseMessage(reading: Reading, message: Body, index: number): ProviderM
   const role = readChoice(message.role, [...path, 'role'], roles)
   if (role !== 'tool' && role !== 'function') reading.links.assertAnswered()
   const cache = readCacheMark(message.cache_control, [...path, 'cache_control'])
-  const name = isAbsent(message.name) ? {} : { name: readName(message.name, [...path, 'name']) }
+  const name = !isPresent(message.name) ? {} : { name: readName(message.name, [...path, 'name']) }
   switch (role) {
     case 'system':
     case 'developer':
@@ -88,7 +89,7 @@ function parseMessage(reading: Reading, message: Body, index: number): ProviderM
 /** Results of the older `functions`, and of hosts without ids, belong to the first call without a result. */
 function readAnswered({ links }: Reading, message: Body, path: FieldPath): string {
   const at = [...path, 'tool_call_id']
-  if (isAbsent(message.tool_call_id) || message.tool_call_id === '') return links.answeredNext(at)
+  if (!isPresent(message.tool_call_id) || message.tool_call_id === '') return links.answeredNext(at)
   const id = readName(message.tool_call_id, at, requestLimits.callIdCharacters)
   links.answered(id, at)
   return id
@@ -100,11 +101,11 @@ function parseAssistant(
   path: FieldPath,
   cache: CacheMark | undefined,
 ): ProviderMessage {
-  if (!isAbsent(message.audio))
+  if (isPresent(message.audio))
     throw unsupported([...path, 'audio'], 'audio of earlier answers is not stored; send its transcript as content')
   const toolCalls = readToolCalls(reading, message, path)
-  const refusal = isAbsent(message.refusal) ? '' : readText(message.refusal, [...path, 'refusal'])
-  let content: MessageContent = isAbsent(message.content)
+  const refusal = !isPresent(message.refusal) ? '' : readText(message.refusal, [...path, 'refusal'])
+  let content: MessageContent = !isPresent(message.content)
     ? ''
     : readContent(reading, message.content, path, assistantTypes)
   if (refusal !== '') {
@@ -115,27 +116,27 @@ function parseAssistant(
   return {
     role: 'assistant',
     content: withCache(content, cache),
-    ...(!isAbsent(message.name) && { name: readName(message.name, [...path, 'name']) }),
+    ...(isPresent(message.name) && { name: readName(message.name, [...path, 'name']) }),
     ...(toolCalls.length > 0 && { toolCalls }),
     ...(replay && { replay }),
   }
 }
 
 function readToolCalls({ links }: Reading, message: Body, path: FieldPath): ToolCall[] {
-  const calls = isAbsent(message.tool_calls)
+  const calls = !isPresent(message.tool_calls)
     ? []
     : readList(message.tool_calls, [...path, 'tool_calls'], requestLimits.tools)
   const read = calls.map((entry, index) => {
     const at = [...path, 'tool_calls', index]
     const call = readObject(entry, at)
-    if (!isAbsent(call.type) && call.type !== 'function')
+    if (isPresent(call.type) && call.type !== 'function')
       throw unsupported([...at, 'type'], 'only calls of functions are supported')
     // Some hosts have no ids; the results follow in the same order.
-    const id = isAbsent(call.id) || call.id === '' ? links.newId() : readId(call.id, [...at, 'id'])
+    const id = !isPresent(call.id) || call.id === '' ? links.newId() : readId(call.id, [...at, 'id'])
     links.called(id, [...at, 'id'])
     return { id, ...readFunctionCall(call.function, [...at, 'function']) }
   })
-  if (isAbsent(message.function_call)) return read
+  if (!isPresent(message.function_call)) return read
   if (read.length > 0) throw invalid([...path, 'function_call'], 'must not be combined with `tool_calls`')
   const id = links.newId()
   links.called(id, [...path, 'function_call'])
@@ -150,13 +151,17 @@ function readFunctionCall(value: unknown, path: FieldPath): { name: string; argu
   return {
     name: readToolName(name, [...path, 'name']),
     // Some hosts return an object.
-    argumentsJson: isAbsent(given) ? '' : isObject(given) ? JSON.stringify(readOpaque(given, at)) : readText(given, at),
+    argumentsJson: !isPresent(given)
+      ? ''
+      : isObject(given)
+        ? JSON.stringify(readOpaque(given, at))
+        : readText(given, at),
   }
 }
 
 /** Reasoning of an earlier answer, in the forms in which answers of this API have it. */
 function readReplay(message: Body, path: FieldPath): ReasoningReplay | undefined {
-  const details = isAbsent(message.reasoning_details)
+  const details = !isPresent(message.reasoning_details)
     ? []
     : readList(message.reasoning_details, [...path, 'reasoning_details'], requestLimits.partsPerMessage).map(
         (detail, index) => readOpaque(detail, [...path, 'reasoning_details', index]),
@@ -165,8 +170,8 @@ function readReplay(message: Body, path: FieldPath): ReasoningReplay | undefined
     const restored = typeof data === 'string' ? unwrapReplay(data) : null
     if (restored) return restored
   }
-  const field = isAbsent(message.reasoning_content) ? 'reasoning' : 'reasoning_content'
-  const content = isAbsent(message[field]) ? '' : readText(message[field], [...path, field])
+  const field = !isPresent(message.reasoning_content) ? 'reasoning' : 'reasoning_content'
+  const content = !isPresent(message[field]) ? '' : readText(message[field], [...path, field])
   return content === '' && details.length === 0 ? undefined : { format: 'openai', blocks: [{ content, details }] }
 }
 
@@ -225,10 +230,6 @@ function readPart(reading: Reading, part: Body, path: FieldPath, types: readonly
   }
 }
 
-function readPromptText(value: unknown, path: FieldPath): PromptText {
-  return value instanceof JsonText ? value : readText(value, path)
-}
-
 function readImage(value: unknown, path: FieldPath): ContentPart {
   // Some clients send the address alone.
   const { url, detail } = isPromptText(value) ? { url: value, detail: undefined } : readObject(value, path)
@@ -236,29 +237,26 @@ function readImage(value: unknown, path: FieldPath): ContentPart {
   return {
     type: 'image',
     source: readImageUrl(readPromptText(url, at), at),
-    ...(!isAbsent(detail) && { detail: readChoice(detail, [...path, 'detail'], ['auto', 'low', 'high']) }),
+    ...(isPresent(detail) && { detail: readChoice(detail, [...path, 'detail'], ['auto', 'low', 'high']) }),
   }
 }
 
 function readFile(value: unknown, path: FieldPath): ContentPart {
   const { file_id: fileId, file_data: data, filename } = readObject(value, path)
-  if (!isAbsent(fileId) || isAbsent(data))
-    throw unsupported([...path, isAbsent(fileId) ? 'file_data' : 'file_id'], 'files are not stored; send `file_data`')
+  if (isPresent(fileId) || !isPresent(data))
+    throw unsupported([...path, !isPresent(fileId) ? 'file_data' : 'file_id'], 'files are not stored; send `file_data`')
   const at = [...path, 'file_data']
   return {
     type: 'file',
     source: readFileData(readPromptText(data, at), at),
-    ...(!isAbsent(filename) && { name: readName(filename, [...path, 'filename']) }),
+    ...(isPresent(filename) && { name: readName(filename, [...path, 'filename']) }),
   }
 }
 
 function readAudio(value: unknown, path: FieldPath): ContentPart {
   const { data, format } = readObject(value, path)
   const at = [...path, 'data']
-  return {
-    type: 'audio',
-    source: readAudioData(readName(format, [...path, 'format']), readPromptText(data, at), at),
-  }
+  return { type: 'audio', source: readAudioData(readName(format, [...path, 'format']), readPromptText(data, at), at) }
 }
 
 const asParts = (content: MessageContent): readonly ContentPart[] =>

@@ -1,4 +1,4 @@
-import { isObject } from '../../../platform/kernel/index.ts'
+import { type HostedToolKind, isObject } from '../../../platform/kernel/index.ts'
 import type { CacheMark } from '../../conversation/index.ts'
 import type {
   HostedTool,
@@ -8,10 +8,12 @@ import type {
   ToolChoice,
   ToolDefinition,
 } from '../../providers/index.ts'
-import { limitsOfGemini, readGeminiTool } from '../gemini-tools.ts'
 import {
+  containersPerAnswer,
   type FieldPath,
   invalid,
+  isPresent,
+  limitsOfCalls,
   readChoice,
   readList,
   readName,
@@ -21,8 +23,8 @@ import {
   readToolName,
   requestLimits,
   unsupported,
+  usualToolCalls,
 } from '../limits.ts'
-import { limitsOfCalls, usualToolCalls } from '../hosted-limits.ts'
 import { searchForms, type WebSearch } from '../web-search.ts'
 
 export type ToolFields = Pick<
@@ -39,22 +41,20 @@ export interface ParsedTools extends ToolFields {
 
 type Body = Record<string, unknown>
 
-const isAbsent = (value: unknown) => value === undefined || value === null
-
 /** Tools, their choice, and the form of the answer. Throws AppError with the field. */
 export function parseTools(body: Body): ParsedTools {
   const ignored: string[] = []
-  const hasTools = !isAbsent(body.tools)
-  if (hasTools && !isAbsent(body.functions)) throw invalid(['functions'], 'must not be combined with `tools`')
-  const isLegacy = !hasTools && !isAbsent(body.functions)
+  const hasTools = isPresent(body.tools)
+  if (hasTools && isPresent(body.functions)) throw invalid(['functions'], 'must not be combined with `tools`')
+  const isLegacy = !hasTools && isPresent(body.functions)
   const field = isLegacy ? 'functions' : 'tools'
-  const hostedTools: HostedTool[] = isAbsent(body.web_search_options) ? [] : [readWebSearch(body.web_search_options)]
-  const tools = isAbsent(body[field]) ? [] : readTools(body[field], field, hostedTools)
-  if (tools.length === 0 && hostedTools.length === 0 && !isAbsent(body[field])) ignored.push(field)
+  const hostedTools: HostedTool[] = !isPresent(body.web_search_options) ? [] : [readWebSearch(body.web_search_options)]
+  const tools = !isPresent(body[field]) ? [] : readTools(body[field], field, hostedTools)
+  if (tools.length === 0 && hostedTools.length === 0 && isPresent(body[field])) ignored.push(field)
   const choiceField = isLegacy ? 'function_call' : 'tool_choice'
   const unused = isLegacy ? 'tool_choice' : 'function_call'
-  if (!isAbsent(body[unused])) ignored.push(unused)
-  const chosen = isAbsent(body[choiceField]) ? {} : readToolChoice(body[choiceField], [choiceField], tools)
+  if (isPresent(body[unused])) ignored.push(unused)
+  const chosen = !isPresent(body[choiceField]) ? {} : readToolChoice(body[choiceField], [choiceField], tools)
   if (tools.length === 0 && chosen.toolChoice !== undefined) {
     if (chosen.toolChoice !== 'none' && chosen.toolChoice !== 'auto')
       throw invalid([choiceField], `needs tools; leave it out or send \`${field}\``)
@@ -101,11 +101,11 @@ function readTool(value: unknown, path: FieldPath): ToolDefinition {
 
 function readFunction(value: unknown, path: FieldPath): ToolDefinition {
   const { name, description, parameters, strict } = readObject(value, path)
-  if (!isAbsent(strict) && typeof strict !== 'boolean') throw invalid([...path, 'strict'], 'must be true or false')
+  if (isPresent(strict) && typeof strict !== 'boolean') throw invalid([...path, 'strict'], 'must be true or false')
   return {
     name: readToolName(name, [...path, 'name']),
-    ...(!isAbsent(description) && { description: readText(description, [...path, 'description']) }),
-    parameters: isAbsent(parameters)
+    ...(isPresent(description) && { description: readText(description, [...path, 'description']) }),
+    parameters: !isPresent(parameters)
       ? { type: 'object', properties: {} }
       : readSchema(parameters, [...path, 'parameters']),
     ...(typeof strict === 'boolean' && { strict }),
@@ -114,10 +114,10 @@ function readFunction(value: unknown, path: FieldPath): ToolDefinition {
 
 /** `{"type": "ephemeral"}` of a message, a part or a tool; undefined if absent. */
 export function readCacheMark(value: unknown, path: FieldPath): CacheMark | undefined {
-  if (isAbsent(value)) return undefined
+  if (!isPresent(value)) return undefined
   const { type, ttl } = readObject(value, path)
   readChoice(type, [...path, 'type'], ['ephemeral'])
-  return isAbsent(ttl) ? {} : { ttl: readChoice(ttl, [...path, 'ttl'], ['5m', '1h']) }
+  return !isPresent(ttl) ? {} : { ttl: readChoice(ttl, [...path, 'ttl'], ['5m', '1h']) }
 }
 
 /** `tools`: those that a choice of allowed tools leaves. */
@@ -172,10 +172,10 @@ function readWebSearch(value: unknown): HostedTool {
   const path = ['web_search_options']
   const { search_context_size: size, user_location: location } = readSchema(value, path)
   const definition: Record<string, unknown> = { type: 'web_search' }
-  if (!isAbsent(size))
+  if (isPresent(size))
     definition.search_context_size = readChoice(size, [...path, 'search_context_size'], ['low', 'medium', 'high'])
   const search: WebSearch = { uses: usualToolCalls }
-  if (!isAbsent(location)) {
+  if (isPresent(location)) {
     const at = [...path, 'user_location']
     const { approximate } = readObject(location, at)
     search.location = { type: 'approximate', ...readObject(approximate, [...at, 'approximate']) }
@@ -199,7 +199,7 @@ function limitsOf(hostedTools: readonly HostedTool[]): HostedToolLimits {
 }
 
 function readResponseFormat(value: unknown): ResponseFormat | undefined {
-  if (isAbsent(value)) return undefined
+  if (!isPresent(value)) return undefined
   const path = ['response_format']
   const format = readObject(value, path)
   const type = readChoice(format.type, [...path, 'type'], ['text', 'json_object', 'json_schema'])
@@ -207,12 +207,47 @@ function readResponseFormat(value: unknown): ResponseFormat | undefined {
   if (type === 'json_object') return { type }
   const at = [...path, 'json_schema']
   const { name, description, schema, strict } = readObject(format.json_schema, at)
-  if (!isAbsent(strict) && typeof strict !== 'boolean') throw invalid([...at, 'strict'], 'must be true or false')
+  if (isPresent(strict) && typeof strict !== 'boolean') throw invalid([...at, 'strict'], 'must be true or false')
   return {
     type,
     name: readToolName(name, [...at, 'name']),
-    ...(!isAbsent(description) && { description: readText(description, [...at, 'description']) }),
-    schema: isAbsent(schema) ? {} : readSchema(schema, [...at, 'schema']),
+    ...(isPresent(description) && { description: readText(description, [...at, 'description']) }),
+    schema: !isPresent(schema) ? {} : readSchema(schema, [...at, 'schema']),
     ...(typeof strict === 'boolean' && { strict }),
   }
+}
+
+/** Tools that Google runs, by the names of its API and of its Python SDK; clients of the compatible API send them so. */
+const tools: Readonly<Record<string, { kind: HostedToolKind; name: string }>> = {
+  googleSearch: { kind: 'web_search', name: 'googleSearch' },
+  google_search: { kind: 'web_search', name: 'googleSearch' },
+  urlContext: { kind: 'web_fetch', name: 'urlContext' },
+  url_context: { kind: 'web_fetch', name: 'urlContext' },
+  codeExecution: { kind: 'code_execution', name: 'codeExecution' },
+  code_execution: { kind: 'code_execution', name: 'codeExecution' },
+}
+
+/** `{"google_search": {}}`; undefined for other tools. Throws AppError. */
+function readGeminiTool(tool: Record<string, unknown>, path: FieldPath): HostedTool | undefined {
+  if (tool.type !== undefined) return undefined
+  const names = Object.keys(tool)
+  const known = names.find((name) => Object.hasOwn(tools, name))
+  if (known === undefined) return undefined
+  if (names.length > 1) throw invalid(path, 'must have one tool')
+  const { kind, name } = tools[known]!
+  return { family: 'gemini', kind, type: name, definition: { [name]: readSchema(tool[known], [...path, known]) } }
+}
+
+/** Pages that one request may read: https://ai.google.dev/gemini-api/docs/url-context#limitations */
+const pagesPerAnswer = 20
+
+/** What bounds the cost of such tools. Google has no field for it: uses beyond the limit are not billed. */
+function limitsOfGemini(kinds: readonly HostedToolKind[]): HostedToolLimits {
+  const most: Partial<Record<HostedToolKind, number>> = {
+    web_search: usualToolCalls,
+    web_fetch: pagesPerAnswer,
+    code_execution: containersPerAnswer,
+  }
+  const uses = [...new Set(kinds)].map((kind) => ({ kinds: [kind], most: most[kind]! }))
+  return { uses, unlimited: [], rounds: usualToolCalls }
 }

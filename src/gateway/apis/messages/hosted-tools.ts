@@ -1,8 +1,16 @@
 import type { PromptBody } from '../../../contract/gateway-v2-messages.ts'
 import { type HostedToolKind, isObject } from '../../../platform/kernel/index.ts'
 import type { HostedTool, HostedToolLimits } from '../../providers/index.ts'
-import { containersPerAnswer } from '../hosted-limits.ts'
-import { type FieldPath, invalid, readName, readServer, readText, unsupported } from '../limits.ts'
+import {
+  containersPerAnswer,
+  type FieldPath,
+  invalid,
+  isPresent,
+  readName,
+  readServer,
+  readText,
+  unsupported,
+} from '../limits.ts'
 import { searchForms, type WebSearch } from '../web-search.ts'
 
 type ToolBody = NonNullable<PromptBody['tools']>[number]
@@ -95,17 +103,15 @@ const searchMembers = [
 export function isPlainSearch(tool: Record<string, unknown>): boolean {
   return (
     /^web_search_\d{8}$/.test(String(tool.type)) &&
-    Object.keys(tool).every((name) => searchMembers.includes(name) || isAbsent(tool[name]))
+    Object.keys(tool).every((name) => searchMembers.includes(name) || !isPresent(tool[name]))
   )
 }
-
-const isAbsent = (value: unknown) => value === undefined || value === null
 
 function searchOf(tool: Record<string, unknown>, uses: number): WebSearch {
   const { allowed_domains: allowedDomains, blocked_domains: blockedDomains, user_location: location } = tool
   return {
-    ...(!isAbsent(allowedDomains) && { allowedDomains }),
-    ...(!isAbsent(blockedDomains) && { blockedDomains }),
+    ...(isPresent(allowedDomains) && { allowedDomains }),
+    ...(isPresent(blockedDomains) && { blockedDomains }),
     ...(isObject(location) && { location }),
     uses,
   }

@@ -1,7 +1,6 @@
 import { countTokensRequestSchema, messagesRequestSchema } from '../../../contract/gateway-v2-messages.ts'
-import type { BodyReader, BodyShape } from '../../../platform/bodies/index.ts'
+import { type BodyReader, type BodyShape, wholeMembers } from '../../../platform/bodies/index.ts'
 import { estimateRequestAtOnce } from '../../gateway/index.ts'
-import { shapes } from '../completion-body.ts'
 import type { ParsedCall } from '../completion.routes.ts'
 import { maximumBodyDepth, requestLimits } from '../limits.ts'
 import { parseCountTokens, parseMessages, type ParsedMessages, refusedFields } from './parse-request.ts'
@@ -11,7 +10,7 @@ export type ReadCount = Omit<ReadMessages, 'stream'>
 
 /** The fields of all kinds of blocks. */
 const block: BodyShape = {
-  members: shapes([
+  members: wholeMembers([
     'type',
     'text',
     'citations',
@@ -43,8 +42,8 @@ const message: BodyShape = {
 
 const shapeOf = (fields: Iterable<string>): BodyShape => ({
   members: new Map([
-    ...shapes(fields),
-    ...shapes(refusedFields),
+    ...wholeMembers(fields),
+    ...wholeMembers(refusedFields),
     ['messages', { maximumItems: requestLimits.messages, items: message }],
     ['tools', { maximumItems: requestLimits.tools }],
   ]),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { readJson } from '../../../platform/bodies/index.ts'
 import { AppError } from '../../../platform/kernel/index.ts'
 import { wrapReplay } from '../../providers/index.ts'
-import { parseBetas } from './betas.ts'
+import { parseBetas } from './messages.routes.ts'
 import { messagesBody } from './messages-body.ts'
 
 const ask = { role: 'user', content: 'Hello' }

@@ -1,18 +1,20 @@
 import type { z } from 'zod'
 import {
+  type ContentBlockBody,
   countTokensRequestSchema,
-  messagesRequestSchema,
+  type MessageBody,
   type MessagesBody,
+  messagesRequestSchema,
   type PromptBody,
 } from '../../../contract/gateway-v2-messages.ts'
 import { quickReader } from '../../../contract/quick-reader.ts'
 import { readFields, sentence } from '../../../contract/validation.ts'
-import { AppError } from '../../../platform/kernel/index.ts'
+import { AppError, isObject } from '../../../platform/kernel/index.ts'
 import { isParts } from '../../conversation/index.ts'
-import type { NativeRequest, ProviderMessage, ProviderRequest } from '../../providers/index.ts'
+import { type NativeRequest, type ProviderMessage, type ProviderRequest, unwrapReplay } from '../../providers/index.ts'
 import {
-  type FieldPath,
   fieldName,
+  type FieldPath,
   invalid,
   readList,
   readObject,
@@ -23,10 +25,9 @@ import {
 import { marksHour } from './cache-mark.ts'
 import { readHosted } from './hosted-tools.ts'
 import { toTextPart } from './map-blocks.ts'
-import { toTurns } from './map-turns.ts'
-import { moveBodyTexts } from './move-texts.ts'
-import { toNativeTurns } from './native-turns.ts'
+import { isReasoning, tokenOf, toTurns } from './map-turns.ts'
 import { countVendorTools, parseTools } from './parse-tools.ts'
+import { toMovable } from '../../../platform/bodies/index.ts'
 
 export interface ParsedMessages {
   model: string
@@ -220,4 +221,61 @@ function toNative(fields: PromptBody | MessagesBody, only: string | undefined): 
   }
   const present = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
   return { family: 'anthropic', body: present, ...(only !== undefined && { only }) }
+}
+
+/**
+ * Turns the long texts and media of a body into bytes, in place: they move from the thread that has read them without a copy, and both
+ * forms of the request share them. Their type stays that of the schema; what reads them takes either form.
+ */
+function moveBodyTexts({ messages, system }: PromptBody): void {
+  if (Array.isArray(system)) moveBlocks(system as ContentBlockBody[])
+  for (const message of messages) {
+    if (typeof message.content === 'string') message.content = moved(message.content)
+    else moveBlocks(message.content)
+  }
+}
+
+function moveBlocks(blocks: ContentBlockBody[]): void {
+  for (const block of blocks) {
+    if (block.type === 'text') block.text = moved(block.text)
+    else if (block.type === 'image' || block.type === 'document') {
+      if (block.source.type === 'base64') block.source.data = moved(block.source.data)
+    } else if (block.type === 'tool_result') {
+      if (Array.isArray(block.content)) moveBlocks(block.content as ContentBlockBody[])
+      else if (block.content !== undefined) block.content = moved(block.content)
+    }
+  }
+}
+
+const moved = (text: string) => toMovable(text) as string
+
+/**
+ * The messages for a host of this API. What another provider has made in earlier turns is left out: reasoning, unsigned thinking and
+ * citations of searches, because the host verifies them.
+ */
+function toNativeTurns(messages: readonly MessageBody[]): MessageBody[] {
+  return messages.map((message) => {
+    const { role, content } = message
+    if (role !== 'assistant' || typeof content === 'string') return message
+    if (!content.some((block) => isReasoning(block) || isCited(block))) return message
+    return { role, content: content.flatMap(ownReasoning).map(withoutForeignCitations) }
+  })
+}
+
+const isCited = (block: ContentBlockBody) => block.type === 'text' && block.citations !== undefined
+
+function withoutForeignCitations(block: ContentBlockBody): ContentBlockBody {
+  if (block.type !== 'text' || !block.citations) return block
+  const citations = block.citations.filter((citation) => !(isObject(citation) && citation.encrypted_index === ''))
+  return { ...block, citations: citations.length > 0 ? citations : undefined }
+}
+
+function ownReasoning(block: ContentBlockBody): ContentBlockBody[] {
+  if (!isReasoning(block)) return [block]
+  const token = tokenOf(block)
+  if (token === '') return []
+  const replay = unwrapReplay(token)
+  if (!replay) return [block]
+  // A client can forge a token: nothing but reasoning comes out of it.
+  return replay.format === 'anthropic' ? (replay.blocks as unknown as ContentBlockBody[]).filter(isReasoning) : []
 }

@@ -1,7 +1,6 @@
-import type { AppError } from '../../../platform/kernel/index.ts'
+import { type AppError, noUsage } from '../../../platform/kernel/index.ts'
 import type { MessagesErrorBody } from '../../../contract/gateway-v2-messages.ts'
 import type { AnswerIdentity, CompletionEvent, StreamRenderer } from '../../gateway/index.ts'
-import type { TokenUsage } from '../../providers/index.ts'
 import { signatureOf, toCitation } from './render-blocks.ts'
 import { renderUsage, stopReasonOf } from './render-usage.ts'
 
@@ -219,14 +218,6 @@ class MessageStream implements StreamRenderer {
     this.#open = null
     return write('content_block_stop', { index: this.#block })
   }
-}
-
-const noUsage: TokenUsage = {
-  promptTokens: 0,
-  completionTokens: 0,
-  cachedTokens: 0,
-  cacheWriteTokens: 0,
-  reasoningTokens: 0,
 }
 
 function isComplete(json: string): boolean {

@@ -1,18 +1,19 @@
 import { type HostedToolKind, isObject } from '../../../platform/kernel/index.ts'
 import type { HostedTool, ProviderRequest } from '../../providers/index.ts'
-import { limitsOfCalls, usualToolCalls } from '../hosted-limits.ts'
 import {
   type FieldPath,
   invalid,
+  isPresent,
+  limitsOfCalls,
   readChoice,
   readName,
   readObject,
   readOpaque,
   readServer,
   unsupported,
+  usualToolCalls,
 } from '../limits.ts'
 import { searchForms } from '../web-search.ts'
-import { isPresent } from './parse-content.ts'
 import type { Reading } from './reading.ts'
 
 /** Tools that OpenAI runs, by type, and their members that are sent on. */

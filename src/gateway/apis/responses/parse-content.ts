@@ -1,12 +1,14 @@
 import { JsonText } from '../../../platform/bodies/index.ts'
-import type { ContentPart, ImagePart, MessageContent, PromptText } from '../../conversation/index.ts'
+import type { ContentPart, ImagePart, MessageContent } from '../../conversation/index.ts'
 import {
   type FieldPath,
   invalid,
+  isPresent,
   readChoice,
   readList,
   readName,
   readObject,
+  readPromptText,
   readText,
   requestLimits,
   unsupported,
@@ -76,7 +78,7 @@ function readPart(value: unknown, path: FieldPath, of: ContentOf, reading: Readi
 }
 
 function readTextPart(part: Record<string, unknown>, path: FieldPath): ContentPart {
-  const text = readLongText(part.text, [...path, 'text'])
+  const text = readPromptText(part.text, [...path, 'text'])
   return isPresent(part.prompt_cache_breakpoint) ? { type: 'text', text, cache: {} } : { type: 'text', text }
 }
 
@@ -86,7 +88,7 @@ function readImagePart(part: Record<string, unknown>, path: FieldPath, reading: 
     throw invalid(path, `is one image too many: a request has at most ${requestLimits.images}`)
   const image: ImagePart = {
     type: 'image',
-    source: readImageUrl(readLongText(part.image_url, [...path, 'image_url']), [...path, 'image_url']),
+    source: readImageUrl(readPromptText(part.image_url, [...path, 'image_url']), [...path, 'image_url']),
   }
   if (isPresent(part.detail)) {
     const detail = readChoice(part.detail, [...path, 'detail'], ['auto', 'low', 'high', 'original'])
@@ -101,7 +103,7 @@ function readFilePart(part: Record<string, unknown>, path: FieldPath): ContentPa
   refuseFileId(part, path, 'send the file as `file_data`, base64 or a data URL, or its address as `file_url`')
   const field = isPresent(part.file_data) ? 'file_data' : 'file_url'
   if (!isPresent(part[field])) throw invalid(path, 'must have `file_data` or `file_url`')
-  const text = readLongText(part[field], [...path, field])
+  const text = readPromptText(part[field], [...path, field])
   const source = field === 'file_data' ? readFileData(text, [...path, field]) : readWebAddress(text, [...path, field])
   return {
     type: 'file',
@@ -115,18 +117,9 @@ function readAudioPart(part: Record<string, unknown>, path: FieldPath): ContentP
   const at = [...path, 'input_audio']
   const audio = readObject(part.input_audio, at)
   const format = readText(audio.format, [...at, 'format'])
-  return { type: 'audio', source: readAudioData(format, readLongText(audio.data, [...at, 'data']), [...at, 'data']) }
+  return { type: 'audio', source: readAudioData(format, readPromptText(audio.data, [...at, 'data']), [...at, 'data']) }
 }
 
 function refuseFileId(part: Record<string, unknown>, path: FieldPath, instead: string): void {
   if (isPresent(part.file_id)) throw unsupported([...path, 'file_id'], `Portico stores no files; ${instead}`)
-}
-
-function readLongText(value: unknown, path: FieldPath): PromptText {
-  return value instanceof JsonText ? value : readText(value, path)
-}
-
-/** As in the compatible API, null counts as absent. */
-export function isPresent(value: unknown): boolean {
-  return value !== undefined && value !== null
 }

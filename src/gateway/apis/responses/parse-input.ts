@@ -6,6 +6,7 @@ import {
   createCallLinks,
   type FieldPath,
   invalid,
+  isPresent,
   readChoice,
   readList,
   readName,
@@ -16,7 +17,7 @@ import {
   unsupported,
 } from '../limits.ts'
 import { textReplay } from './items.ts'
-import { isPresent, readContent } from './parse-content.ts'
+import { readContent } from './parse-content.ts'
 import { customArguments } from './parse-tools.ts'
 import { nameUnknown, type Reading } from './reading.ts'
 

@@ -3,6 +3,7 @@ import type { HostedTool, ToolChoice, ToolDefinition } from '../../providers/ind
 import {
   type FieldPath,
   invalid,
+  isPresent,
   readChoice,
   readList,
   readObject,
@@ -12,7 +13,6 @@ import {
   requestLimits,
 } from '../limits.ts'
 import { hostedToolMembers, readHostedTool, refuseHosted } from './hosted-tools.ts'
-import { isPresent } from './parse-content.ts'
 import { nameUnknown, type Reading } from './reading.ts'
 
 /** Members of a tool that are read; the others are named in `x-ignored-params`. */

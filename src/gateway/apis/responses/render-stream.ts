@@ -1,9 +1,7 @@
 import type { ErrorBody } from '../../../contract/errors.ts'
 import type { CompletionEvent } from '../../gateway/index.ts'
-import { createEventWriter } from './event-writer.ts'
-import { renderErrorEvent, renderResponseError } from './render-error.ts'
+import { createEventWriter, createStreamOutput } from './stream-output.ts'
 import { incompleteReasonOf, renderResponse, type ResponseIdentity, type ResponseState } from './response-object.ts'
-import { createStreamOutput } from './stream-output.ts'
 
 /** The events of a streamed response. */
 export function createResponseStream(
@@ -48,3 +46,24 @@ export function createResponseStream(
 
 /** Open Responses requires it; OpenAI's SDKs end at it. */
 const doneLine = 'data: [DONE]\n\n'
+
+type DescribedError = ErrorBody['error']
+
+/** The `error` of a failed response. Its codes are a closed list of the API. */
+function renderResponseError({ type, message }: DescribedError): { code: string; message: string } {
+  return { code: codes[type] ?? 'server_error', message }
+}
+
+const codes: Readonly<Record<string, string>> = {
+  rate_limit_error: 'rate_limit_exceeded',
+  invalid_request_error: 'invalid_prompt',
+}
+
+/**
+ * Members of the `error` event, as JSON without braces. OpenAI describes them at the top level and Open Responses inside `error`, so they
+ * are in both places; SDKs throw an error for the latter.
+ */
+function renderErrorEvent(error: DescribedError): string {
+  const { code, message, param } = error
+  return JSON.stringify({ code, message, param, error }).slice(1, -1)
+}

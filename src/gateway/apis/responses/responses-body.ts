@@ -1,7 +1,7 @@
 import { maximumMetadataPairs } from '../../../contract/gateway.ts'
-import { type BodyReader, type BodyShape, JsonText } from '../../../platform/bodies/index.ts'
+import { type BodyReader, type BodyShape, JsonText, wholeMembers } from '../../../platform/bodies/index.ts'
 import { isObject } from '../../../platform/kernel/index.ts'
-import { readsWith, shapes } from '../completion-body.ts'
+import { readsWith } from '../completion-body.ts'
 import type { ParsedCall } from '../completion.routes.ts'
 import { requestLimits } from '../limits.ts'
 import { partMembers } from './parse-content.ts'
@@ -11,13 +11,10 @@ import { toolMembers } from './parse-tools.ts'
 
 export type ReadResponses = ParsedResponses & ParsedCall
 
-const parts: BodyShape = {
-  maximumItems: requestLimits.partsPerMessage,
-  items: { members: shapes(partMembers) },
-}
+const parts: BodyShape = { maximumItems: requestLimits.partsPerMessage, items: { members: wholeMembers(partMembers) } }
 
 const item: BodyShape = {
-  members: new Map([...shapes(itemMembers), ['content', parts], ['output', parts], ['summary', parts]]),
+  members: new Map([...wholeMembers(itemMembers), ['content', parts], ['output', parts], ['summary', parts]]),
 }
 
 /** How a body of the Responses API is read; see `completionBody` of version 1, which it follows. */
@@ -26,10 +23,10 @@ export const responsesBody: BodyReader<ReadResponses> = {
   exportName: 'responsesBody',
   shape: {
     members: new Map([
-      ...shapes(knownFields),
+      ...wholeMembers(knownFields),
       ['metadata', { maximumMembers: maximumMetadataPairs }],
       ['input', { maximumItems: requestLimits.messages, items: item }],
-      ['tools', { maximumItems: requestLimits.tools, items: { members: shapes(toolMembers) } }],
+      ['tools', { maximumItems: requestLimits.tools, items: { members: wholeMembers(toolMembers) } }],
     ]),
   },
   ...readsWith(parseResponses),
