@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Server } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
@@ -9,6 +8,7 @@ import { describeRoutes, type Routes, toAppError } from '../../platform/http/ind
 import { version } from '../../platform/kernel/index.ts'
 import { assertRequiredFilter, readFilterHeader, type SendDependencies } from '../chat/index.ts'
 import { findPublishedSpace, type Space } from '../spaces/index.ts'
+import { useLibrary } from './load-library.ts'
 import { callSpaceTool, spaceToolDefinitions, type SpaceVisit } from './space-tools.ts'
 
 export interface McpRoutesDependencies extends SendDependencies {
@@ -108,20 +108,4 @@ function createSpaceServer(SpaceServer: typeof Server, dependencies: McpRoutesDe
     }
   })
   return server
-}
-
-let loading: ReturnType<typeof load> | undefined
-
-/**
- * The library of the protocol, loaded at the first use because it takes 10 MB. Its validator and the rest are evaluated in different turns of
- * the event loop, and the first message in a third one: together they would hold it for more than 100 ms.
- */
-const useLibrary = () => (loading ??= load())
-
-async function load() {
-  await import('@modelcontextprotocol/server/validators/ajv')
-  await nextTurn()
-  const library = await import('@modelcontextprotocol/server')
-  await nextTurn()
-  return library
 }

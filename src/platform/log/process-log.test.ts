@@ -20,7 +20,7 @@ const ends = {
 
 function programOf(format: string, body: string): string {
   const module = path.join(import.meta.dirname, 'process-log.ts')
-  return `import { createLog } from ${JSON.stringify(module)}
+  return `import { createLog, logConsole } from ${JSON.stringify(module)}
     const log = createLog({ level: 'info', format: ${JSON.stringify(format)} })
     ${body}`
 }
@@ -67,10 +67,8 @@ it.runIf(existsSync('/dev/full'))('loses lines and nothing else when the disk of
 })
 
 it('has what libraries write to the console as its own lines', () => {
-  const module = path.join(import.meta.dirname, 'log-console.ts')
-  const program = `import { logConsole } from ${JSON.stringify(module)}
-    ${programOf('auto', `logConsole(log); console.error('one\\ntwo', new Error('planned fault')); console.warn({ a: 1 })`)}`
-  const written = run(program).trimEnd().split('\n')
+  const program = `logConsole(log); console.error('one\\ntwo', new Error('planned fault')); console.warn({ a: 1 })`
+  const written = run(programOf('auto', program)).trimEnd().split('\n')
   expect(written.map((line) => JSON.parse(line))).toMatchObject([
     { level: 'error', text: expect.stringMatching(/^one\ntwo Error: planned fault/) },
     { level: 'warn', text: '{ a: 1 }' },
