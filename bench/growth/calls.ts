@@ -5,14 +5,13 @@ import { percentile } from '../../src/platform/kernel/index.ts'
 import { startBenchPortico } from '../gateway/portico.ts'
 import { readCpu } from '../gateway-cpu/read-cpu.ts'
 import { rotated } from '../runner/figures.ts'
-import { processorMs } from '../runner/processor-time.ts'
+import { createConnectionTimes } from '../runner/processor-time.ts'
 import { median } from '../runner/ratios.ts'
 import { usageOrganisation } from '../usage-data.ts'
 import type { GrowthPlace } from './place.ts'
 import { type OpenedDatabases } from '../../test/harness/statements.ts'
 
 const connections = 16
-const readEveryMs = 250
 const dayMs = 86_400_000
 const timeoutMs = 600_000
 /** Longer than the removal of a day with 10,000 organisations takes. */
@@ -42,8 +41,7 @@ interface Target {
   key: string
   /** Only on a server: the embedded one belongs to the service. */
   databases: OpenedDatabases | undefined
-  /** The last reading of each connection of the server; connections come and go. */
-  connectionsMs: Map<number, number>
+  connections: ReturnType<typeof createConnectionTimes> | undefined
 }
 
 /** The sizes take turns, so that other programs disturb all of them alike. */
@@ -122,7 +120,8 @@ async function startTarget(
   })
   const answer = await service.operator('POST', `/api/organisations/${usageOrganisation(0)}/api-key`)
   const databases = place.databaseUrl === undefined ? undefined : await place.open()
-  return { place, service, key: (answer.body as { key: string }).key, databases, connectionsMs: new Map() }
+  const connections = databases && createConnectionTimes(databases.control)
+  return { place, service, key: (answer.body as { key: string }).key, databases, connections }
 }
 
 async function stopTarget({ service, databases }: Target): Promise<void> {
@@ -132,9 +131,8 @@ async function stopTarget({ service, databases }: Target): Promise<void> {
 
 async function measure(target: Target, calls: number): Promise<CallCost> {
   const before = await readProcessorMs(target)
-  const timer = setInterval(() => void readConnections(target), readEveryMs)
-  const times = await load(target, calls)
-  clearInterval(timer)
+  const work = () => load(target, calls)
+  const times = await (target.connections?.during(work) ?? work())
   const after = await readProcessorMs(target)
   const { length } = times
   return { processorMs: (after - before) / length, p50Ms: percentile(times, 0.5)!, p95Ms: percentile(times, 0.95)! }
@@ -161,22 +159,10 @@ async function load({ service, key }: Target, calls: number): Promise<number[]> 
   return times.sort((a, b) => a - b)
 }
 
-async function readProcessorMs(target: Target): Promise<number> {
-  await readConnections(target)
-  const { process: serviceUs } = await readCpu(target.service.child)
-  return serviceUs / 1000 + [...target.connectionsMs.values()].reduce((sum, ms) => sum + ms, 0)
-}
-
-/** Reads the processor time of the connections to this database: none where the server is on another machine. */
-async function readConnections({ databases, connectionsMs }: Target): Promise<void> {
-  if (!databases) return
-  const rows = await databases.control.query<{ pid: number }>(
-    "select pid from pg_stat_activity where datname = current_database() and backend_type = 'client backend'",
-  )
-  for (const { pid } of rows) {
-    const ms = processorMs(pid)
-    if (ms !== undefined) connectionsMs.set(pid, ms)
-  }
+async function readProcessorMs({ service, connections }: Target): Promise<number> {
+  const connectionsMs = (await connections?.read()) ?? 0
+  const { process: serviceUs } = await readCpu(service.child)
+  return serviceUs / 1000 + connectionsMs
 }
 
 function medians(costs: readonly CallCost[]): CallCost {

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import type { TestDatabase } from '../../test/harness/statements.ts'
 
 /** Milliseconds of a tick of /proc: the kernel counts a hundred a second for programs. */
 const tickMs = 10
@@ -30,6 +31,36 @@ export async function processorMsAtRest(pid: number): Promise<number | undefined
     if (before === undefined || after === undefined) return undefined
     if (after - before <= restMs || performance.now() > endMs) return after
     before = after
+  }
+}
+
+const readEveryMs = 250
+
+/** Processor time of all connections that a database had since the first reading: 0 where its server is on another machine. */
+export function createConnectionTimes(database: TestDatabase) {
+  // The last reading of each connection; connections come and go.
+  const lastMs = new Map<number, number>()
+  async function read(): Promise<number> {
+    const rows = await database.query<{ pid: number }>(
+      "select pid from pg_stat_activity where datname = current_database() and backend_type = 'client backend'",
+    )
+    for (const { pid } of rows) {
+      const ms = processorMs(pid)
+      if (ms !== undefined) lastMs.set(pid, ms)
+    }
+    return [...lastMs.values()].reduce((sum, ms) => sum + ms, 0)
+  }
+  return {
+    read,
+    /** Reads also while `work` runs, so that a connection that ends meanwhile counts. */
+    async during<T>(work: () => Promise<T>): Promise<T> {
+      const timer = setInterval(() => void read(), readEveryMs)
+      try {
+        return await work()
+      } finally {
+        clearInterval(timer)
+      }
+    },
   }
 }
 
