@@ -29,7 +29,7 @@ const secretMeanings: Record<keyof typeof secretVariables, string> = {
   operatorToken: 'A further operator token: at least 24 characters.',
   databaseUrl: 'PostgreSQL server, or its pooler, instead of the embedded databases.',
   databaseDirectUrl: 'The server itself, behind a pooler in transaction mode.',
-  databaseReplicaUrl: 'A standby of the server, which reports may read.',
+  databaseReplicaUrl: 'A standby of the server, which reports and searches may read.',
   corpusDatabaseUrl: 'A separate server for the corpus database. Default: `DATABASE_URL`.',
   corpusDatabaseDirectUrl: 'The corpus server itself, behind a pooler in transaction mode.',
   openaiApiKey: 'Key of OpenAI: offers its models without further settings.',

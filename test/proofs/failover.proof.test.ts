@@ -9,7 +9,7 @@ import { makeTestFolder } from '../harness/database.ts'
 import { runOnServer } from '../harness/database-template.ts'
 import { quickCall } from '../harness/ledger-crash/planned-provider.ts'
 import { sendRecorded } from '../harness/ledger-crash/recorded-call.ts'
-import { expectStatus, organisationMakers, removeFolder } from '../harness/portico.ts'
+import { expectStatus, organisationMakers, removeFolder, uploadForm, waitForDocument } from '../harness/portico.ts'
 import { seededRandom } from '../harness/recorded-wire.ts'
 import { testSeed } from '../harness/seed.ts'
 
@@ -22,7 +22,6 @@ const seed = testSeed
 /** Until calls are answered again; or so long after the new primary, if Patroni itself took most of that time. */
 const promised = { afterEventMs: 30_000, afterPromotionMs: 10_000 }
 const completionClients = 5
-const replicaConnections = `select pid from pg_stat_activity where application_name = 'portico control replica'`
 
 interface Event {
   name: string
@@ -67,8 +66,6 @@ describe.skipIf(!canFailOver())(
     it(
       'shows a call in a report at once while the standby that reports read is behind',
       async () => {
-        await cluster.untilRedundant()
-        const standby = cluster.other(await cluster.primary())
         const { operator, provider } = stage
         const { url } = stage.instances[0]!
         const caller = await organisationMakers(url, operator).createOrganisation()
@@ -76,17 +73,41 @@ describe.skipIf(!canFailOver())(
           const report = await operator('GET', `/api/console/organisations/${caller.id}/usage`)
           return expectStatus(report, 200).totals.requests
         }
-        const readers = async () => {
-          await requests()
-          return (await runOnServer(standby.url, replicaConnections)).length
-        }
-        await expect.poll(readers, { timeout: hangsAfterMs }).toBeGreaterThan(0)
-        await runOnServer(standby.url, 'select pg_wal_replay_pause()')
+        const resume = await pauseStandby(cluster, 'control', requests)
         // No other call has the number.
         const call = provider.planned({ ...quickCall, number: 1_000_000_000 })
         expect((await sendRecorded(url, caller, call)).status).toBe(200)
         expect(await requests()).toBe(1)
-        await runOnServer(standby.url, 'select pg_wal_replay_resume()')
+        await resume()
+      },
+      2 * hangsAfterMs,
+    )
+
+    it(
+      'finds a document once it is ready, and none that was deleted, while the standby that searches read is behind',
+      async () => {
+        const makers = organisationMakers(stage.instances[0]!.url, stage.operator)
+        const team = await makers.createOrganisation()
+        const space = await makers.createSpace(team)
+        const { client } = team
+        const upload = async (name: string): Promise<string> => {
+          const form = uploadForm(`The ${name} opens at nine.`, `${name}.txt`)
+          const { id } = expectStatus(await client('POST', `/v1/documents?spaceId=${space.id}`, form), 201)
+          await waitForDocument(client, id)
+          return id
+        }
+        const find = async () => {
+          const query = { query: 'When does it open?' }
+          const found = await client('POST', `/v2/endpoints/${space.endpointId}/search`, query)
+          return expectStatus(found, 200).passages.map(({ documentId }: { documentId: string }) => documentId)
+        }
+        const deleted = await upload('museum')
+        const resume = await pauseStandby(cluster, 'corpus', find)
+        expect(await find()).toEqual([deleted])
+        const added = await upload('garden')
+        expect((await client('DELETE', `/v1/documents/${deleted}`)).status).toBeLessThan(300)
+        expect(await find()).toEqual([added])
+        await resume()
       },
       2 * hangsAfterMs,
     )
@@ -138,6 +159,24 @@ async function backendOf({ url, replicaUrl }: FailoverCluster): Promise<Backend>
     variables: { DATABASE_REPLICA_URL: replicaUrl },
     close: () => removeFolder(dataFolder),
   }
+}
+
+/** Stops the replay of the standby once `read` reads from it. Resolves to what continues it. */
+async function pauseStandby(
+  cluster: FailoverCluster,
+  database: 'control' | 'corpus',
+  read: () => Promise<unknown>,
+): Promise<() => Promise<void>> {
+  await cluster.untilRedundant()
+  const { url } = cluster.other(await cluster.primary())
+  const readers = async () => {
+    await read()
+    const connections = `select pid from pg_stat_activity where application_name = 'portico ${database} replica'`
+    return (await runOnServer(url, connections)).length
+  }
+  await expect.poll(readers, { timeout: hangsAfterMs }).toBeGreaterThan(0)
+  await runOnServer(url, 'select pg_wal_replay_pause()')
+  return async () => void (await runOnServer(url, 'select pg_wal_replay_resume()'))
 }
 
 async function untilPrimary(node: ClusterNode): Promise<void> {

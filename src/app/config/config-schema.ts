@@ -206,7 +206,7 @@ const database = z.strictObject({
   replicaWaitMs: integer(0, 10_000)
     .default(250)
     .describe(
-      'Longest wait of a report until the server of DATABASE_REPLICA_URL has everything that was stored before; then the primary is read.',
+      'Longest wait of a report or search until the server of DATABASE_REPLICA_URL has everything that was stored before; then the primary is read.',
     ),
 })
 

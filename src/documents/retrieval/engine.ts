@@ -8,7 +8,7 @@ import type { QueryTerm } from './lexical/bm25.ts'
 /**
  * The search port: finds candidates in one Space. `engines/memory` implements it for the embedded database, `engines/postgres`
  * for a PostgreSQL server; `service/` chooses one at start. The tables of the corpus are the source of truth for both: passages
- * are loaded from there, so an engine that is behind never shows a deleted or unpublished chunk.
+ * are loaded from there, from the primary, so an engine or a standby that is behind never shows a deleted or unpublished chunk.
  */
 export interface SearchEngine {
   /** For the start-up line: how Spaces are searched. */

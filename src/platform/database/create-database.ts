@@ -111,7 +111,7 @@ export function createDatabase(parts: DatabaseParts): Database {
     engine,
     features,
     for: ownedBy,
-    reading: async (owner) => replica?.reading(owner, ownedBy(owner)) ?? ownedBy(owner),
+    reading: async (owner, options) => replica?.reading(owner, ownedBy(owner), options) ?? ownedBy(owner),
     listen: (channel, onNotification) => source.listen(channel, onNotification),
     onReconnect: (callback) => source.onReconnect(callback),
     ...(startCopy && { startCopy }),

@@ -17,7 +17,7 @@ export interface OpenDatabasesOptions {
   /** The servers themselves, where the URLs above lead to a pooler in transaction mode. */
   databaseDirectUrl?: string | undefined
   corpusDatabaseDirectUrl?: string | undefined
-  /** A standby of the server of `databaseUrl`, for reports. */
+  /** A standby of the server of `databaseUrl`, for reports, and for searches where that server has the corpus. */
   databaseReplicaUrl?: string | undefined
   /** For servers; the embedded engine has one connection. */
   limits?: Partial<ServerLimits> | undefined
@@ -51,7 +51,7 @@ export async function openDatabases(options: OpenDatabasesOptions): Promise<Data
       return openEmbedded({ name, folder: path.join(embeddedFolder, name), clock, log, migrationsFolder })
     }
     const { limits, allowUnfinishedMove } = options
-    const replicaUrl = name === 'control' ? options.databaseReplicaUrl : undefined
+    const replicaUrl = url === options.databaseUrl ? options.databaseReplicaUrl : undefined
     const directUrl = directUrls[name]
     return openServer({ name, url, directUrl, replicaUrl, limits, log, migrationsFolder, allowUnfinishedMove })
   }

@@ -69,9 +69,10 @@ export interface Database extends DatabaseFacts {
   /** `owner`: an organisation, a person where it concerns several, or `sharedOwner`: work for all, which takes turns like one more organisation. */
   for(owner: string): OwnedDatabase
   /**
-   * For reports: its queries run on a replica that has everything that was committed before this call, or on the primary. The two may alternate.
+   * For reports and searches: its queries run on a replica that has everything that was committed before this call, or on the primary. The two
+   * may alternate.
    */
-  reading(owner: string): Promise<OwnedDatabase>
+  reading(owner: string, options?: Pick<QueryOptions, 'signal'>): Promise<OwnedDatabase>
   /** Calls `onNotification` for each NOTIFY on the channel, including those of this process. Resolves to a function that stops it. */
   listen(channel: string, onNotification: (payload: string) => void): Promise<() => Promise<void>>
   /** Calls `callback` after a lost LISTEN connection was replaced: notifications may have been missed. */

@@ -18,7 +18,7 @@ export interface ServerOptions {
   url: string
   /** The server itself, where `url` leads to a pooler in transaction mode: for LISTEN, migrations and statements outside of transactions. */
   directUrl?: string | undefined
-  /** A standby that reports may read. It may be away. */
+  /** A standby that reports and searches may read. It may be away. */
   replicaUrl?: string | undefined
   limits?: Partial<ServerLimits> | undefined
   log: Log

@@ -44,13 +44,15 @@ describe.skipIf(testServerUrl() === undefined)('a replica (PORTICO_TEST_DATABASE
     return row!.name
   }
 
-  test('answers what reports read, and nothing else', async () => {
+  test('answers what reports and searches read, and nothing else', async () => {
     expect(await reads(databases)).toBe('portico control replica')
     const own = await databases.control.reading(sharedOwner)
     const name = `select current_setting('application_name') as name`
     expect(await own.transaction((transaction) => transaction.query(name))).toEqual([{ name: 'portico control' }])
     expect(await databases.control.query(name)).toEqual([{ name: 'portico control' }])
-    expect(await (await databases.corpus.reading(sharedOwner)).query(name)).toEqual([{ name: 'portico corpus' }])
+    expect(await (await databases.corpus.reading(sharedOwner)).query(name)).toEqual([
+      { name: 'portico corpus replica' },
+    ])
   })
 
   test('that cannot be reached is not read, and is left alone for a while', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../kernel/index.ts'
 import { DatabaseError, shortMessage } from '../database-error.ts'
-import type { Database, OwnedDatabase } from '../port.ts'
+import type { Database, OwnedDatabase, QueryOptions } from '../port.ts'
 
 /** A statement that the replica has not run in this time is run by the primary. */
 const statementTimeoutMs = 3_000
@@ -17,9 +17,11 @@ export interface ReplicaOptions {
   log: Log
 }
 
+type ReadingOptions = Pick<QueryOptions, 'signal'>
+
 export interface Replica {
   /** Queries run on the replica if it has everything that was committed before this call, and on `primary` where it has not or fails. */
-  reading(owner: string, primary: OwnedDatabase): Promise<OwnedDatabase>
+  reading(owner: string, primary: OwnedDatabase, options?: ReadingOptions): Promise<OwnedDatabase>
   close(): Promise<void>
 }
 
@@ -39,8 +41,12 @@ export function createReplica({ database, waitMs, log }: ReplicaOptions): Replic
     }
   }
 
-  async function isCurrent(own: OwnedDatabase, primary: OwnedDatabase): Promise<boolean> {
-    const [row] = await primary.query<{ position: string }>('select pg_current_wal_lsn()::text as position')
+  async function isCurrent(own: OwnedDatabase, primary: OwnedDatabase, options: ReadingOptions): Promise<boolean> {
+    const [row] = await primary.query<{ position: string }>(
+      'select pg_current_wal_lsn()::text as position',
+      [],
+      options,
+    )
     const untilMs = performance.now() + waitMs
     const isLate = () => performance.now() >= untilMs
     const stop = new AbortController()
@@ -56,9 +62,9 @@ export function createReplica({ database, waitMs, log }: ReplicaOptions): Replic
   }
 
   return {
-    async reading(owner, primary) {
+    async reading(owner, primary, options = {}) {
       const own = database.for(owner)
-      if (performance.now() < pausedUntilMs || !(await isCurrent(own, primary))) return primary
+      if (performance.now() < pausedUntilMs || !(await isCurrent(own, primary, options))) return primary
       return {
         ...primary,
         async query(statement, parameters, options = {}) {

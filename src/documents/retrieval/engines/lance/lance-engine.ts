@@ -82,7 +82,7 @@ interface Parts extends LanceEngineOptions {
 }
 
 async function openSpace(parts: Parts, scope: ReadScope, signal: AbortSignal): Promise<SpaceSearch> {
-  const database = parts.database.for(scope.organisationId)
+  const database = await parts.database.reading(scope.organisationId, { signal })
   const { address } = parts.tables
   const [space, segments] = await Promise.all([
     loadSpaceState(database, scope, { signal, prepared: true }),

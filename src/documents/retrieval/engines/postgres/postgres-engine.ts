@@ -83,7 +83,7 @@ interface Parts {
 }
 
 async function openSpace(parts: Parts, scope: ReadScope, signal: AbortSignal): Promise<SpaceSearch> {
-  const database = parts.database.for(scope.organisationId)
+  const database = await parts.database.reading(scope.organisationId, { signal })
   const prepared = { signal, prepared: true }
   const [space, names, segments] = await Promise.all([
     loadSpaceState(database, scope, prepared),
@@ -107,7 +107,10 @@ interface SpaceIndexes {
   segments: readonly ReadySegment[]
 }
 
-/** Uses the indexes that the Space has, and scans where there is none or where it returns too little. */
+/**
+ * Uses the indexes that the Space has, and scans where there is none or where it returns too little. BM25 indexes are searched on the primary: on
+ * a standby, pg_textsearch may read a segment that the primary has merged since (https://github.com/timescale/pg_textsearch/issues/482).
+ */
 function createIndexedSearch(
   { database, samples, plan }: Parts,
   context: IndexedContext,
@@ -116,6 +119,7 @@ function createIndexedSearch(
   const scan = createExactScan(context)
   const { scope, space, options } = context
   if (scope.documentIds) return scan
+  const onPrimary = { ...context, queryable: database.for(scope.organisationId) }
   const isScanned = (kind: keyof FilteredPlan, limit: number) =>
     scope.filter !== null && plan({ matching: space.chunks, all: space.allChunks, limit })[kind] === 'scan'
   return {
@@ -124,7 +128,9 @@ function createIndexedSearch(
       if (isScanned('terms', limit)) return scan.byTerms(all, limit)
       const terms = await chooseIndexTerms(all)
       const hasIndex = terms.length > 0 && names.has(bm25IndexName(scope.spaceId))
-      return (hasIndex && (await searchBm25Index(context, terms, limit, compared))) || scanTerms(context, terms, limit)
+      return (
+        (hasIndex && (await searchBm25Index(onPrimary, terms, limit, compared))) || scanTerms(context, terms, limit)
+      )
     },
     async byVector(request) {
       const search = request.since || isScanned('vectors', request.limit) ? null : chooseVectorSearch(request)
