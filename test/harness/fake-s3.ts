@@ -12,6 +12,8 @@ export interface FakeS3 {
   fail(kind: 'part' | 'put', times: number): void
   /** While it is away, connections are closed without an answer. */
   setAway(isAway: boolean): void
+  /** While it hangs, requests get no answer. */
+  setHanging(isHanging: boolean): void
   /** Largest number of bytes in one request. */
   largestBody(): number
   close(): Promise<void>
@@ -26,6 +28,7 @@ export async function startFakeS3(bucket: string, { pageSize = 2 } = {}): Promis
   let largest = 0
   let nextUpload = 1
   let isAway = false
+  let isHanging = false
 
   function store(key: string, body: Buffer) {
     objects.set(key, body)
@@ -38,6 +41,7 @@ export async function startFakeS3(bucket: string, { pageSize = 2 } = {}): Promis
     const key = decodeURIComponent(url.pathname.slice(bucket.length + 2))
     const body = await readBody(request)
     if (isAway) return response.destroy()
+    if (isHanging) return undefined
     largest = Math.max(largest, body.length)
     const uploadId = query.get('uploadId')
     const xml = (text: string) =>
@@ -159,6 +163,9 @@ export async function startFakeS3(bucket: string, { pageSize = 2 } = {}): Promis
     },
     setAway(next) {
       isAway = next
+    },
+    setHanging(next) {
+      isHanging = next
     },
     largestBody: () => largest,
     async close() {

@@ -34,7 +34,8 @@ describe.skipIf(!installed)(`LanceDB${installed ? '' : ' (skipped: run `npm run 
   let folder: string
   let warnings: string[]
   const random = createRandom(34)
-  const storage = () => ({ address: folder, options: {}, cacheBytes: 2 ** 24 })
+  // No machine is so busy that a storage that answers counts as hanging.
+  const storage = () => ({ address: folder, options: {}, cacheBytes: 2 ** 24, searchTimeoutMs: 60_000 })
   const log = {
     ...silentLog,
     warn: (fields: object, message: string) => void warnings.push(`${message} ${JSON.stringify(fields)}`),
@@ -266,7 +267,7 @@ describe.skipIf(!installed)(`LanceDB${installed ? '' : ' (skipped: run `npm run 
         const own = corpus.for(owner)
         // The table is complete, its note is not: as after a kill.
         const execute: typeof own.execute = (statement, ...rest) => {
-          if (statement.includes('set term_counts')) stop.abort(new Error('killed'))
+          if (statement.includes('term_counts') && rest[0]?.[1] !== null) stop.abort(new Error('killed'))
           if (stop.signal.aborted) return Promise.reject(stop.signal.reason as Error)
           return own.execute(statement, ...rest)
         }
@@ -336,7 +337,7 @@ describe.skipIf(!installed)(`LanceDB${installed ? '' : ' (skipped: run `npm run 
     const open = () =>
       createLanceEngine({
         database: corpus,
-        storage: { address: 's3://bucket/lance', options, cacheBytes: 2 ** 24 },
+        storage: { ...storage(), address: 's3://bucket/lance', options },
         log,
       })
     const [first, second] = [open(), open()]

@@ -11,7 +11,13 @@ import { type SegmentSizes, sizesFrom } from '../postgres/segment-plan.ts'
 import { indexNewSegments } from '../postgres/vector-maintenance.store.ts'
 import { loadReadySegments } from '../postgres/vector-segments.store.ts'
 import { countInTables, maintainTables, removeFromTables } from './lance-maintenance.store.ts'
-import { findMatchingDocuments, type LanceSpace, searchTerms, searchVectors } from './lance-search.store.ts'
+import {
+  findMatchingDocuments,
+  type LanceSpace,
+  maximumNamedDocuments,
+  searchTerms,
+  searchVectors,
+} from './lance-search.store.ts'
 import { createLanceSegments } from './lance-segments.store.ts'
 import { type LanceStorage, LanceTables } from './lance-tables.ts'
 import { createTermCounts } from './term-counts.store.ts'
@@ -22,6 +28,8 @@ export interface LanceEngineOptions {
   log?: Log
   /** How the chunks that match a filter are searched; default: what is cheaper. */
   planFiltered?: typeof planFiltered
+  /** Documents that conditions name, for tests. */
+  maximumNamedDocuments?: number
 }
 
 /** Smaller Spaces are scanned, and so is the tail: 2,000 chunks take about 10 ms. 120,000 is as in decision 0072. */
@@ -101,20 +109,21 @@ async function openSpace(parts: Parts, scope: ReadScope, signal: AbortSignal): P
 
 /** Searches the tables that the Space has, and scans where there is none, where few chunks match, or where LanceDB fails. */
 function createTableSearch(parts: Parts, lance: Omit<LanceSpace, 'matchingDocuments'>): CorpusSearch {
-  const { planFiltered: plan = planFiltered, log } = parts
+  const { planFiltered: plan = planFiltered, maximumNamedDocuments: named = maximumNamedDocuments, log } = parts
   const { scope, space, options } = lance.context
   const scan = createExactScan(lance.context)
   if (scope.documentIds) return scan
   const [answering] = space.embeddingVersions
   const isScanned = (kind: 'terms' | 'vectors', limit: number) =>
-    scope.filter !== null && plan({ matching: space.chunks, all: space.allChunks, limit })[kind] === 'scan'
+    lance.tables.isPaused() ||
+    (scope.filter !== null && plan({ matching: space.chunks, all: space.allChunks, limit })[kind] === 'scan')
   const opened = new Map<number | undefined, LanceSpace>()
   const of = (versionId: number | undefined): LanceSpace => {
     const known = opened.get(versionId)
     if (known) return known
     const segments = lance.segments.filter((segment) => segment.versionId === versionId)
     let matching: Promise<string[] | null> | undefined
-    const matchingDocuments = () => (matching ??= findMatchingDocuments(lance.context, segments))
+    const matchingDocuments = () => (matching ??= findMatchingDocuments(lance.context, segments, named))
     const own = { ...lance, segments, matchingDocuments }
     opened.set(versionId, own)
     return own

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Database, OwnedDatabase } from '../../../../platform/database/index.ts'
 import type { Log, OrganisationId, SpaceId } from '../../../../platform/kernel/index.ts'
 import { type EmbeddingVersion, loadEmbeddingVersions } from '../../corpus/embedding-versions.store.ts'
@@ -30,6 +31,9 @@ interface TableParts {
  */
 const deletedShare = 0.1
 const deletedAfterSeconds = 20 * 60 * 60
+/** Longest wait for a build that was given up. One whose process has died never answers: the next attempt does not wait for it. */
+const buildEndsMs = 30_000
+const buildPollMs = 100
 
 /** Merges small tables, makes those again that contain deleted documents, and removes what is no longer used. */
 export async function maintainTables(
@@ -37,18 +41,23 @@ export async function maintainTables(
   sizes: SegmentSizes,
   { signal, dropAfterSeconds = retiredForSeconds }: MaintenanceOptions,
 ): Promise<MaintenanceReport> {
-  await retireMissing(database, tables, await tables.listNames())
-  const report = await mergeSegments(database, store, sizes, { signal, log })
-  await repeatForSpaces(database, store, sizes, signal, async (scope, { segments }) => {
-    for (const { id, rows, chunks } of segments) {
-      const isDue = rows - chunks >= rows * deletedShare || (await isOlder(database, id))
-      if (rows > chunks && isDue) report.built.push(...(await rebuild({ database, store, log }, scope, id, signal)))
-    }
-    return false
-  })
-  await dropRetiredSegments(database, store, dropAfterSeconds)
-  await dropLeftOver(database, tables)
-  return { ...report, dropped: [...report.dropped, ...(await dropIndexes(database))] }
+  try {
+    await retireMissing(database, tables)
+    const report = await mergeSegments(database, store, sizes, { signal, log })
+    await repeatForSpaces(database, store, sizes, signal, async (scope, { segments }) => {
+      for (const { id, rows, chunks } of segments) {
+        const deleted = rows - chunks
+        if (deleted <= 0 || (deleted < rows * deletedShare && !(await isOlder(database, id)))) continue
+        report.built.push(...(await rebuild({ database, store, log }, scope, id, signal)))
+      }
+      return false
+    })
+    return { ...report, dropped: [...report.dropped, ...(await dropIndexes(database))] }
+  } finally {
+    // Also where a table cannot be built: what other Spaces have deleted leaves the storage.
+    await dropRetiredSegments(database, store, dropAfterSeconds)
+    await dropLeftOver(database, tables)
+  }
 }
 
 async function rebuild(
@@ -71,16 +80,15 @@ async function isOlder(database: OwnedDatabase, id: number): Promise<boolean> {
 }
 
 /** After the loss of the storage, or with an older copy of it, documents are searched in the corpus until they have a table again. */
-async function retireMissing(database: OwnedDatabase, tables: LanceTables, names: readonly string[]): Promise<void> {
-  const missing = await database.query<{ id: number }>(
-    `select id from vector_segments where state = 'ready' and storage = $1 and table_name <> all($2::text[])`,
-    [tables.address, [...names]],
+async function retireMissing(database: OwnedDatabase, tables: LanceTables): Promise<void> {
+  // Before the names are listed: a table that becomes ready meanwhile is not in the list.
+  const ready = await database.query<{ id: number; name: string }>(
+    `select id, table_name as name from vector_segments where state = 'ready' and storage = $1`,
+    [tables.address],
   )
-  if (missing.length > 0)
-    await retireSegments(
-      database,
-      missing.map(({ id }) => id),
-    )
+  const names = new Set(await tables.listNames())
+  const missing = ready.filter(({ name }) => !names.has(name)).map(({ id }) => id)
+  if (missing.length > 0) await retireSegments(database, missing)
 }
 
 /**
@@ -135,7 +143,7 @@ export async function countInTables(
 
 /**
  * Makes the tables that contain the documents again without them, and removes their files. A table that is being built is given up: its
- * build may have read the documents before they were removed.
+ * build may have read the documents before they were removed. Rejects where such a build has not ended in time.
  */
 export async function removeFromTables(
   { database, tables, store, log }: Omit<TableParts, 'database'> & { database: Database },
@@ -154,5 +162,19 @@ export async function removeFromTables(
     }
     await retireSegments(own, [id])
     await tables.drop(tableName)
+    if (state === 'building') await waitForBuild(own, id)
   }
+}
+
+/** Until the build has noticed, which it does after each write, and has removed what it wrote since. With its counts it has written everything. */
+async function waitForBuild(own: OwnedDatabase, id: number): Promise<void> {
+  const untilMs = performance.now() + buildEndsMs
+  while (performance.now() < untilMs) {
+    const notes = await own.query('select from vector_segments where id = $1 and term_counts is null', [id], {
+      background: true,
+    })
+    if (notes.length === 0) return
+    await delay(buildPollMs)
+  }
+  throw new Error(`segment ${id} may still be written by its build`)
 }

@@ -83,8 +83,14 @@ export interface Arrow {
   Float32: new () => object
   Field: new (name: string, type: object, nullable: boolean) => object
   FixedSizeList: new (size: number, field: object) => object
-  makeData(options: { type: object; length: number; nullCount: number; data?: Float32Array; child?: object }): object
-  vectorFromArray(values: readonly string[], type: object): unknown
+  makeData(options: {
+    type: object
+    length: number
+    nullCount: number
+    valueOffsets?: Int32Array
+    data?: Float32Array | Uint8Array
+    child?: object
+  }): object
 }
 
 export function loadLance(): { lance: Lance; arrow: Arrow } {

@@ -15,6 +15,7 @@ import {
 } from '../../lexical/bm25.ts'
 import type { ScoredChunk, VectorRequest } from '../candidates.ts'
 import { sampledChunks, type ScanContext } from '../exact-scan.store.ts'
+import { spareShare } from '../postgres/filtered-plan.ts'
 import type { ReadySegment } from '../postgres/vector-segments.store.ts'
 import type { TermCounts } from './lance-segments.store.ts'
 import type { LanceTables, TableSearch, WeightedTerm } from './lance-tables.ts'
@@ -24,7 +25,10 @@ export interface LanceSpace {
   context: ScanContext & { space: SpaceState }
   tables: LanceTables
   segments: readonly ReadySegment[]
-  /** The documents in these tables that match the scope's filter, read once for all searches of the Space; null without a filter. */
+  /**
+   * The documents in these tables that match the scope's filter, read once for all searches of the Space; null without a filter, and where there
+   * are so many that conditions do not name them.
+   */
   matchingDocuments: () => Promise<string[] | null>
   countsOf(segment: ReadySegment): Promise<TermCounts>
 }
@@ -34,6 +38,10 @@ const termsDepth = 3
 const leastByTerms = 150
 /** For documents that were deleted or replaced since the table was made. */
 const vectorsDepth = 1.5
+/** Most rows of a table that a search reads: where it would need more, the Space is scanned. */
+const maximumDepth = 20_000
+/** Documents that conditions name: more of them take longer to read and to name than rows that do not match. */
+export const maximumNamedDocuments = 10_000
 /** Searches with twice as many each time, while too few of what was found is still current. */
 const attempts = 3
 
@@ -53,7 +61,8 @@ export async function searchTerms(
   const variants = allVariants(terms)
   const weights = variantWeights(terms, variants.map(inTables), space.allChunks)
   const documentIds = await lance.matchingDocuments()
-  return findEnough(limit, Math.max(termsDepth, leastByTerms / limit), async (depth) => {
+  const share = documentIds === null ? readForEach(context) : 1
+  return findEnough(limit, share * Math.max(termsDepth, leastByTerms / limit), async (depth) => {
     const found = await Promise.all(
       segments.map((segment, at) => {
         const weighted = variants.map((term, variant): WeightedTerm => {
@@ -79,7 +88,8 @@ export async function searchVectors(
 ): Promise<ScoredChunk[] | null> {
   const own = lance.segments.filter(({ versionId }) => versionId === version.id)
   const documentIds = await lance.matchingDocuments()
-  return findEnough(limit, vectorsDepth, async (depth) => {
+  const share = documentIds === null ? readForEach(lance.context) : 1
+  return findEnough(limit, share * vectorsDepth, async (depth) => {
     const found = await Promise.all(
       own.map((segment) => lance.tables.byVector(requestOf(lance, segment, documentIds, depth), vector)),
     )
@@ -124,7 +134,9 @@ async function findEnough(
   search: (depth: number) => Promise<Found>,
 ): Promise<ScoredChunk[] | null> {
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const { found, isAll } = await search(Math.ceil(limit * depth * 2 ** attempt))
+    const rows = Math.ceil(limit * depth * 2 ** attempt)
+    if (rows > maximumDepth) return null
+    const { found, isAll } = await search(rows)
     if (isAll || found.length >= limit) return found.slice(0, limit)
   }
   return null
@@ -140,21 +152,27 @@ function requestOf(
   return { tableName: tableName!, organisationId, spaceId, documentIds, limit, signal: options.signal }
 }
 
+/** Chunks that are read for one that matches the filter, where the condition does not name the matching documents. */
+function readForEach({ scope, space }: LanceSpace['context']): number {
+  return scope.filter === null ? 1 : (spareShare * space.allChunks) / Math.max(1, space.chunks)
+}
+
 /** See `LanceSpace.matchingDocuments`. */
 export async function findMatchingDocuments(
   { queryable, scope, options }: ScanContext,
   segments: readonly ReadySegment[],
+  maximum: number,
 ): Promise<string[] | null> {
   if (scope.filter === null) return null
-  const values: SqlValue[] = [scope.organisationId, scope.spaceId, segments.map(({ id }) => id)]
+  const values: SqlValue[] = [scope.organisationId, scope.spaceId, segments.map(({ id }) => id), maximum + 1]
   const rows = await queryable.query<{ id: string }>(
     `select document_id as id from indexed_documents
      where organisation_id = $1 and space_id = $2 and searchable and vector_segments && $3::int[]
-       ${andMatching(scope, values)('document_id')}`,
+       ${andMatching(scope, values)('document_id')} limit $4`,
     values,
     options,
   )
-  return rows.map(({ id }) => id)
+  return rows.length > maximum ? null : rows.map(({ id }) => id)
 }
 
 /**

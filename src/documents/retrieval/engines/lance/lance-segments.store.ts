@@ -6,13 +6,19 @@ import {
 } from '../../../../platform/database/index.ts'
 import { createTimeSlices, createUuid } from '../../../../platform/kernel/index.ts'
 import { vectorTable } from '../../corpus/embedding-versions.store.ts'
-import type { NewSegment, SegmentStore } from '../postgres/vector-segments.store.ts'
+import {
+  type FilledSegment,
+  type NewSegment,
+  retireSegments,
+  type SegmentPlace,
+  type SegmentStore,
+} from '../postgres/vector-segments.store.ts'
 import { type LanceRows, type LanceTables, termText } from './lance-tables.ts'
 
 /** Rows of one statement: 5 to 15 ms of the embedded engine's one connection, as space-rows.store.ts reads them. */
 const rowsPerPage = { embedded: 100, postgres: 1_000 }
-/** Rows of one write, which are one file of the table. */
-const rowsPerPart = 5_000
+/** Of one write, which is one file of the table: rows, and numbers of their vectors, 16 MB, of which LanceDB's package makes copies. */
+const most = { rowsPerPart: 5_000, numbersPerPart: 4_000_000 }
 const fillTimeoutMs = 2 * 60 * 60_000
 
 export const tablePrefix = 'segment_'
@@ -23,32 +29,74 @@ export function createLanceSegments(tables: LanceTables): SegmentStore {
     storage: tables.address,
     newName: () => `${tablePrefix}${createUuid().replaceAll('-', '')}`,
     async create() {},
-    async fill(database, { id, tableName }, segment) {
-      const read = readDocuments(database, segment)
-      const { organisationId, spaceId, version } = segment.scope
-      const rows = await tables.create(
-        tableName!,
-        { organisationId, spaceId, dimensions: version.dimensions },
-        read.parts(),
-      )
-      await database.execute(
-        'update vector_segments set term_counts = $2 where id = $1',
-        [id, await encodeCounts(read.termCounts)],
-        { background: true },
-      )
-      const documents = [...read.documents]
-      return {
-        documents: `select * from unnest($7::uuid[], $8::int[], $9::uuid[]) filled (document_id, chunks, run_id)`,
-        values: [
-          documents.map(([documentId]) => documentId),
-          documents.map(([, { chunks }]) => chunks),
-          documents.map(([, { runId }]) => runId),
-        ],
-        rows: String(rows),
+    async fill(database, place, segment) {
+      try {
+        return await fillTable(database, tables, place, segment)
+      } catch (error) {
+        // If this fails too, or the process dies, maintenance removes the table.
+        await giveUp(database, tables, place).catch(() => {})
+        throw error
       }
     },
     drop: (_, { tableName }) => tables.drop(tableName!),
   }
+}
+
+async function fillTable(
+  database: OwnedDatabase,
+  tables: LanceTables,
+  { id, tableName }: SegmentPlace,
+  segment: NewSegment,
+): Promise<FilledSegment> {
+  const read = readDocuments(database, segment)
+  const { organisationId, spaceId, version } = segment.scope
+  const rows = await tables.create(
+    tableName!,
+    { organisationId, spaceId, dimensions: version.dimensions },
+    whileBuilding(database, id, read.parts()),
+  )
+  await noteBuilding(database, id, await encodeCounts(read.termCounts))
+  const documents = [...read.documents]
+  return {
+    documents: `select * from unnest($7::uuid[], $8::int[], $9::uuid[]) filled (document_id, chunks, run_id)`,
+    values: [
+      documents.map(([documentId]) => documentId),
+      documents.map(([, { chunks }]) => chunks),
+      documents.map(([, { runId }]) => runId),
+    ],
+    rows: String(rows),
+  }
+}
+
+/** The parts, while the segment is still wanted: an erasure may have removed documents that were read before it. */
+async function* whileBuilding(
+  database: OwnedDatabase,
+  id: number,
+  parts: AsyncIterable<LanceRows>,
+): AsyncGenerator<LanceRows> {
+  for await (const part of parts) {
+    await noteBuilding(database, id)
+    yield part
+  }
+  await noteBuilding(database, id)
+}
+
+/** Reports that the build is alive. Throws where it was given up by an erasure, or by maintenance after hours without a report. */
+async function noteBuilding(database: OwnedDatabase, id: number, termCounts: Uint8Array | null = null): Promise<void> {
+  const noted = await database.execute(
+    `update vector_segments set changed_at = now(), term_counts = coalesce($2, term_counts)
+     where id = $1 and state = 'building'`,
+    [id, termCounts],
+    { background: true },
+  )
+  if (noted === 0) throw new Error(`segment ${id} was given up while it was built`)
+}
+
+/** Removes what was written of a table, then its note, for which an erasure waits. */
+async function giveUp(database: OwnedDatabase, tables: LanceTables, { id, tableName }: SegmentPlace): Promise<void> {
+  await retireSegments(database, [id])
+  await tables.drop(tableName!)
+  await database.execute('delete from vector_segments where id = $1', [id], { background: true })
 }
 
 interface Row {
@@ -113,7 +161,7 @@ function readDocuments(database: OwnedDatabase, { scope, documents, signal }: Ne
         part.chunkIds.push(row.chunkId)
         part.documentIds.push(row.documentId)
         part.terms.push(Array.from(terms, termText).join(' '))
-        if (part.chunkIds.length < rowsPerPart) continue
+        if (part.chunkIds.length < rowsOfPart(dimensions)) continue
         yield part
         part = emptyPart(dimensions)
       }
@@ -128,7 +176,11 @@ function readDocuments(database: OwnedDatabase, { scope, documents, signal }: Ne
 const noRun = '00000000-0000-0000-0000-000000000000'
 
 function emptyPart(dimensions: number): LanceRows {
-  return { chunkIds: [], documentIds: [], terms: [], vectors: new Float32Array(rowsPerPart * dimensions) }
+  return { chunkIds: [], documentIds: [], terms: [], vectors: new Float32Array(rowsOfPart(dimensions) * dimensions) }
+}
+
+function rowsOfPart(dimensions: number): number {
+  return Math.max(1, Math.min(most.rowsPerPart, Math.floor(most.numbersPerPart / dimensions)))
 }
 
 /** Groups of about one page, so that each page is found by few documents; a larger document is a separate group. */

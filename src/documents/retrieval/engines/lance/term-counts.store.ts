@@ -7,10 +7,16 @@ const maximumBytes = 64 * 2 ** 20
 /** It does not end with the search that began it, because others wait for it as well. */
 const timeoutMs = 15_000
 
+interface Entry {
+  counts: Promise<TermCounts>
+  /** 0 until they are loaded. */
+  bytes: number
+}
+
 /** In how many chunks of a segment each term occurs, kept in memory: a segment never changes. */
 export function createTermCounts() {
   // Least recently used first.
-  const kept = new Map<number, { counts: Promise<TermCounts>; bytes: number }>()
+  const kept = new Map<number, Entry>()
   let bytes = 0
 
   function forget(id: number): void {
@@ -18,31 +24,45 @@ export function createTermCounts() {
     kept.delete(id)
   }
 
-  async function read(queryable: Queryable, id: number): Promise<TermCounts> {
-    const [row] = await queryable.query<{ counts: Uint8Array | null }>(
-      'select term_counts as counts from vector_segments where id = $1',
-      [id],
-      { timeoutMs },
-    )
-    if (!row?.counts) throw new Error(`segment ${id} is gone`)
-    const entry = kept.get(id)
-    if (entry) entry.bytes = row.counts.byteLength
-    bytes += entry ? row.counts.byteLength : 0
+  /** An entry that was evicted while it was loaded does not count. */
+  function note(id: number, entry: Entry, loadedBytes: number): void {
+    if (kept.get(id) !== entry) return
+    entry.bytes = loadedBytes
+    bytes += loadedBytes
     for (const oldest of kept.keys()) {
       if (bytes <= maximumBytes || oldest === id) break
       forget(oldest)
     }
-    return decodeCounts(row.counts)
+  }
+
+  function open(queryable: Queryable, id: number): Entry {
+    const entry: Entry = {
+      bytes: 0,
+      counts: read(queryable, id).then((stored) => {
+        note(id, entry, stored.byteLength)
+        return decodeCounts(stored)
+      }),
+    }
+    entry.counts.catch(() => kept.get(id) === entry && forget(id))
+    return entry
   }
 
   return {
     load(queryable: Queryable, id: number, signal: AbortSignal | undefined): Promise<TermCounts> {
-      const known = kept.get(id)
-      const entry = known ?? { counts: read(queryable, id), bytes: 0 }
+      const entry = kept.get(id) ?? open(queryable, id)
       kept.delete(id)
       kept.set(id, entry)
-      if (!known) entry.counts.catch(() => kept.get(id) === entry && forget(id))
       return raceSignal(entry.counts, signal)
     },
   }
+}
+
+async function read(queryable: Queryable, id: number): Promise<Uint8Array> {
+  const [row] = await queryable.query<{ counts: Uint8Array | null }>(
+    'select term_counts as counts from vector_segments where id = $1',
+    [id],
+    { timeoutMs },
+  )
+  if (!row?.counts) throw new Error(`segment ${id} is gone`)
+  return row.counts
 }

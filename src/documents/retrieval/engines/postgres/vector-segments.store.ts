@@ -33,8 +33,11 @@ export interface SegmentStore {
   create(transaction: Queryable, place: SegmentPlace, scope: SegmentScope): Promise<void>
   /** Copies the documents and builds the indexes; the segment is not searched yet. */
   fill(database: OwnedDatabase, place: SegmentPlace, segment: NewSegment): Promise<FilledSegment>
-  /** Removes the table, which may be missing, before the transaction that removes the note. */
-  drop(transaction: Queryable, place: SegmentPlace): Promise<void>
+  /**
+   * Removes the table, which may be missing. A table of this database: in the transaction that removes its note. Another: before it, because no
+   * transaction may wait for another server.
+   */
+  drop(queryable: Queryable, place: SegmentPlace): Promise<void>
 }
 
 export interface FilledSegment {
@@ -228,8 +231,8 @@ export const tableSegments: SegmentStore = {
       rows: `(select count(*) from ${segmentTable(id)})`,
     }
   },
-  async drop(transaction, { id }) {
-    await transaction.execute(`drop table if exists ${segmentTable(id)}`)
+  async drop(queryable, { id }) {
+    await queryable.execute(`drop table if exists ${segmentTable(id)}`)
   },
 }
 
@@ -339,10 +342,10 @@ export async function dropRetiredSegments(
     [afterSeconds],
   )
   for (const { storage, ...place } of retired) {
-    const its = storage === null ? tableSegments : storage === store.storage ? store : null
+    if (storage !== null && storage === store.storage) await store.drop(database, place)
     await database.transaction(
       async (transaction) => {
-        await its?.drop(transaction, place)
+        if (storage === null) await tableSegments.drop(transaction, place)
         await transaction.execute('delete from vector_segments where id = $1', [place.id])
       },
       { background: true },

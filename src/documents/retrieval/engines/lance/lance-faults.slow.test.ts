@@ -1,0 +1,224 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startFakeS3 } from '../../../../../test/harness/fake-s3.ts'
+import type { TestDatabase } from '../../../../../test/harness/statements.ts'
+import { makeTemporaryFolder } from '../../../../../test/harness/temporary-folder.ts'
+import type { Database } from '../../../../platform/database/index.ts'
+import { createDocumentId, createUuid, sharedOwner, silentLog } from '../../../../platform/kernel/index.ts'
+import type { ReadScope, SearchEngine } from '../../engine.ts'
+import { createLanceEngine, isLanceInstalled } from '../../index.ts'
+import { createIndexFixture, type IndexFixture } from '../../testing/index-fixture.ts'
+import { dropRetiredSegments, retireSegments } from '../postgres/vector-segments.store.ts'
+import { createLanceSegments } from './lance-segments.store.ts'
+import { type LanceRows, LanceTables, termText } from './lance-tables.ts'
+
+const installed = isLanceInstalled()
+/** A Space of any size gets tables, every new document at once. */
+const every = { vectorIndexFromChunks: 1, dropAfterSeconds: 0 }
+const timeLimit = () => AbortSignal.timeout(120_000)
+
+describe.skipIf(!installed)(`LanceDB${installed ? '' : ' (skipped: run `npm run install:lance` first)'}`, () => {
+  let fixture: IndexFixture
+  let corpus: TestDatabase
+  let engine: SearchEngine
+  let folder: string
+  let warnings: string[]
+  // No machine is so busy that a storage that answers counts as hanging.
+  const storage = () => ({ address: folder, options: {}, cacheBytes: 2 ** 24, searchTimeoutMs: 60_000 })
+  const log = {
+    ...silentLog,
+    warn: (fields: object, message: string) => void warnings.push(`${message} ${JSON.stringify(fields)}`),
+  }
+
+  beforeEach(async () => {
+    folder = makeTemporaryFolder('lance-faults')
+    warnings = []
+    fixture = await createIndexFixture({
+      createEngine: (database) => createLanceEngine({ database, storage: storage(), log }),
+    })
+    corpus = fixture.databases.corpus
+    engine = fixture.index.engine
+  })
+  afterEach(() => fixture[Symbol.asyncDispose]())
+
+  const add = () => fixture.add(['The treasurer pays the invoice.', 'The auditor signs the ledger.'])
+  const stored = (text: string): string[] =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((file) => file.isFile() && readFileSync(path.join(file.parentPath, file.name)).includes(text))
+      .map(({ name }) => name)
+  const tableCount = () => readdirSync(folder).length
+  const segments = () => corpus.query<{ state: string }>('select state from vector_segments order by id')
+  async function countFound(searched: SearchEngine, filter: ReadScope['filter'] = null): Promise<number> {
+    const { organisationId, spaceId } = fixture
+    const space = await searched.openSpace({ organisationId, spaceId, filter }, timeLimit())
+    const [version] = space.embeddingVersions
+    const vectors = [{ version: version!, vector: new Float32Array(version!.dimensions).fill(1), hasSemantics: true }]
+    return (await space.findCandidates({ terms: [], vectors, limit: 100 })).length
+  }
+  /** An engine of another process, which calls `before` before each of its statements outside of transactions. */
+  function engineThatRuns(before: (statement: string) => Promise<void> | void): SearchEngine {
+    const database: Database = {
+      ...corpus,
+      for(owner) {
+        const own = corpus.for(owner)
+        return {
+          ...own,
+          async query(statement, ...rest) {
+            await before(statement)
+            return own.query(statement, ...rest)
+          },
+          async execute(statement, ...rest) {
+            await before(statement)
+            return own.execute(statement, ...rest)
+          },
+        }
+      },
+    }
+    return createLanceEngine({ database, storage: storage(), log })
+  }
+
+  it('finds all rows of a table that was counted while it was written', async () => {
+    const tables = new LanceTables(storage())
+    const { organisationId, spaceId } = fixture
+    const documentId = createDocumentId()
+    const part = (): LanceRows => ({
+      chunkIds: [createUuid()],
+      documentIds: [documentId],
+      terms: [termText(7)],
+      vectors: new Float32Array([1, 0]),
+    })
+    async function* parts() {
+      yield part()
+      expect(await tables.countRows('written', [documentId])).toBe(1)
+      yield part()
+    }
+    expect(await tables.create('written', { organisationId, spaceId, dimensions: 2 }, parts())).toBe(2)
+    const search = { tableName: 'written', organisationId, spaceId, documentIds: null, limit: 10, signal: undefined }
+    expect(await tables.byTerms(search, [{ term: 7, weight: 1 }])).toHaveLength(2)
+    await tables.close()
+  })
+
+  it('erases documents from a table that another process writes, and ends that build', async () => {
+    const erased = await add()
+    const kept = await add()
+    const documents = { organisationId: fixture.organisationId, documentIds: [erased.id] }
+    let reports = 0
+    let erasing: Promise<void> | undefined
+    const builder = engineThatRuns(async (statement) => {
+      // The second report of the build: everything is written, without indexes.
+      if (!/update vector_segments.*state = 'building'/s.test(statement) || ++reports !== 2) return
+      expect(stored(erased.id)).not.toEqual([])
+      await corpus.execute('delete from documents where id = $1', [erased.id])
+      erasing = engine.removeCopies(documents)
+      await expect.poll(tableCount).toBe(0)
+    })
+    await expect(builder.indexNew(every)).rejects.toThrow('was given up while it was built')
+    await erasing
+    expect(stored(erased.id)).toEqual([])
+    expect(await segments()).toEqual([])
+    await engine.indexNew(every)
+    expect([stored(erased.id).length, stored(kept.id).length > 0]).toEqual([0, true])
+    expect(await engine.countCopies(documents)).toBe(0)
+    await builder.close()
+  })
+
+  it('keeps a table that becomes ready while maintenance lists the tables', async () => {
+    await add()
+    const maintainer = engineThatRuns(async (statement) => {
+      if (statement.includes(`where state = 'ready' and storage = $1`)) await engine.indexNew(every)
+    })
+    await maintainer.maintain(every)
+    expect(await segments()).toEqual([{ state: 'ready' }])
+    await maintainer.close()
+  })
+
+  it('removes retired tables although another table cannot be made again', async () => {
+    const deleted = await add()
+    await engine.indexNew(every)
+    await add()
+    await engine.indexNew(every)
+    const [retired] = await corpus.query<{ id: number }>('select id from vector_segments order by id')
+    await retireSegments(corpus, [retired!.id])
+    const failing = engineThatRuns((statement) => {
+      if (statement.startsWith('select chunk_id as id from chunk_terms')) throw new Error('cannot be read')
+    })
+    await corpus.execute('delete from documents where id = $1', [deleted.id])
+    await corpus.execute('update vector_segments set chunk_count = chunk_count + 1 where id <> $1', [retired!.id])
+    await expect(failing.maintain(every)).rejects.toThrow('cannot be read')
+    expect(stored(deleted.id)).toEqual([])
+    await failing.close()
+  })
+
+  it('reads few documents of a filter that many match, and finds what they have', async () => {
+    for (let number = 0; number < 12; number++)
+      await fixture.add([`The treasurer pays invoice ${number}.`], { metadata: { paid: number % 3 > 0 } })
+    await engine.indexNew(every)
+    let most = 0
+    const counting: Database = {
+      ...corpus,
+      async reading(owner) {
+        const own = corpus.for(owner)
+        return {
+          ...own,
+          async query<Row>(...given: Parameters<typeof own.query>) {
+            const rows = await own.query<Row>(...given)
+            if (given[0].includes('document_id as id')) most = Math.max(most, rows.length)
+            return rows
+          },
+        }
+      },
+    }
+    const searching = createLanceEngine({
+      database: counting,
+      storage: storage(),
+      log,
+      planFiltered: () => ({ terms: 'index', vectors: 'index' }),
+      maximumNamedDocuments: 3,
+    })
+    expect(await countFound(searching, { paid: true })).toBe(8)
+    expect(most).toBe(4)
+    expect(warnings).toEqual([])
+    await searching.close()
+  })
+
+  it('removes tables of another store outside of transactions, which would wait for it', async () => {
+    await add()
+    await engine.indexNew(every)
+    const tables = new LanceTables(storage())
+    const store = createLanceSegments(tables)
+    await corpus.execute(`update vector_segments set state = 'retired'`)
+    const drop: typeof store.drop = async (queryable, place) => {
+      // Rejects inside of a transaction.
+      await corpus.query('select 1')
+      await store.drop(queryable, place)
+    }
+    await dropRetiredSegments(corpus.for(sharedOwner), { ...store, drop }, 0)
+    expect([tableCount(), await segments()]).toEqual([0, []])
+    await tables.close()
+  })
+
+  it('searches the database while the object store hangs, and asks it no more for some seconds', async () => {
+    const s3 = await startFakeS3('bucket', { pageSize: 1_000 })
+    const options = {
+      region: 'eu',
+      endpoint: s3.url,
+      allow_http: 'true',
+      virtual_hosted_style_request: 'false',
+      access_key_id: 'a',
+      secret_access_key: 'b',
+    }
+    const onS3 = { ...storage(), address: 's3://bucket/lance', options }
+    const builder = createLanceEngine({ database: corpus, storage: onS3, log })
+    await add()
+    await builder.indexNew(every)
+    expect(await countFound(builder)).toBe(2)
+    s3.setHanging(true)
+    const searching = createLanceEngine({ database: corpus, storage: { ...onS3, searchTimeoutMs: 50 }, log })
+    expect([await countFound(searching), await countFound(searching)]).toEqual([2, 2])
+    expect(warnings).toEqual([expect.stringMatching(/^LanceDB failed; the database is searched .*no answer in 50 ms/)])
+    // First, so that what waits for it ends.
+    await s3.close()
+    for (const one of [builder, searching]) await one.close()
+  })
+})
