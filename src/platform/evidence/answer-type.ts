@@ -6,6 +6,12 @@ function anyOf(words: string, spaceless: string): string {
   return String.raw`(?<![\p{L}\p{N}])(?:${words})(?![\p{L}\p{N}\p{M}])|${spaceless}`
 }
 
+/** `word` where it asks: before an auxiliary, or reported ("since when"). As a conjunction ("deleted when I cancel") it asks for no date. */
+const asking = (word: string) =>
+  `(?:since|until|from|know|me) ${word}|${word}(?=['’]s|[?]|$| (?:do|does|did|is|are|was|were|am|will|would|can|could|may|must|shall|should|has|have|had|to|in|on|exactly)(?![\\p{L}]))`
+/** "Who" at the beginning of a clause, or after a preposition: "people who pay" asks for no person. */
+const askingWho = String.raw`(?<=^|[.,;:!?] |(?:and|or|but|to|for|from|with|by|know|me) )who(?:se|m)?`
+
 /**
  * Question words of each kind, the most specific kind first ("how many years" is a number, "in which year" a date). Languages: English,
  * German, French, Spanish, Italian, Portuguese, Dutch, Russian, Turkish, Vietnamese, Arabic; Chinese, Japanese, Hindi, Thai.
@@ -21,7 +27,8 @@ const questionWords: [AnswerType, RegExp][] = (
     ],
     [
       'date',
-      'when|(?:what|which) (?:year|date|day|month|decade|century)|wann|welche[mnrs]? (?:jahr|datum|tag|monat|jahrzehnt|jahrhundert)|' +
+      `${asking('when')}|` +
+        '(?:what|which) (?:year|date|day|month|decade|century)|wann|welche[mnrs]? (?:jahr|datum|tag|monat|jahrzehnt|jahrhundert)|' +
         'quand|quelle (?:année|date)|cuándo|qué (?:año|fecha|día)|quando|(?:che|quale|que) an[n]?o|wanneer|когда|каком году|ne zaman|hangi yıl|' +
         'khi nào|năm nào|ngày nào|thế kỷ nào|bao giờ|متى|أي عام|أي سنة',
       '何时|何時|什么时候|什麼時候|哪一?[年天]|几月|几号|哪个世纪|いつ|何年|कब|किस वर्ष|เมื่อใด|เมื่อไร|เมื่อไหร่|ปีใด|ปีไหน|วันใด|วันไหน',
@@ -33,18 +40,20 @@ const questionWords: [AnswerType, RegExp][] = (
     ],
     [
       'person',
-      'who(?:se|m)?|we[rmn]|wessen|quién(?:es)?|chi|quem|кто|кому|kim|(?:là|của|bởi|với|cho) ai|ai (?:là|đã|được|có|sẽ)|người nào|من (?:هو|هي|هم|الذي)|بواسطة من',
+      `${askingWho}|` +
+        'we[rmn]|wessen|quién(?:es)?|chi|quem|кто|кому|kim|(?:là|của|bởi|với|cho) ai|ai (?:là|đã|được|có|sẽ)|người nào|من (?:هو|هي|هم|الذي)|بواسطة من',
       '谁|誰|哪位|だれ|कौन|किसने|ใคร|^من ',
     ],
     [
       'place',
-      'where|(?:what|which) (?:city|country|state|town|continent|region|county)|wo(?:her|hin)?|welche[mnrs]? (?:stadt|land|ort|region|staat)|' +
+      `${asking('where')}|` +
+        '(?:what|which) (?:city|country|state|town|continent|region|county)|wo(?:her|hin)?|welche[mnrs]? (?:stadt|land|ort|region|staat)|' +
         'où|dónde|dove|onde|waar|где|nerede|đâu|(?:thành phố|nước|quốc gia) nào|أين',
       '哪里|哪裡|哪儿|何处|哪个(?:城市|国家|地方)|哪座|どこ|कहाँ|कहां|ที่ไหน|ที่ใด|ประเทศใด|เมืองใด',
     ],
     [
       'steps',
-      'how (?:do|can|could|should|would|to)|how(?=\\?)|wie (?:kann|können|muss|soll|sollte|mache|ändere|lösche|bekomme|geht|komme|melde|richte)|comment|cómo|come (?:posso|si|faccio)|como|hoe (?:kan|moet)|как',
+      'how (?:do|can|could|should|would|to)|how(?=\\?)|wie (?:kann|können|muss|soll|sollte|geht)|wie \\p{L}{2,20} (?:ich|man|wir)|comment|cómo|come (?:posso|si|faccio)|como|hoe (?:kan|moet)|как',
       '怎么|怎麼|如何|どうやって|どうすれば',
     ],
     [

@@ -36,7 +36,40 @@ describe('quotes in other words than the question', () => {
   })
 })
 
+describe('quotes of similar words', () => {
+  test('a part of a compound counts', async () => {
+    const [first] = await quotesOf(
+      'Wie werde ich ein Konto im Menü los?',
+      { text: 'Das Formular wird im Menü gelöscht.' },
+      { text: 'Das Benutzerkonto wird im Menü gelöscht.' },
+    )
+    expect(first!.id).toBe(2)
+  })
+})
+
 describe('quotes below headings', () => {
+  test('the steps after the sentence that names them are quoted with it', async () => {
+    const text = 'To rename a shelf:\n1. Open the list.\n2. Press the key.\nThe list of shelves is long.'
+    const [first] = await quotesOf('How do I rename a shelf?', { text })
+    expect(first!.text).toContain('2. Press the key.')
+  })
+
+  test('the last sentence of a line without a stop is no heading', async () => {
+    const text = '- You add one lamp at a time. You can add up to 30 lamps\nShelves\nThe shelves are made of wood.'
+    const [first] = await quotesOf('How many lamps can I add?', { text })
+    expect(first!.text).toContain('up to 30 lamps')
+  })
+
+  test('a heading that the question has completely counts more', async () => {
+    const [first] = await quotesOf(
+      'How long is a sabbatical?',
+      { text: 'The form is in the drawer.', headings: 'Leave' },
+      { text: 'A sabbatical with others\nThe form has two pages in all.' },
+      { text: 'Sabbatical\nThe form has three pages in all.' },
+    )
+    expect(first!.text).toBe('The form has three pages in all.')
+  })
+
   test('the headings of a passage count where its text does not begin with one', async () => {
     const [first] = await quotesOf(
       'How do I cancel?',

@@ -3,6 +3,7 @@ import { quoteRows } from './quote-rows.ts'
 import type { Matched, QuestionEvidence, ReadPassage, ReadSentence } from './read-passages.ts'
 import { readLayout, type SentenceLayout } from './sentence-layout.ts'
 import { isListItem } from './text-lines.ts'
+import { topicWords } from './words.ts'
 
 /** What one quote of an answer holds: a sentence of a passage, and a neighbour where it needs one. */
 export interface RankedSentence {
@@ -19,23 +20,23 @@ const maximumQuotesOfPassage = 4
 const worthwhileShare = 0.2
 /** Longest quote with neighbours, UTF-16 units: two to four sentences. */
 const maximumQuoteUnits = 600
-/** A sentence with this share of the question needs no neighbour, unless it refers to one or the next one has the expected kind of answer. */
+/** A sentence with this share of the question needs no sentence before it, unless it refers to one. */
 const completeShare = 0.8
 /** Sentences before the best one that are quoted with it: an answer often needs its paragraph's beginning. */
-const sentencesBefore = 2
+const sentencesBefore = 3
 
 /*
- * The weights below were compared in round steps on one half of the questions of `handbooks` and of `answerability`, and on 49 questions
- * about the pages in `docs`. Neighbouring values change the result by a point or two.
+ * The weights below were compared in steps on the questions of `handbooks`, and on 150 about an employee handbook and the help of a desktop in
+ * English and German: on all handbooks but one, and measured on that one. Neighbouring values change the result by a point or two.
  */
 /** Long sentences contain more words by chance; larger values damp them less. */
-const lengthDamping = 5
+const lengthDamping = 8
 /** Weight of the question's words in the whole passage. */
 const passageWeight = 0.05
 /** Added where the sentence has words of the expected kind (a date, a name), subtracted where it lacks them; share of the question. */
 const candidateWeight = 0.05
 /** Subtracted for each rank of the passage in the search, for the first ranks; share of the question. */
-const rankWeight = 0.01
+const rankWeight = 0.015
 const countedRanks = 10
 /** Weight of the question's words in the heading above a sentence, and how much of it the next sentence keeps. */
 const headingWeight = 0.6
@@ -43,6 +44,11 @@ const headingFade = 0.97
 /** Weight of the question's words in the next sentence, and in title and headings of the passage. */
 const neighbourWeight = 0.15
 const headWeight = 0.1
+/** Weight of how many of the question's words are in the sentence, without their rarity; of its pieces; share of the question. */
+const countWeight = 0.2
+const pieceWeight = 0.25
+/** Weight of how much of the heading is in the question; share of the question. */
+const headingUsedWeight = 0.05
 
 interface Scored {
   passage: ReadPassage
@@ -53,9 +59,9 @@ interface Scored {
 
 /**
  * The sentences that most likely answer, best first: shared words and synonyms by rarity, in the sentence, next to it, in its heading, its
- * title and its passage, the expected kind of answer, and the passage's rank. Headings and questions are not quoted. Neighbours are added where
- * the sentence refers back to them, or continues in a list, or where it has not all that the passages have of the question. Rows of a table
- * are quoted with the names of their cells. Empty if no word is shared.
+ * title and its passage, similar words, the expected kind of answer, and the passage's rank. Headings and questions are not quoted. The
+ * sentences after it are quoted as far as they fit; those before it where it refers back to them, or continues a list, or has not all of the
+ * question. Rows of a table are quoted with the names of their cells. Empty if no word is shared.
  */
 export function rankSentences(evidence: QuestionEvidence): RankedSentence[] {
   const scored = scoreSentences(evidence)
@@ -91,6 +97,7 @@ export function rankSentences(evidence: QuestionEvidence): RankedSentence[] {
 function scoreSentences(evidence: QuestionEvidence): Scored[] {
   const { question, passages, weights } = evidence
   const total = weightOf(question.words.keys(), weights)
+  const usedOf = createHeadingUse(evidence)
   const scored: Scored[] = []
   for (const [rank, passage] of passages.entries()) {
     const layout = readLayout(passage.sentences)
@@ -118,11 +125,31 @@ function scoreSentences(evidence: QuestionEvidence): Scored[] {
       if (isContinuing && layout[following.index]!.isQuotable) around += neighbourWeight * add(following)
       around += headWeight * add(head)
       const sign = sentence.hasCandidate === null ? 0 : sentence.hasCandidate ? 1 : -1
-      const score = own + around + ofPassage + sign * candidateWeight * total
+      const shares =
+        (countWeight * (sentence.words.size + sentence.related.size)) / question.words.size +
+        pieceWeight * sentence.pieceShare +
+        headingUsedWeight * usedOf(heading) +
+        sign * candidateWeight
+      const score = own + around + ofPassage + shares * total
       scored.push({ passage, layout, sentence, score })
     }
   }
   return scored.sort((left, right) => right.score - left.score)
+}
+
+/** The share of a heading's topic words that the question has, also as words with the same meaning. */
+function createHeadingUse({ question }: QuestionEvidence) {
+  const known = new Map<ReadSentence, number>()
+  return (heading: ReadSentence | null): number => {
+    if (heading === null) return 0
+    let used = known.get(heading)
+    if (used === undefined) {
+      const words = topicWords(heading.text, question.language)
+      used = words.filter((word) => question.words.has(word) || question.related.has(word)).length / (words.length || 1)
+      known.set(heading, used)
+    }
+    return used
+  }
 }
 
 /** The weight of what a text has of the question beyond what `known` has. */
@@ -173,8 +200,6 @@ function withNeighbours(
     units += previous.text.length
     first = previous
   }
-  const isAnsweredNext = sentence.hasCandidate === false && sentences[sentence.index + 1]?.hasCandidate === true
-  if (isComplete && !isAnsweredNext && !isListItem(sentence.text)) return quoted
   for (let next = sentences[sentence.index + 1]; isFitting(next); next = sentences[next.index + 1]) {
     quoted.push(next)
     units += next.text.length

@@ -4,6 +4,7 @@ import { type AnswerType, answerTypeOf, hasCandidate } from './answer-type.ts'
 import { relatedForms } from './related-forms.ts'
 import { joinWrappedLines } from './text-lines.ts'
 import { splitTables, type TableRow } from './table-rows.ts'
+import { createPieceShare } from './word-pieces.ts'
 import { comparedWords, latinLanguageOf, topicWords, weightOfForm } from './words.ts'
 
 /** Longest quoted sentence, UTF-16 units; a table or list without full stops is one sentence. */
@@ -31,8 +32,13 @@ export interface ReadSentence extends Matched {
   text: string
   /** Its place in the passage's sentences. */
   index: number
+  /** Whether it begins a line, and whether it ends one. */
+  beginsLine: boolean
+  endsLine: boolean
   /** All its words. */
   length: number
+  /** Share of the question's pieces that it has, 0..1. */
+  pieceShare: number
   /** Whether it has words of the expected kind; null where the question expects none. */
   hasCandidate: boolean | null
   /** Of a row of a table. */
@@ -98,7 +104,12 @@ export async function readPassages(
   { rarity }: ReadOptions = {},
 ): Promise<QuestionEvidence> {
   const question = readQuestion(questionText)
-  const reader: SentenceReader = { question, known: new Map(), slice: createTimeSlices() }
+  const reader: SentenceReader = {
+    question,
+    known: new Map(),
+    pieceShareOf: createPieceShare(questionText),
+    slice: createTimeSlices(),
+  }
   const passages: ReadPassage[] = []
   for (const passage of given) passages.push(await readPassage(reader, passage))
   const sentences = passages.flatMap((passage) => passage.sentences)
@@ -125,10 +136,14 @@ function count(counts: Map<string, number>, word: string) {
 /** Keeps the rarity of a word that no sentence has finite. */
 const unseenCount = 0.5
 
+/** White space that is read after a sentence to find the end of its line. */
+const maximumIndent = 32
+
 interface SentenceReader {
   question: ReadQuestion
   /** Compared forms of the words read so far. */
   known: Map<string, string>
+  pieceShareOf: (text: string) => number
   slice: () => Promise<void> | void
 }
 
@@ -142,12 +157,16 @@ async function readPassage(
     for (const row of part.rows) {
       const pause = reader.slice()
       if (pause) await pause
-      sentences.push(readSentence(reader, row.text, sentences.length, { ...row, header, matched: [] }))
+      const place = { index: sentences.length, beginsLine: true, endsLine: true }
+      sentences.push(readSentence(reader, row.text, place, { ...row, header, matched: [] }))
     }
-    for (const { text: whole } of splitSentences(part.text)) {
+    let beginsLine = true
+    for (const { text: whole, to } of splitSentences(part.text)) {
       const pause = reader.slice()
       if (pause) await pause
-      sentences.push(readSentence(reader, whole, sentences.length, null))
+      const endsLine = /^[^\S\n]*(?:\n|$)/.test(part.text.slice(to, to + maximumIndent))
+      sentences.push(readSentence(reader, whole, { index: sentences.length, beginsLine, endsLine }, null))
+      beginsLine = endsLine
     }
   }
   const { question } = reader
@@ -164,13 +183,19 @@ async function readPassage(
 }
 
 /** A passage in another language shares names and numbers only: its own stemming is of no use. */
-function readSentence(reader: SentenceReader, whole: string, index: number, row: ReadRow | null): ReadSentence {
+function readSentence(
+  reader: SentenceReader,
+  whole: string,
+  place: Pick<ReadSentence, 'index' | 'beginsLine' | 'endsLine'>,
+  row: ReadRow | null,
+): ReadSentence {
   const text = wellFormedStart(whole, maximumSentenceUnits)
   const matched = row?.cells.map((cell) => matchWords(reader, wellFormedStart(cell, maximumSentenceUnits)))
   return {
     text,
-    index,
+    ...place,
     ...matchWords(reader, text),
+    pieceShare: reader.pieceShareOf(text),
     hasCandidate: hasCandidate(text, reader.question.type, reader.question.text),
     row: row && matched ? { ...row, matched } : null,
   }

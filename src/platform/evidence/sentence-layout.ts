@@ -40,7 +40,7 @@ export function readLayout(sentences: readonly ReadSentence[]): SentenceLayout[]
   return sentences.map((sentence, index) => {
     if (sentence.row) return { isQuotable: true, heading }
     const following = sentences.slice(index + 1, index + 1 + maximumHeadings).map(({ text }) => text)
-    if (isHeading(sentence.text, following, isProse)) {
+    if (isHeading(sentence, following, isProse)) {
       heading = sentence
       return { isQuotable: false, heading: null }
     }
@@ -49,13 +49,18 @@ export function readLayout(sentences: readonly ReadSentence[]): SentenceLayout[]
 }
 
 /**
- * A line without a stop is a heading only if text follows, or if it is the last one of prose: lists, poems and languages without stops have only
+ * A heading is a question or a whole line. A line without a stop is a heading only if text follows, or if it is the last one of prose: lists, poems and languages without stops have only
  * such lines.
  */
-function isHeading(text: string, following: readonly string[], isProse: boolean): boolean {
+function isHeading(
+  { text, beginsLine, endsLine }: ReadSentence,
+  following: readonly string[],
+  isProse: boolean,
+): boolean {
   if (titleField.test(text)) return true
   if (question.test(text)) return text.length <= maximumQuestionUnits
-  if (text.length > maximumHeadingUnits || isListItem(text) || text.includes(' | ')) return false
+  if (!beginsLine || !endsLine || text.length > maximumHeadingUnits || isListItem(text) || text.includes(' | '))
+    return false
   if (/^#{1,6} /.test(text) || /^\*\*[^*]+\*\*$/.test(text)) return true
   if (hasStop(text)) return false
   return following.length === 0 ? isProse : following.some((next) => hasStop(next) || isListItem(next))
