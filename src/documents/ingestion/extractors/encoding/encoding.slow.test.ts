@@ -121,6 +121,11 @@ test.each([
     between('1 ~~: ~{', shifted('人人生而自由，在尊严和权利上', 'gb2312'), '~} ok'),
     '1 ~: 人人生而自由，在尊严和权利上 ok',
   ],
+  [
+    'utf-7',
+    Buffer.from('Die Stra+AN8-e f+APw-hrt +APw-ber die Br+APw-cke, 1 +- 1'),
+    'Die Straße führt über die Brücke, 1 + 1',
+  ],
   ['johab', johab, '모든 인간은 태어날 때부터 자유로우며 그 존엄과 권리에 있어 동등하다. 漢字'],
 ])('accepts and reads %s, guessed and declared', async (encoding, bytes, text) => {
   expect(detectFormat({ fileName: 'a.txt', head: bytes }).supported).toBe(true)
@@ -130,12 +135,14 @@ test.each([
   expect(await read(bytes, { declaredEncoding: encoding })).toEqual({ ...guessed, warnings: [] })
 })
 
-test.each(['when %w~{a;b}~} or ~{x} then', 'a ~{~} b', 'x =~ /~{2}/'])(
-  'reads source code as it is: %s',
-  async (text) => {
-    expect(await read(Buffer.from(text))).toEqual({ text, warnings: [] })
-  },
-)
+test.each([
+  'when %w~{a;b}~} or ~{x} then',
+  'a ~{~} b',
+  'x =~ /~{2}/',
+  'user+tag@a.example +49 30 C++ a+bcd e+foo f+bar g+baz h+quux +AN8-',
+])('reads source code as it is: %s', async (text) => {
+  expect(await read(Buffer.from(text))).toEqual({ text, warnings: [] })
+})
 
 test('does not read binary data as UTF-16', () => {
   let seed = 7

@@ -1,7 +1,7 @@
 import type { StreamDecoder } from './stream-decoder.ts'
 
-/** Encodings that write two bytes of seven bits for a character, between marks (RFC 1468, 1557, 1843). */
-export type SevenBitEncoding = 'iso-2022-jp' | 'iso-2022-kr' | 'hz-gb-2312'
+/** Encodings that write other characters in bytes of seven bits, between marks (RFC 1468, 1557, 1843, 2152). */
+export type SevenBitEncoding = 'iso-2022-jp' | 'iso-2022-kr' | 'hz-gb-2312' | 'utf-7'
 
 const escape = 0x1b
 const lineFeed = 0x0a
@@ -15,7 +15,7 @@ const koreanMark = [0x24, 0x29, 0x43]
 export function sevenBitEncoding(ascii: string): SevenBitEncoding | null {
   if (ascii.includes('\u001b$)C') && ascii.includes('\u000e')) return 'iso-2022-kr'
   if (['\u001b$@', '\u001b$B', '\u001b(J'].some((mark) => ascii.includes(mark))) return 'iso-2022-jp'
-  return isHz(ascii) ? 'hz-gb-2312' : null
+  return isHz(ascii) ? 'hz-gb-2312' : isUtf7(ascii) ? 'utf-7' : null
 }
 
 /** Marks of HZ occur in source code too: all must hold whole characters, and most of those the usual ones (rows 1, 3 and 16 to 55). */
@@ -26,6 +26,32 @@ function isHz(ascii: string): boolean {
   const usual = characters.filter((pair) => /^[!#0-W]/.test(pair)).length
   // The last run may be cut.
   return characters.length > 0 && usual >= characters.length * 0.9 && runs.length >= ascii.split('~{').length - 2
+}
+
+/** Fewer runs of UTF-7 can be chance: a plus before letters is common in addresses and formulas. */
+const minimumRuns = 4
+
+/** Nearly every plus begins a run of characters beyond ASCII in Base64, or stands for itself before a minus. */
+function isUtf7(ascii: string): boolean {
+  let pluses = 0
+  let runs = 0
+  for (const [, coded = ''] of ascii.matchAll(/\+(?!-)([A-Za-z0-9+/]*)/g)) {
+    pluses += 1
+    if (isUtf16InBase64(coded)) runs += 1
+  }
+  return runs >= minimumRuns && runs >= pluses * 0.9
+}
+
+/** True for whole characters, and zeros up to the end of the last sign. */
+function isUtf16InBase64(coded: string): boolean {
+  const bytes = Buffer.from(`${coded}AAA`, 'base64')
+  const units = Math.floor((coded.length * 6) / 16)
+  const rest = bytes.subarray(2 * units, Math.ceil((coded.length * 6) / 8))
+  if (units === 0 || (coded.length * 6) % 16 >= 6 || rest.some((byte) => byte !== 0)) return false
+  const text = Buffer.from(bytes.subarray(0, 2 * units))
+    .swap16()
+    .toString('utf16le')
+  return /^[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Z}]+$/u.test(text) && !/\p{ASCII}/u.test(text)
 }
 
 /** The bytes in the encoding of eight bits of the same characters, which is decoded by the platform. */
