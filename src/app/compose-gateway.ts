@@ -8,7 +8,7 @@ import { createChangeFeed, recordChange } from '../platform/database/index.ts'
 import { createMetrics } from '../platform/http/index.ts'
 import { createPseudonyms, createSecretBox, publicNetworks, sharedOwner } from '../platform/kernel/index.ts'
 import { createAccounts } from '../tenants/accounts/index.ts'
-import { createDiskReport } from '../tenants/alerts/index.ts'
+import { createCertificateReport, createDiskReport } from '../tenants/alerts/index.ts'
 import { createOperatorTokens, createOperatorTokenStore, openAdminLogRetention } from '../tenants/operators/index.ts'
 import {
   createOrganisationLimiter,
@@ -99,6 +99,14 @@ export const gatewayParts = listParts<Given>()
   )
   .add('diskReport', ({ control, config, clock, log }) =>
     createDiskReport({ database: control.for(sharedOwner), folder: config.settings.dataFolder, clock, log }),
+  )
+  .add('certificateReport', ({ control, config, clock, log }) =>
+    createCertificateReport({
+      database: control.for(sharedOwner),
+      publicUrl: config.settings.server.publicUrl,
+      clock,
+      log,
+    }),
   )
   .add('limiter', ({ clock }) => createOrganisationLimiter({ clock }))
   .mark('organisations and accounts')

@@ -236,7 +236,7 @@ export const servingParts = workerParts
   .add('adminLog', ({ control, clock }) => createAdminLog({ database: control, clock }))
   .add('sendMail', ({ config }) => openMail(config))
   .add('alerts', (parts) => {
-    const { control, corpus, catalogue, secretBox, webhookFetch, sendMail, config, clock, log } = parts
+    const { control, corpus, catalogue, ledger, secretBox, webhookFetch, sendMail, config, clock, log } = parts
     const journal = journalOptions(control.engine, config)
     const { publicUrl } = config.settings.server
     const alerts = createAlerts({
@@ -251,6 +251,7 @@ export const servingParts = workerParts
         journalFolder: journal?.mode === 'local' ? journal.folder : undefined,
         clock,
       }),
+      auditLedger: async () => (await ledger.audit()).findings.length,
       fetch: webhookFetch.fetch,
       webhookRule: publicNetworks(config.settings.network.webhookNetworks),
       sendMail,

@@ -4,13 +4,11 @@ import { settingsVersionSchema } from './settings-version.ts'
 
 /** Alerts of the installation: what they are about, their settings, and the messages about them. */
 
-export const alertKinds = ['budget', 'velocity', 'provider', 'model', 'disk', 'ledger', 'jobs'] as const
+export const alertKinds = ['budget', 'velocity', 'provider', 'model', 'disk', 'certificate', 'ledger', 'jobs'] as const
 export type AlertKind = (typeof alertKinds)[number]
 
-/** The threshold of each kind, with its unit in the name of the setting's text. null: the kind has none. */
-export const alertThresholds: Readonly<
-  Record<AlertKind, { default: number; minimum: number; maximum: number } | null>
-> = {
+/** The threshold of each kind, with its unit in the name of the setting's text. */
+export const alertThresholds: Readonly<Record<AlertKind, { default: number; minimum: number; maximum: number }>> = {
   // Per cent of the budget; 100 is always an alert as well.
   budget: { default: 80, minimum: 1, maximum: 100 },
   // Multiple of the usual spend of an hour.
@@ -20,7 +18,10 @@ export const alertThresholds: Readonly<
   model: { default: 2, minimum: 0, maximum: 1_440 },
   // Per cent of free space.
   disk: { default: 10, minimum: 1, maximum: 90 },
-  ledger: null,
+  // Days until a certificate ends.
+  certificate: { default: 14, minimum: 1, maximum: 90 },
+  // Hours between two audits of the ledger; 0: none.
+  ledger: { default: 24, minimum: 0, maximum: 168 },
   // Failed attempts of one job.
   jobs: { default: 5, minimum: 1, maximum: 100 },
 }
@@ -66,7 +67,7 @@ export const organisationAlertsSchema = z
 
 const kindSettings = z.object({
   enabled: z.boolean(),
-  threshold: z.number().nullable().describe('null where the kind has none.'),
+  threshold: z.number(),
 })
 
 const recipients = z.array(z.email().max(320)).max(maximumRecipients)

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AlertBody } from '../../src/contract/alerts.ts'
 import type { ConsoleHealthBody } from '../../src/contract/console-health.ts'
 import type { InstallationUsage } from '../../src/contract/installation-usage.ts'
+import { sharedOwner } from '../../src/platform/kernel/index.ts'
+import { recordCertificate } from '../../src/tenants/alerts/alerts.store.ts'
 import { createPerson } from '../harness/people.ts'
 import { expectStatus, startPortico, type TestOrganisation, type TestPortico } from '../harness/portico.ts'
 import { chatAnswer, errorAnswer } from '../upstream/replies.ts'
@@ -142,12 +144,27 @@ describe('health and alerts', () => {
 
   test('take the result of the last system audit', async () => {
     const findings = async () => (await alerts('state=open')).filter(({ kind }) => kind === 'ledger')
-    await portico.service.alerts.noteAudit(2)
+    await portico.service.alerts.noteAudit([{ area: 'index' }, { area: 'ledger' }])
     await portico.service.alerts.evaluate()
     expect(await findings()).toMatchObject([{ subject: 'audit-findings', details: { count: 2 } }])
     expect((await get('/api/audit')).ok).toBe(true)
     await portico.service.alerts.evaluate()
     expect(await findings()).toEqual([])
+  })
+
+  test('warn before the certificate of the public address ends, and when it has ended', async () => {
+    const shown = async (endsInDays: number) => {
+      const endsAt = new Date(Date.now() + endsInDays * 86_400_000)
+      await recordCertificate(portico.service.control.for(sharedOwner), { host: 'portico.example', endsAt })
+      await portico.service.alerts.evaluate()
+      return (await alerts('state=open')).filter(({ kind }) => kind === 'certificate')
+    }
+    expect(await shown(20)).toEqual([])
+    expect(await shown(13)).toMatchObject([
+      { severity: 'warning', details: { host: 'portico.example', state: 'ends' } },
+    ])
+    expect(await shown(-1)).toMatchObject([{ severity: 'critical', details: { state: 'ended' } }])
+    expect(await shown(90)).toEqual([])
   })
 
   test('list messages and send one again', async () => {

@@ -4,14 +4,21 @@ import { type FailureNow, loadCalledToday, loadFailures } from '../../gateway/ro
 import type { Database } from '../../platform/database/index.ts'
 import { loadQueueState } from '../../platform/jobs/index.ts'
 import { type Clock, formatPicoUsd, sharedOwner } from '../../platform/kernel/index.ts'
-import { type AlertCondition, type AlertSources, loadAuditFindings, loadDisks } from '../../tenants/alerts/index.ts'
+import {
+  type AlertCondition,
+  type AlertSources,
+  loadAuditFindings,
+  loadCertificates,
+  loadDisks,
+} from '../../tenants/alerts/index.ts'
 
 const queueTimeoutMs = 5_000
 const minuteMs = 60_000
+const dayMs = 24 * 60 * minuteMs
 /** A process reports its disk every minute. */
 const diskWithinMs = 10 * minuteMs
 /** A job that was given up is an alert for a day. */
-const givenUpMs = 24 * 60 * minuteMs
+const givenUpMs = dayMs
 const usedUpPercent = 100
 
 interface SourceDependencies {
@@ -78,6 +85,17 @@ export function createAlertSources(deps: SourceDependencies): AlertSources {
         return [{ subject: `${host} ${folder}`, severity, title, details: { host, folder, freePercent, freeBytes } }]
       })
     },
+    async certificate(days) {
+      const certificates = await loadCertificates(shared, dayMs)
+      return certificates.flatMap(({ host, endsAt }): AlertCondition[] => {
+        const leftMs = endsAt.getTime() - clock.now()
+        if (leftMs > days * dayMs) return []
+        const [day, state] = [endsAt.toISOString().slice(0, 10), leftMs <= 0 ? 'ended' : 'ends']
+        const severity = state === 'ended' ? 'critical' : 'warning'
+        const title = `The certificate of ${host} ${state} on ${day}.`
+        return [{ subject: `${host} ${day} ${state}`, severity, title, details: { host, day, state } }]
+      })
+    },
     ledger: () => loadLedgerTroubles(deps),
     jobs: (attempts) => loadFailingJobs(deps, attempts),
   }
@@ -138,7 +156,7 @@ async function loadLedgerTroubles({ control, journalFolder }: SourceDependencies
   const add = (subject: string, title: string, details: AlertCondition['details']) =>
     conditions.push({ subject, severity: 'critical', title, details: { problem: subject, ...details } })
   if (rejects > 0) add('journal-rejects', `The database refused ${rejects} records of a journal.`, { count: rejects })
-  if (findings > 0) add('audit-findings', `The last system audit has ${findings} findings.`, { count: findings })
+  if (findings > 0) add('audit-findings', `The last audit has ${findings} findings.`, { count: findings })
   if (journalFolder !== undefined && !hasJournalEnd(journalFolder)) {
     add('journal-end', `The mark of the journal's end in ${journalFolder} is missing.`, { folder: journalFolder })
   }

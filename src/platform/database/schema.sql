@@ -25,6 +25,13 @@ CREATE INDEX admin_log_by_subject ON admin_log USING btree (subject_id, at DESC,
 CREATE INDEX admin_log_by_subject_type ON admin_log USING btree (subject_type, at DESC, id DESC);
 CREATE INDEX admin_log_newest_first ON admin_log USING btree (at DESC, id DESC);
 
+create table alert_certificates (
+  host text not null,
+  ends_at timestamp with time zone not null,
+  seen_at timestamp with time zone not null,
+  constraint alert_certificates_pkey PRIMARY KEY (host)
+);
+
 create table alert_channels (
   id text not null,
   url text not null,
@@ -65,6 +72,8 @@ create table alert_settings (
   evaluated_at timestamp with time zone default '-infinity'::timestamp with time zone not null,
   audit_findings integer default 0 not null,
   audited_at timestamp with time zone,
+  ledger_audit_at timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  ledger_findings integer default 0 not null,
   constraint alert_settings_pkey PRIMARY KEY (only_row),
   constraint alert_settings_only_row_check CHECK (only_row)
 );

@@ -13,7 +13,7 @@ export const alertSecretsColumn: SealedColumn = {
 
 const webhook = 'webhook'
 
-type StoredKinds = Partial<Record<AlertKind, Partial<KindSettings>>>
+type StoredKinds = Partial<Record<AlertKind, { enabled?: boolean; threshold?: number | null }>>
 
 export async function loadAlertSettings(database: Queryable): Promise<AlertSettings> {
   const [row] = await database.query<{ kinds: StoredKinds; recipients: string[] }>(
@@ -24,8 +24,9 @@ export async function loadAlertSettings(database: Queryable): Promise<AlertSetti
 
 function withDefaults(stored: StoredKinds): AlertSettings['kinds'] {
   const entries = alertKinds.map((kind): [AlertKind, KindSettings] => {
-    const threshold = alertThresholds[kind]?.default ?? null
-    return [kind, { enabled: true, threshold, ...stored[kind] }]
+    const { enabled = true, threshold } = stored[kind] ?? {}
+    // null: stored before the kind had one.
+    return [kind, { enabled, threshold: threshold ?? alertThresholds[kind].default }]
   })
   return Object.fromEntries(entries) as AlertSettings['kinds']
 }

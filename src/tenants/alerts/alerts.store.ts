@@ -52,14 +52,23 @@ export function applyConditions(
   })
 }
 
-/** Takes the turn to evaluate, unless another instance did within `everyMs`. */
-export async function takeTurn(database: Queryable, everyMs: number): Promise<boolean> {
+/** Takes the turn to evaluate or to audit the ledger, unless another instance did within `everyMs`. */
+export async function takeTurn(
+  database: Queryable,
+  turn: 'evaluated_at' | 'ledger_audit_at',
+  everyMs: number,
+): Promise<boolean> {
   const taken = await database.execute(
-    `update alert_settings set evaluated_at = clock_timestamp()
-     where evaluated_at < clock_timestamp() - $1::int8 * interval '1 millisecond'`,
+    `update alert_settings set ${turn} = clock_timestamp()
+     where ${turn} < clock_timestamp() - $1::int8 * interval '1 millisecond'`,
     [everyMs],
   )
   return taken > 0
+}
+
+/** After an audit that has failed: the next instance takes the turn at once. */
+export async function giveAuditTurnBack(database: Queryable): Promise<void> {
+  await database.execute(`update alert_settings set ledger_audit_at = '-infinity'`)
 }
 
 export interface AlertFilter {
@@ -112,6 +121,7 @@ export async function tidyAlerts(database: Queryable): Promise<void> {
     ['alerts', 'resolved_at'],
     ['alert_deliveries', 'finished_at'],
     ['alert_disks', 'seen_at'],
+    ['alert_certificates', 'seen_at'],
   ] as const) {
     await database.execute(
       `delete from ${table} where ctid = any(array(
@@ -122,13 +132,24 @@ export async function tidyAlerts(database: Queryable): Promise<void> {
   }
 }
 
-/** Result of the last system audit, which is too expensive to run for alerts. */
-export async function recordAudit(database: Queryable, findings: number): Promise<void> {
-  await database.execute('update alert_settings set audit_findings = $1, audited_at = clock_timestamp()', [findings])
+/** Findings of a system audit that an operator ran, in the ledger and in other areas. */
+export async function recordAudit(database: Queryable, ledger: number, others: number): Promise<void> {
+  await database.execute(
+    'update alert_settings set ledger_findings = $1, audit_findings = $2, audited_at = clock_timestamp()',
+    [ledger, others],
+  )
 }
 
+/** Findings of a scheduled audit. The other areas are too expensive for a schedule. */
+export async function recordLedgerAudit(database: Queryable, findings: number): Promise<void> {
+  await database.execute('update alert_settings set ledger_findings = $1', [findings])
+}
+
+/** Of the last audit of each area. */
 export async function loadAuditFindings(database: Queryable): Promise<number> {
-  const [row] = await database.query<{ findings: number }>('select audit_findings as findings from alert_settings')
+  const [row] = await database.query<{ findings: number }>(
+    'select audit_findings + ledger_findings as findings from alert_settings',
+  )
   return row?.findings ?? 0
 }
 
@@ -153,6 +174,29 @@ export function loadDisks(database: Queryable, withinMs: number): Promise<Disk[]
   return database.query<Disk>(
     `select host, folder, free_bytes::float8 as "freeBytes", total_bytes::float8 as "totalBytes" from alert_disks
      where seen_at > clock_timestamp() - $1::int8 * interval '1 millisecond' order by host, folder`,
+    [withinMs],
+  )
+}
+
+export interface Certificate {
+  host: string
+  endsAt: Date
+}
+
+export async function recordCertificate(database: Queryable, { host, endsAt }: Certificate): Promise<void> {
+  await database.execute(
+    `insert into alert_certificates (host, ends_at, seen_at) values ($1, $2, clock_timestamp())
+     on conflict (host) do update set ends_at = excluded.ends_at, seen_at = excluded.seen_at`,
+    [host, endsAt],
+    { background: true },
+  )
+}
+
+/** Certificates that a process saw within `withinMs`. */
+export function loadCertificates(database: Queryable, withinMs: number): Promise<Certificate[]> {
+  return database.query<Certificate>(
+    `select host, ends_at as "endsAt" from alert_certificates
+     where seen_at > clock_timestamp() - $1::int8 * interval '1 millisecond' order by host`,
     [withinMs],
   )
 }

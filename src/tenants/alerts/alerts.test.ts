@@ -6,11 +6,14 @@ import { serviceActor } from '../operators/index.ts'
 import { reencryptColumn } from '../operators/index.ts'
 import { alertSecretsColumn } from './alert-settings.store.ts'
 import { createAlerts } from './alerts.ts'
+import { loadAuditFindings } from './alerts.store.ts'
 import type { AlertCondition, AlertSources } from './port.ts'
 
 let databases: TestDatabases
 let found: AlertCondition[]
 let isBroken = false
+let audits: number
+let auditFindings: () => number
 /** Requests that the webhook received, and what it answers. */
 let received: { url: string; headers: Record<string, string>; body: string }[]
 let status: number
@@ -27,6 +30,7 @@ const sources: AlertSources = {
   },
   model: nothing,
   disk: nothing,
+  certificate: nothing,
   ledger: nothing,
   jobs: nothing,
 }
@@ -43,6 +47,10 @@ const openInstance = () =>
     log: silentLog,
     secretBox,
     sources,
+    auditLedger: async () => {
+      audits += 1
+      return auditFindings()
+    },
     fetch: fetchWebhook,
     webhookRule: publicNetworks(),
     sendMail: async (mail) => void mails.push(mail),
@@ -56,12 +64,16 @@ afterAll(() => databases.drop())
 beforeEach(async () => {
   found = []
   isBroken = false
+  audits = 0
+  auditFindings = () => 0
   received = []
   mails = []
   status = 204
   for (const table of ['alerts', 'alert_deliveries', 'alert_channels'])
     await databases.control.execute(`delete from ${table}`)
-  await databases.control.execute(`update alert_settings set kinds = '{}', recipients = '{}'`)
+  await databases.control.execute(
+    `update alert_settings set kinds = '{}', recipients = '{}', ledger_audit_at = '-infinity', ledger_findings = 0`,
+  )
 })
 
 const down: AlertCondition = {
@@ -116,12 +128,40 @@ describe('alerts', () => {
     await expect(alerts.changeSettings({ kinds: { disk: { threshold: 95 } } }, serviceActor)).rejects.toThrow(
       'must be from 1 to 90',
     )
-    await expect(alerts.changeSettings({ kinds: { ledger: { threshold: 1 } } }, serviceActor)).rejects.toThrow(
-      'have no threshold',
-    )
     const { kinds } = await alerts.changeSettings({ kinds: { disk: { threshold: 20 } } }, serviceActor)
     expect(kinds.disk).toEqual({ enabled: true, threshold: 20 })
     expect(kinds.budget).toEqual({ enabled: true, threshold: 80 })
+  })
+
+  test('know what a scheduled audit of the ledger has found: one instance runs it, once in the set hours', async () => {
+    const instances = [openInstance(), openInstance()]
+    auditFindings = () => 3
+    await Promise.all(instances.map((alerts) => alerts.auditLedgerInTurn()))
+    await instances[1]!.auditLedgerInTurn()
+    expect(audits).toBe(1)
+    expect(await loadAuditFindings(databases.control.for(sharedOwner))).toBe(3)
+    const passHours = (hours: number) =>
+      databases.control.execute(`update alert_settings set ledger_audit_at = now() - $1 * interval '1 hour'`, [hours])
+    auditFindings = () => 0
+    await passHours(23)
+    await instances[0]!.auditLedgerInTurn()
+    expect(audits).toBe(1)
+    await passHours(25)
+    await instances[0]!.auditLedgerInTurn()
+    expect([audits, await loadAuditFindings(databases.control.for(sharedOwner))]).toEqual([2, 0])
+  })
+
+  test('have an audit repeated that has failed, and none where its hours are 0', async () => {
+    const alerts = openInstance()
+    auditFindings = () => {
+      throw new Error('the database does not answer')
+    }
+    await expect(alerts.auditLedgerInTurn()).rejects.toThrow('does not answer')
+    await expect(alerts.auditLedgerInTurn()).rejects.toThrow('does not answer')
+    expect(audits).toBe(2)
+    await alerts.changeSettings({ kinds: { ledger: { threshold: 0 } } }, serviceActor)
+    await alerts.auditLedgerInTurn()
+    expect(audits).toBe(2)
   })
 
   test('page through the list from the newest on', async () => {

@@ -33,8 +33,10 @@ import {
 import {
   applyConditions,
   countOpenAlerts,
+  giveAuditTurnBack,
   loadAlerts,
   recordAudit,
+  recordLedgerAudit,
   takeTurn,
   tidyAlerts,
   type Transitions,
@@ -47,6 +49,9 @@ import { createWebhookSecret } from './standard-webhook.ts'
 const evaluateEveryMs = 30_000
 const deliverEveryMs = 5_000
 const tidyEveryMs = 3_600_000
+/** How often an instance looks whether an audit of the ledger is due. */
+const auditLookEveryMs = 600_000
+const hourMs = 3_600_000
 
 export interface AlertsDeps {
   database: Database
@@ -54,6 +59,8 @@ export interface AlertsDeps {
   log: Log
   secretBox: SecretBox
   sources: AlertSources
+  /** Runs the audit of the ledger; resolves to the number of findings. */
+  auditLedger: () => Promise<number>
   /** Connects only to addresses that webhooks may have. */
   fetch: typeof fetch
   webhookRule: NetworkRule
@@ -87,7 +94,7 @@ export function createAlerts(deps: AlertsDeps) {
     )
 
   async function evaluateInTurn(): Promise<void> {
-    if (!(await takeTurn(database, evaluateEveryMs - deliverEveryMs))) return
+    if (!(await takeTurn(database, 'evaluated_at', evaluateEveryMs - deliverEveryMs))) return
     await evaluate(deps)
     if (clock.monotonicMs() - tidiedMs < tidyEveryMs) return
     tidiedMs = clock.monotonicMs()
@@ -97,6 +104,7 @@ export function createAlerts(deps: AlertsDeps) {
   return {
     start(): void {
       repeat(evaluateEveryMs, evaluateInTurn, 'alerts could not be evaluated')
+      repeat(auditLookEveryMs, () => auditLedgerInTurn(deps), 'the ledger could not be audited')
       repeat(deliverEveryMs, async () => void (await delivery.deliverDue()), 'messages about alerts could not be sent')
     },
     async close(): Promise<void> {
@@ -105,6 +113,7 @@ export function createAlerts(deps: AlertsDeps) {
     /** What the timers do. */
     evaluate: () => evaluate(deps),
     deliverDue: () => delivery.deliverDue(),
+    auditLedgerInTurn: () => auditLedgerInTurn(deps),
     loadPage: (filter: Parameters<typeof loadAlerts>[1]) => loadAlerts(database, filter),
     countOpen: () => countOpenAlerts(database),
     /** The budget alerts of one organisation, newest first. */
@@ -137,8 +146,26 @@ export function createAlerts(deps: AlertsDeps) {
     loadDeliveries: (limit: number, after: { atMs: number; id: string } | undefined) =>
       loadDeliveries(database, limit, after),
     resend: (id: string) => resendDelivery(database, id),
-    noteAudit: (findings: number) => recordAudit(database, findings),
+    noteAudit(findings: readonly { area: string }[]): Promise<void> {
+      const ledger = findings.filter(({ area }) => area === 'ledger').length
+      return recordAudit(database, ledger, findings.length - ledger)
+    },
     hasMail: sendMail !== undefined,
+  }
+}
+
+/** One instance audits the ledger when that is due. What it finds is an alert of the kind `ledger`. */
+async function auditLedgerInTurn({ log, auditLedger, ...deps }: AlertsDeps): Promise<void> {
+  const database = deps.database.for(sharedOwner)
+  const { enabled, threshold: hours } = (await loadAlertSettings(database)).kinds.ledger
+  if (!enabled || hours === 0 || !(await takeTurn(database, 'ledger_audit_at', hours * hourMs))) return
+  try {
+    const findings = await auditLedger()
+    await recordLedgerAudit(database, findings)
+    log.info({ findings }, 'the ledger was audited')
+  } catch (error) {
+    await giveAuditTurnBack(database)
+    throw error
   }
 }
 
@@ -163,7 +190,7 @@ async function evaluateKind(
   channels: readonly AlertChannel[],
 ): Promise<void> {
   const { enabled, threshold } = kinds[kind]
-  const conditions = enabled ? await sources[kind](threshold ?? 0) : []
+  const conditions = enabled ? await sources[kind](threshold) : []
   const messagesOf = ({ raised, resolved }: Transitions) => {
     const context = { channels, pageUrl, nowMs: clock.now() }
     return [
@@ -214,10 +241,8 @@ function changed(before: AlertSettings, { kinds = {}, recipients }: AlertSetting
     if (!change) continue
     const bounds = alertThresholds[kind]
     const { enabled, threshold } = change
-    if (threshold !== undefined && (!bounds || threshold < bounds.minimum || threshold > bounds.maximum)) {
-      const message = bounds
-        ? `The threshold of ${kind} must be from ${bounds.minimum} to ${bounds.maximum}.`
-        : `Alerts of the kind ${kind} have no threshold.`
+    if (threshold !== undefined && (threshold < bounds.minimum || threshold > bounds.maximum)) {
+      const message = `The threshold of ${kind} must be from ${bounds.minimum} to ${bounds.maximum}.`
       throw new AppError('invalid_request', message, { param: `kinds.${kind}.threshold` })
     }
     after.kinds[kind] = {

@@ -13,10 +13,7 @@ export interface AlertCondition {
   details: Readonly<Record<string, string | number>>
 }
 
-/**
- * Finds the conditions of one kind with its threshold; 0 where the kind has none. All conditions that are not found are over, so a source
- * that cannot find out rejects.
- */
+/** Finds the conditions of one kind with its threshold. All conditions that are not found are over, so a source that cannot find out rejects. */
 export type AlertSource = (threshold: number) => Promise<AlertCondition[]>
 
 export type AlertSources = Readonly<Record<AlertKind, AlertSource>>
@@ -35,8 +32,7 @@ export type AlertEvent = 'alert.raised' | 'alert.resolved' | 'alert.test'
 /** What a kind is set to. */
 export interface KindSettings {
   enabled: boolean
-  /** null where the kind has none. */
-  threshold: number | null
+  threshold: number
 }
 
 export interface AlertSettings {

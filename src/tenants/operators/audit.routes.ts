@@ -16,8 +16,8 @@ export function auditRoutes({
   clock,
 }: {
   checks: readonly AuditCheck[]
-  /** Receives the number of findings of a run that has ended. */
-  onAudited: (findings: number) => Promise<void>
+  /** Receives the findings of a run that has ended. */
+  onAudited: (findings: readonly AuditFindingBody[]) => Promise<void>
   clock: Clock
 }): Routes {
   // Checks read whole tables, so requests that arrive during a run share its result.
@@ -27,7 +27,7 @@ export function auditRoutes({
     const checkedAt = new Date(clock.now()).toISOString()
     const findings: AuditFindingBody[] = []
     for (const { area, run } of checks) findings.push(...(await run()).map((finding) => ({ area, ...finding })))
-    await onAudited(findings.length)
+    await onAudited(findings)
     return { ok: findings.length === 0, checkedAt, areas: checks.map(({ area }) => area), findings }
   }
 

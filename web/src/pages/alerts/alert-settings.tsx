@@ -11,7 +11,16 @@ import { Section } from '../../ui/section.tsx'
 import { WebhookForm } from '../../ui/webhook-form.tsx'
 import { alertSettingsQuery, alertsKey } from './alert-queries.ts'
 
-const kinds = ['budget', 'velocity', 'provider', 'model', 'disk', 'ledger', 'jobs'] as const satisfies AlertKind[]
+const kinds = [
+  'budget',
+  'velocity',
+  'provider',
+  'model',
+  'disk',
+  'certificate',
+  'ledger',
+  'jobs',
+] as const satisfies AlertKind[]
 
 export function AlertSettings() {
   const { data: settings } = useSuspenseQuery(alertSettingsQuery)
@@ -54,7 +63,7 @@ function KindSettings({ settings }: { settings: AlertSettingsBody }) {
 function KindRow({ kind, settings }: { kind: AlertKind; settings: AlertSettingsBody['kinds'][AlertKind] }) {
   const { t } = useTranslation('alerts')
   const change = useSettingsChange()
-  const [threshold, setThreshold] = useState(String(settings.threshold ?? ''))
+  const [threshold, setThreshold] = useState(String(settings.threshold))
   const save = () => {
     const wanted = Number(threshold)
     if (threshold !== '' && wanted !== settings.threshold) change.mutate({ kinds: { [kind]: { threshold: wanted } } })
@@ -68,19 +77,17 @@ function KindRow({ kind, settings }: { kind: AlertKind; settings: AlertSettingsB
         onChange={(event) => change.mutate({ kinds: { [kind]: { enabled: event.currentTarget.checked } } })}
         style={{ flex: '1 1 320px' }}
       />
-      {settings.threshold !== null && kind !== 'ledger' && (
-        <TextInput
-          type="number"
-          size="xs"
-          label={t(`settings.threshold.${kind}`)}
-          value={threshold}
-          onChange={(event) => setThreshold(event.currentTarget.value)}
-          onBlur={save}
-          disabled={!settings.enabled}
-          min={0}
-          w={190}
-        />
-      )}
+      <TextInput
+        type="number"
+        size="xs"
+        label={t(`settings.threshold.${kind}`)}
+        value={threshold}
+        onChange={(event) => setThreshold(event.currentTarget.value)}
+        onBlur={save}
+        disabled={!settings.enabled}
+        min={0}
+        w={190}
+      />
     </Group>
   )
 }

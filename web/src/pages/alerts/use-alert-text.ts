@@ -40,6 +40,10 @@ export function useAlertText(): (alert: AlertBody) => string {
           host: text('host'),
           free: format.percent(count('freePercent') / 100),
         })
+      case 'certificate': {
+        const values = { host: text('host'), day: format.day(text('day')) }
+        return details['state'] === 'ended' ? t('text.certificateEnded', values) : t('text.certificateEnds', values)
+      }
       case 'ledger': {
         const problem = ledgerProblems.find((one) => one === details['problem'])
         return problem ? t(`text.ledger.${problem}`, { count: count('count'), folder: text('folder') }) : title
