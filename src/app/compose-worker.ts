@@ -46,6 +46,7 @@ import {
   createHashingEmbedder,
   createRetrieval,
   createSearchIndex,
+  createSemanticSearchStore,
 } from '../documents/retrieval/index.ts'
 import { acceptsTools, offlineModelId } from '../gateway/models/index.ts'
 import { type Database, recordChange } from '../platform/database/index.ts'
@@ -54,7 +55,7 @@ import { publicNetworks, runsJobs, sharedOwner, userAgent } from '../platform/ke
 import { gatewayParts } from './compose-gateway.ts'
 import type { PartsOf } from './part-list.ts'
 import { documentWorkers, extractorPoolSize, workOnChanges, workOnDocuments } from './parts/document-work.ts'
-import { openEmbedder, openFormerEmbedders } from './parts/embedders.ts'
+import { followChosenModel, openEmbedder, openFormerEmbedders } from './parts/embedders.ts'
 import { openErasureKeys } from './parts/erasure-keys.ts'
 import { createErasureSteps } from './parts/erasure-steps.ts'
 import { assertSharedFiles } from './parts/instance-facts.ts'
@@ -182,18 +183,24 @@ export const workerParts = gatewayParts
   .add('formerEmbedders', async ({ embedder, index, embedderDependencies, onStop }) => {
     const former = await openFormerEmbedders(embedder, await index.embeddingVersions.load(), embedderDependencies)
     for (const one of former) onStop(() => one.close())
-    return former
+    // The built-in embedder needs no model files, so it always serves its index while the index of another model is built.
+    return [createHashingEmbedder(), ...former]
+  })
+  .add('semanticSearchStore', ({ control }) => createSemanticSearchStore(control.for(sharedOwner), recordChange))
+  .add('embedders', (parts) => {
+    const { config, embedder: configured, formerEmbedders: former, semanticSearchStore: store, changeFeed } = parts
+    const { embedderDependencies: dependencies } = parts
+    return followChosenModel({ config, configured, former, store, changes: changeFeed, dependencies })
   })
   .add('reranker', ({ reranking, organisations, findModel, metrics, telemetry, config, clock, log }) => {
     const modelKind = (id: string) => findModel(id)?.kind
     return openReranker({ config, reranking, organisations, modelKind, metrics, telemetry, clock, log })
   })
-  .add('retrieval', ({ index, embedder, formerEmbedders, reranker, metrics, telemetry, log }) => {
+  .add('retrieval', ({ index, embedder, embedders, reranker, metrics, telemetry, log }) => {
     const retrieval = createRetrieval({
       index,
       embedder,
-      // The built-in embedder needs no model files, so it always serves its index while the index of another model is built.
-      formerEmbedders: [createHashingEmbedder(), ...formerEmbedders],
+      otherEmbedders: embedders.all,
       ...(reranker && { rerankStage: reranker.stage }),
       log,
     })
@@ -268,6 +275,7 @@ export const workerParts = gatewayParts
   .add('extractors', ({ embedder, blobs, config, clock, log }) =>
     createExtractorPool({
       size: extractorPoolSize(config),
+      // Of the configuration: a model that operators choose takes the same chunks.
       chunking: chunkingFor(embedder),
       limits: { maximumChunks: config.settings.ingestion.maximumChunks },
       readableFolders: blobs.localFolders,
@@ -275,7 +283,7 @@ export const workerParts = gatewayParts
       log,
     }),
   )
-  .add('pipeline', ({ corpus, documentStore, blobs, extractors, index, embedder, spaces, metrics, clock, log }) =>
+  .add('pipeline', ({ corpus, documentStore, blobs, extractors, index, embedders, spaces, metrics, clock, log }) =>
     createPipeline({
       recognition: (spaceId) => spaces.get(spaceId)?.settings,
       database: corpus,
@@ -283,7 +291,7 @@ export const workerParts = gatewayParts
       blobs,
       extractors,
       index,
-      embedder,
+      embedder: embedders.current,
       clock,
       log,
       observer: {
@@ -327,19 +335,19 @@ export const workerParts = gatewayParts
   .add('importedCheck', ({ corpus, documentStore, blobs, extractors, log }) =>
     createImportedCheck({ database: corpus, documents: documentStore, blobs, extractors, log }),
   )
-  .add('indexKeeper', ({ corpus, jobs, index, embedder, clock, log, onStopping }) => {
-    const keeper = createIndexKeeper({ database: corpus.for(sharedOwner), jobs, index, embedder, clock, log })
+  .add('indexKeeper', ({ corpus, jobs, index, embedders, clock, log, onStopping }) => {
+    const keeper = createIndexKeeper({ database: corpus.for(sharedOwner), jobs, index, embedders, clock, log })
     onStopping(() => keeper.close())
     return keeper
   })
   .add('documentWork', (parts) => {
-    const { control, jobs, pipeline, importedCheck, indexKeeper, index, embedder, documentStore, blobs } = parts
+    const { control, jobs, pipeline, importedCheck, indexKeeper, index, embedders, documentStore, blobs } = parts
     const { facts, config, log, onStart, onServed } = parts
     onStart(async () => {
       const workers = documentWorkers(config)
       if (workers > 0) workOnDocuments(jobs, { pipeline, check: importedCheck, workers })
       if (workers > 0) await indexKeeper.start()
-      else await index.embeddingVersions.prepare(embedder)
+      else await index.embeddingVersions.prepare(embedders.current())
       await index.engine.start(documentStore.listenChanges)
       if (runsJobs(facts.role)) workOnChanges({ control, jobs, index, blobs, documentStore, log })
     })

@@ -35,7 +35,8 @@ import {
   createWebSources,
 } from '../documents/documents/index.ts'
 import { createImportedChunks, detectFormat } from '../documents/ingestion/index.ts'
-import { createCatalogueViews, createOperatorCatalogue } from '../gateway/models/index.ts'
+import { createSemanticSearch } from '../documents/retrieval/index.ts'
+import { createCatalogueViews, createOperatorCatalogue, listEmbeddingModels } from '../gateway/models/index.ts'
 import { loadFailures, loadHistory } from '../gateway/routing/index.ts'
 import { recordChange } from '../platform/database/index.ts'
 import { loadQueueState } from '../platform/jobs/index.ts'
@@ -46,6 +47,7 @@ import { createBackupRecord, createLiveBackup, secretKeyCheck } from './backup/i
 import type { PartsOf } from './part-list.ts'
 import { createAlertSources } from './parts/alert-sources.ts'
 import { documentWorkers } from './parts/document-work.ts'
+import { namesEmbedder } from './parts/embedders.ts'
 import { openMail } from './parts/mail.ts'
 import { openReencryption } from './parts/reencryption.ts'
 import { journalOptions } from './parts/settings-of-parts.ts'
@@ -130,7 +132,7 @@ export const servingParts = workerParts
     return store
   })
   .add('spaceArchives', (parts): SpaceArchiveRoutesDependencies => {
-    const { corpus, spaceImports, goldenStores, documentStore, blobs, jobs, index, embedder, spaces } = parts
+    const { corpus, spaceImports, goldenStores, documentStore, blobs, jobs, index, embedders, spaces } = parts
     const { toolServerStores, config, clock, log } = parts
     const { maximumUploadBytes, maximumImportBytes } = config.settings.documents
     return {
@@ -146,10 +148,10 @@ export const servingParts = workerParts
         spaces,
         documents: documentStore,
         blobs,
-        chunks: createImportedChunks({ database: corpus, documents: documentStore, jobs, index, embedder }),
+        chunks: createImportedChunks({ database: corpus, documents: documentStore, jobs, index }),
         detectFormat: (file) => detectFormat(file, 2),
         processImported: documentStore.processImported,
-        embedder,
+        embedder: embedders.current,
         maximumUploadBytes,
         maximumImportBytes,
         clock,
@@ -263,7 +265,7 @@ export const servingParts = workerParts
   })
   .add('samples', ({ clock }) => createProcessSamples(clock))
   .add('systemReport', (parts) => {
-    const { control, corpus, organisations, ledger, blobs, index, embedder, reranker, extractors, samples } = parts
+    const { control, corpus, organisations, ledger, blobs, index, embedders, reranker, extractors, samples } = parts
     const { events, config, clock, log } = parts
     return createSystemReport({
       store: createSystemStore({ control: control.for(sharedOwner), corpus: corpus.for(sharedOwner) }),
@@ -275,8 +277,8 @@ export const servingParts = workerParts
         databaseVersion: control.features.serverVersion,
         blobs: blobs.label,
         search: index.engine.description,
-        embedder: embedder.label,
       },
+      embedder: () => embedders.current().label,
       rerankerState: () => (reranker ? { label: reranker.label, ...reranker.health.current() } : null),
       extractorLoad: () => (documentWorkers(config) > 0 ? extractors.load() : null),
       samples: () => samples.list(),
@@ -285,6 +287,19 @@ export const servingParts = workerParts
       nameOf: (id) => organisations.get(id)?.name,
       clock,
       log,
+    })
+  })
+  .add('semanticSearch', (parts) => {
+    const { semanticSearchStore: store, embedders, index, catalogue, organisations, changeFeed, config, clock } = parts
+    return createSemanticSearch({
+      store,
+      embedders,
+      isConfigured: namesEmbedder(config),
+      index,
+      models: () => listEmbeddingModels(catalogue.built(), clock.now()),
+      organisationName: (id) => organisations.get(id)?.name,
+      changes: changeFeed,
+      clock,
     })
   })
   .add('organisationLists', ({ control }) => createOrganisationsStore(control.for(sharedOwner)))

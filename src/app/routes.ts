@@ -38,6 +38,7 @@ import { goldenQuestionRoutes, goldenRunRoutes, goldenSettingsRoutes } from '../
 import { type Metrics, operationsRoutes, type Routes } from '../platform/http/index.ts'
 import { modelRoutes } from '../gateway/models/index.ts'
 import { alertRoutes, renderAlert } from '../tenants/alerts/index.ts'
+import { semanticSearchRoutes } from '../documents/retrieval/index.ts'
 import { actorOf, adminLogRoutes, auditRoutes, findingsOfCounts, operatorRoutes } from '../tenants/operators/index.ts'
 import { modelSwitchRoutes, organisationRoutes } from '../tenants/organisations/index.ts'
 import { toolServerRoutes } from '../chat/space-tools/index.ts'
@@ -259,6 +260,7 @@ function operatorPages(parts: Parts): Routes[] {
     systemView({ report: parts.systemReport }),
     healthView({ report: parts.healthReport }),
     alertRoutes({ alerts: parts.alerts, hasOrganisation }),
+    semanticSearchRoutes({ semanticSearch: parts.semanticSearch }),
     installationView({ reports: ledger.installation, organisations, clock }),
     organisationsView({
       lists: parts.organisationLists,

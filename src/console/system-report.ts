@@ -23,8 +23,9 @@ export interface SystemReportDependencies {
     databaseVersion: string
     blobs: string
     search: string
-    embedder: string
   }
+  /** That of new documents. */
+  embedder: () => string
   /** null: none is configured. */
   rerankerState: () => RerankerRow | null
   extractorLoad: () => Process['extractors']
@@ -98,7 +99,7 @@ export function createSystemReport(dependencies: SystemReportDependencies) {
       failedDocuments,
       search: {
         engine: facts.search,
-        embedder: facts.embedder,
+        embedder: dependencies.embedder(),
         reranker: renderReranker(dependencies.rerankerState()),
         embeddingVersions: versions.map(({ embedderId, dimensions, state, createdAt }) => ({
           embedder: embedderId,

@@ -67,6 +67,8 @@ export const adminActions = [
   'provider.removed',
   'provider.updated',
   'secret_key.reencrypted',
+  'semantic_search.disabled',
+  'semantic_search.enabled',
   'single_sign_on.disabled',
   'single_sign_on.enabled',
   'single_sign_on.tested',

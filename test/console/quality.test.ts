@@ -60,6 +60,7 @@ const labels = [
   'model',
   'people',
   'single-sign-on',
+  'semantic-search',
   'system',
   'audit',
 ] as const
@@ -100,6 +101,7 @@ function addresses({ organisation, space, documents, requestIds }: Seed): Record
     model: '/operator/models/portico%2Foffline',
     people: '/operator/people',
     'single-sign-on': '/operator/single-sign-on',
+    'semantic-search': '/operator/semantic-search',
     system: '/operator/system',
     audit: '/operator/audit',
   }

@@ -9,6 +9,9 @@ export const changesNothing = new Set([
   'POST /api/spaces/{id}/tools',
   'PUT /api/spaces/{id}/tools/{serverId}',
   'DELETE /api/spaces/{id}/tools/{serverId}',
+  // Recorded: semantic-search.test.ts.
+  'PUT /api/semantic-search',
+  'DELETE /api/semantic-search',
   // Recorded: single-sign-on-setup.test.ts.
   'PUT /api/single-sign-on',
   'POST /api/single-sign-on/test',

@@ -162,7 +162,9 @@ const embeddings = z.strictObject({
   kind: z
     .enum(['auto', 'hashing', 'onnx', 'provider'])
     .default('auto')
-    .describe('auto: the configured model, otherwise the built-in lexical hashing embedder.'),
+    .describe(
+      'auto: the configured model, otherwise the one that operators chose in the console, otherwise the built-in lexical hashing embedder.',
+    ),
   model: z.string().optional().describe('A catalogue model (provider) or a hub id (onnx).'),
   folder: z.string().optional().describe('Folder with the weights of a local ONNX model.'),
   dimensions: integer(16, 4000).optional().describe('Length of the vectors, for models that offer several.'),

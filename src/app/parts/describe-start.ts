@@ -35,16 +35,16 @@ export function describeStart(
 interface DescribedDocumentParts {
   blobs: { label: string }
   index: { engine: { description: string } }
-  embedder: { label: string }
+  embedders: { current(): { label: string } }
   reranker: { label: string } | undefined
 }
 
 /** The lines of a process that has to do with documents. */
-export function describeDocumentParts({ blobs, index, embedder, reranker }: DescribedDocumentParts): DescribedPart[] {
+export function describeDocumentParts({ blobs, index, embedders, reranker }: DescribedDocumentParts): DescribedPart[] {
   return [
     ['files', blobs.label],
     ['search', index.engine.description],
-    ['embedder', embedder.label],
+    ['embedder', embedders.current().label],
     ...(reranker ? [['reranker', reranker.label] as const] : []),
   ]
 }

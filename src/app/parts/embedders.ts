@@ -1,15 +1,19 @@
 import path from 'node:path'
 import { type Config, ConfigError } from '../config/index.ts'
 import type { Embeddings } from '../../gateway/gateway/index.ts'
-import { type Clock, describeError, type Log } from '../../platform/kernel/index.ts'
+import { type ChangeSource, type Clock, describeError, type Log } from '../../platform/kernel/index.ts'
 import type { Organisation } from '../../tenants/organisations/index.ts'
 import {
+  createEmbedders,
   createHashingEmbedder,
   createOnnxEmbedder,
   createProviderEmbedder,
   type Embedder,
+  type Embedders,
   type EmbedderSource,
   type EmbeddingVersion,
+  type SemanticSearchStore,
+  semanticSearchTopic,
 } from '../../documents/retrieval/index.ts'
 import type { TokenCounting } from '../../gateway/tokens/index.ts'
 
@@ -23,6 +27,12 @@ export interface EmbedderDependencies {
   modelDimensions: (model: string) => number | undefined
   clock: Clock
   log: Log
+}
+
+/** The configuration names the embedder, so that operators cannot choose one in the console. */
+export function namesEmbedder({ settings: { embeddings } }: Config): boolean {
+  const { kind, model, folder } = embeddings
+  return kind !== 'auto' || model !== undefined || folder !== undefined
 }
 
 /** The configured embedder; without one, the built-in lexical hashing embedder. Throws ConfigError naming the setting. */
@@ -68,6 +78,37 @@ export async function openFormerEmbedders(
     }
   }
   return opened
+}
+
+/**
+ * The embedders of this process. Where the configuration names none, the current one is that of the model which operators chose, also after
+ * they choose another one.
+ */
+export async function followChosenModel({
+  config,
+  configured,
+  former,
+  store,
+  changes,
+  dependencies,
+}: {
+  config: Config
+  /** Of `openEmbedder`. */
+  configured: Embedder
+  former: readonly Embedder[]
+  store: Pick<SemanticSearchStore, 'load'>
+  changes: Pick<ChangeSource, 'subscribe'>
+  dependencies: EmbedderDependencies
+}): Promise<Embedders> {
+  const embedders = createEmbedders(configured, former)
+  if (namesEmbedder(config)) return embedders
+  const follow = async () => {
+    const chosen = await store.load()
+    await embedders.use(chosen ? await openSource({ kind: 'provider', ...chosen }, dependencies) : configured)
+  }
+  await follow()
+  changes.subscribe(semanticSearchTopic, follow)
+  return embedders
 }
 
 const until = 'search is lexical only until all documents are embedded again'

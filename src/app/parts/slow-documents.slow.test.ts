@@ -107,7 +107,7 @@ beforeAll(async () => {
     blobs: { withFile: (key, _signal, use) => use(key) } as Pick<BlobStore, 'withFile'> as BlobStore,
     extractors,
     index,
-    embedder,
+    embedder: () => embedder,
     recognition: () => ({ ocr: 'auto', ocrLanguages: [] }),
     clock,
     log: silentLog,

@@ -16,7 +16,7 @@ import {
 } from '../../documents/documents/index.ts'
 import type { DocumentId, OrganisationId, SpaceId } from '../../platform/kernel/index.ts'
 import { createDocumentId } from '../../platform/kernel/index.ts'
-import type { IndexedChunk, IndexRun } from '../../documents/retrieval/index.ts'
+import type { ChunkBatch, IndexedChunk, IndexRun } from '../../documents/retrieval/index.ts'
 import { badArchive, type PartPath } from './layout.ts'
 import { checkPart, readBytes, readLines, readValueOf } from './read-part.ts'
 import { bytesPerVector, readVectors, type VectorForm } from './vector-bytes.ts'
@@ -24,7 +24,7 @@ import { bytesPerVector, readVectors, type VectorForm } from './vector-bytes.ts'
 /** What an import does with the chunks of a document, through the index as ingestion does. */
 export interface ChunkImport {
   beginRun(document: Omit<IndexRun, 'runId'>): Promise<IndexRun>
-  stage(batch: { run: IndexRun; documentName: string; chunks: IndexedChunk[]; vectors: Float32Array[] }): Promise<void>
+  stage(batch: ChunkBatch): Promise<void>
   /** Makes the document ready. */
   publish(
     run: IndexRun,
@@ -47,7 +47,7 @@ interface Target {
   organisationId: OrganisationId
   spaceId: SpaceId
   /** null: the chunks of the archive are not used. */
-  vectors: VectorForm | null
+  vectors: (VectorForm & { id: string }) | null
   signal: AbortSignal
 }
 
@@ -233,6 +233,7 @@ export class DocumentImport {
       await this.dependencies.chunks.stage({
         run,
         documentName: open.name,
+        embedderId: form.id,
         chunks: waiting.slice(from, to),
         vectors: vectors.slice(from, to),
       })

@@ -126,7 +126,7 @@ async function runImport(archive: Uint8Array, changed: Partial<ImportDependencie
     },
     detectFormat: () => ({ supported: true, mimeType: 'text/plain' }),
     processImported: async () => {},
-    embedder: { id: 'e', dimensions: 4 },
+    embedder: () => ({ id: 'e', dimensions: 4 }),
     maximumUploadBytes: 1_000,
     maximumImportBytes: 1_000_000,
     clock: systemClock,

@@ -31,7 +31,7 @@ export interface ImportDependencies extends DocumentImportDependencies {
   store: SpaceImportStore
   spaces: Pick<Spaces, 'make' | 'whenCurrent' | 'wakeRemovals'>
   processImported(organisationId: OrganisationId, spaceId: SpaceId): Promise<void>
-  embedder: Pick<Embedder, 'id' | 'dimensions'>
+  embedder: () => Pick<Embedder, 'id' | 'dimensions'>
   maximumImportBytes: number
   clock: Clock
   log: Log
@@ -133,7 +133,8 @@ class SpaceImport {
   }
 
   header({ space, tools = [], embedder }: SpaceHeader): void {
-    const { embedder: own, spaces } = this.dependencies
+    const { spaces } = this.dependencies
+    const own = this.dependencies.embedder()
     const { organisationId, name = space.name, model = space.model, signal } = this.request
     const made = spaces.make(this.id, { ...space, name, model, organisationId })
     this.space = made

@@ -3,7 +3,7 @@ import type { Database, OwnedDatabase } from '../../platform/database/index.ts'
 import type { BlobStore, DocumentFormat, DocumentStore, ProcessingRow } from '../documents/index.ts'
 import type { Job, JobQueue } from '../../platform/jobs/index.ts'
 import { type DocumentId, type Log, toStorable } from '../../platform/kernel/index.ts'
-import type { Embedder, IndexedChunk, IndexRun, IndexWriter } from '../retrieval/index.ts'
+import type { ChunkBatch, IndexedChunk, IndexRun, IndexWriter } from '../retrieval/index.ts'
 import { declaredEncodingOf } from './declared-encoding.ts'
 import { ExtractionError } from './extraction.ts'
 import { loadStoredChunks } from './imported-chunks.store.ts'
@@ -20,11 +20,10 @@ export interface ImportedChunksDependencies {
   documents: Pick<DocumentStore, 'lockProcessing' | 'markReady'>
   jobs: JobQueue
   index: IndexWriter
-  embedder: Pick<Embedder, 'id'>
 }
 
 /** Adds chunks with their vectors from the archive of a Space. Nothing of a document is found until `publish`. */
-export function createImportedChunks({ database, documents, jobs, index, embedder }: ImportedChunksDependencies) {
+export function createImportedChunks({ database, documents, jobs, index }: ImportedChunksDependencies) {
   return {
     async beginRun(document: Omit<IndexRun, 'runId'>): Promise<IndexRun> {
       const run = await database
@@ -33,8 +32,7 @@ export function createImportedChunks({ database, documents, jobs, index, embedde
       if (!run) throw new Error('an imported document was removed during its import')
       return run
     },
-    stage: (batch: { run: IndexRun; documentName: string; chunks: IndexedChunk[]; vectors: Float32Array[] }) =>
-      index.stageChunks({ ...batch, embedderId: embedder.id }),
+    stage: (batch: ChunkBatch) => index.stageChunks(batch),
     async publish(
       run: IndexRun,
       { name, pageCount, warnings }: { name: string; pageCount: number | null; warnings: readonly DocumentWarning[] },

@@ -102,7 +102,7 @@ function pipelineOf({
     blobs,
     extractors,
     index,
-    embedder: { ...embedder, id: embedderId, embed },
+    embedder: () => ({ ...embedder, id: embedderId, embed }),
     clock,
     log: silentLog,
     observer: { processed: (status, code) => processed.push(`${status} ${code}`) },

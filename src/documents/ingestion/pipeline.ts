@@ -39,13 +39,16 @@ export interface PipelineDependencies {
   blobs: BlobStore
   extractors: ExtractorPool
   index: IndexWriter
-  embedder: Embedder
+  /** Another one may be chosen while a document is processed, which keeps its own. */
+  embedder: () => Embedder
   /** How pictures of text are read in a Space; undefined for one that does not exist. */
   recognition?(spaceId: string): { ocr: 'auto' | 'off'; ocrLanguages: readonly string[] } | undefined
   clock: Clock
   log: Log
   observer: { processed(status: 'ready' | 'failed', code: string, durationMs: number): void }
 }
+
+type RunParts = Omit<PipelineDependencies, 'embedder'> & { embedder: Embedder }
 
 /** A file that ends its reader this often fails sooner than, for example, an embedding model that is unavailable. */
 const maximumCrashes = 4
@@ -59,21 +62,18 @@ const progressEveryMs = 400
  * rest of an earlier one, and search finds its chunks only after the transaction that sets `ready`. Faults of the file end in `failed`
  * at once; other errors are thrown, so that the queue retries.
  */
-export function createPipeline(dependencies: PipelineDependencies) {
-  const { documents, database, index, clock, log, observer } = dependencies
+export function createPipeline(given: PipelineDependencies) {
+  const { documents, database, index, clock, log, observer } = given
 
   async function process(job: Job, lane: Lane = 'any'): Promise<void | JobMove> {
     const loaded = await documents.loadForProcessing(job.organisationId, String(job.payload.documentId))
     if (!loaded || loaded.status !== 'processing') return
+    const dependencies: RunParts = { ...given, embedder: given.embedder() }
     const opened = await openRun(dependencies, loaded, job)
     if (!opened) return
     const { run, staged, saved } = opened
     const document = { ...loaded, name: saved.documentName }
-    const keptPages = createRecognisedPages(
-      database,
-      document,
-      recognitionOf(dependencies, document)?.ocrLanguages ?? [],
-    )
+    const keptPages = createRecognisedPages(database, document, recognitionOf(given, document)?.ocrLanguages ?? [])
     try {
       const result = await dependencies.blobs.withFile(document.blobKey, job.signal, (filePath) =>
         indexFile(dependencies, { document, run, staged, filePath, lane, job, keptPages }),
@@ -174,7 +174,7 @@ interface FileRun {
  * Reads the file chunk by chunk into the index, invisible until it is published. Ends early if it has run for a while and documents of other
  * organisations wait for its worker.
  */
-async function indexFile(dependencies: PipelineDependencies, fileRun: FileRun) {
+async function indexFile(dependencies: RunParts, fileRun: FileRun) {
   const reading = watchReading(dependencies.clock, fileRun.lane, fileRun.job)
   try {
     return await indexChunks(dependencies, fileRun, reading)
@@ -185,7 +185,7 @@ async function indexFile(dependencies: PipelineDependencies, fileRun: FileRun) {
 }
 
 async function indexChunks(
-  dependencies: PipelineDependencies,
+  dependencies: RunParts,
   { document, run, staged, filePath, lane, job, keptPages }: FileRun,
   reading: WatchedReading,
 ) {
@@ -266,14 +266,14 @@ async function indexChunks(
 const hasPages = ({ format }: ProcessingRow) => format === 'pdf' || format === 'image'
 
 /** The settings of the Space if it has pictures of text read. */
-function recognitionOf({ recognition }: PipelineDependencies, { spaceId }: ProcessingRow) {
+function recognitionOf({ recognition }: Pick<PipelineDependencies, 'recognition'>, { spaceId }: ProcessingRow) {
   const settings = recognition?.(spaceId)
   return settings?.ocr === 'auto' ? settings : undefined
 }
 
 /** A worker of small documents leaves pictures of text to the others. */
 async function requestRecognition(
-  dependencies: PipelineDependencies,
+  dependencies: Pick<PipelineDependencies, 'recognition'>,
   document: ProcessingRow,
   lane: Lane,
   pages: RecognisedPages,
@@ -312,7 +312,10 @@ function failureOf(
 }
 
 /** Writes the latest progress now and then; a failed write is not worth a retry. */
-function createProgress({ documents, clock }: PipelineDependencies, document: ProcessingRow) {
+function createProgress(
+  { documents, clock }: Pick<PipelineDependencies, 'documents' | 'clock'>,
+  document: ProcessingRow,
+) {
   let lastMs = -Infinity
   let lastStage: DocumentProgress['stage'] | undefined
   let pending: Promise<void> = Promise.resolve()

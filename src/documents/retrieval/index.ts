@@ -1,8 +1,15 @@
-export { composeEmbeddingText, type IndexedChunk, type IndexRun, IndexRunEndedError } from './corpus/chunks.ts'
+export {
+  type ChunkBatch,
+  composeEmbeddingText,
+  type IndexedChunk,
+  type IndexRun,
+  IndexRunEndedError,
+} from './corpus/chunks.ts'
 export { type EmbeddingVersion, vectorTable } from './corpus/embedding-versions.store.ts'
 export { indexedChunkColumns } from './corpus/index-writer.store.ts'
 export { createDocumentReader, type DocumentReader, type SpaceDocument } from './corpus/document-reader.store.ts'
 export type { Embedder, EmbedderSource } from './embedders/embedder.ts'
+export { createEmbedders, type Embedders } from './embedders/embedders.ts'
 export { createHashingEmbedder } from './embedders/hashing-embedder.ts'
 export { createOnnxEmbedder } from './embedders/onnx-embedder.ts'
 export { type InstalledModel, installModel, ModelInstallError } from './onnx/install-model.ts'
@@ -26,6 +33,14 @@ export {
 } from './rerankers/rerank-stage.ts'
 export type { Reranker } from './rerankers/reranker.ts'
 export { reindexStep } from './reindex.ts'
+export { saveIndexProblem } from './corpus/index-progress.store.ts'
+export { createSemanticSearch } from './semantic-search/semantic-search.ts'
+export {
+  createSemanticSearchStore,
+  semanticSearchTopic,
+  type SemanticSearchStore,
+} from './semantic-search/semantic-search.store.ts'
+export { semanticSearchRoutes } from './semantic-search/semantic-search.routes.ts'
 export { checkDueSpaces } from './vector-share/vector-check.ts'
 export type { ContextText } from './lexical/weigh-context.ts'
 export { createRetrieval, type Retrieval } from './retrieval.ts'

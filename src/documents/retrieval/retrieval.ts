@@ -49,10 +49,10 @@ export interface Retrieval {
 
 interface RetrievalDependencies {
   index: Pick<SearchIndex, 'engine' | 'database'>
-  /** Makes the vectors of new documents; a search uses it as soon as its index is complete. */
+  /** A search uses it where its index is complete. */
   embedder: Embedder
-  /** Embedders of older indexes, which answer while the new one is being built. */
-  formerEmbedders?: readonly Embedder[]
+  /** Embedders of other indexes, which answer while a new one is being built. Each search reads them, so that more may be added. */
+  otherEmbedders?: Iterable<Embedder>
   /** Orders the best candidates by a reranker. Absent: in the order of the fused scores. */
   rerankStage?: RerankStage
   log?: Log
@@ -76,9 +76,8 @@ const maximumAttempts = 4
 /** Hybrid search in one Space: by terms (BM25) and by vectors, fused by score. */
 export function createRetrieval(dependencies: RetrievalDependencies): Retrieval {
   const { timeoutMs = defaultTimeoutMs } = dependencies
-  const embedders = new Map(
-    [...(dependencies.formerEmbedders ?? []), dependencies.embedder].map((embedder) => [embedder.id, embedder]),
-  )
+  const embeddersById = () =>
+    new Map([...(dependencies.otherEmbedders ?? []), dependencies.embedder].map((embedder) => [embedder.id, embedder]))
   const shares = createVectorShares(dependencies.index.database)
   return {
     async search(request) {
@@ -94,7 +93,7 @@ export function createRetrieval(dependencies: RetrievalDependencies): Retrieval 
         const signal = anySignal(request.signal, deadline)
         signal.throwIfAborted()
         return await findPassages(
-          { ...dependencies, embedders, shares, clientSignal: request.signal },
+          { ...dependencies, embedders: embeddersById(), shares, clientSignal: request.signal },
           { ...request, query, context, limit, signal },
         )
       } catch (error) {

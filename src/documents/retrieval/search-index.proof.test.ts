@@ -22,7 +22,7 @@ async function search(query: string, options: { spaceId?: SpaceId; limit?: numbe
   const retrieval = createRetrieval({
     index: fixture.index,
     embedder: embedders[0]!,
-    formerEmbedders: embedders.slice(1),
+    otherEmbedders: embedders.slice(1),
   })
   const { organisationId, spaceId } = fixture
   await fixture.index.engine.warm()
@@ -287,7 +287,7 @@ describe.each(engines)('%s', (_name, createEngine) => {
       const late = await fixture.stage(await fixture.createDocument(), ['A weasel hides.'])
       await fixture.publish(late)
       let progress = await step(next)
-      for (let steps = 0; progress.state === 'building' && steps < 10; steps++) progress = await step(next)
+      for (let steps = 0; progress.state !== 'complete' && steps < 10; steps++) progress = await step(next)
       expect(progress).toEqual({ state: 'complete' })
       expect((await search('weasel', { embedders: [next] }))[0]!.text).toBe('A weasel hides.')
       expect(await fixture.index.audit()).toEqual(sound)

@@ -2,6 +2,7 @@ import type { PriceSchedule } from '../billing/index.ts'
 import { hostOf, type ResolvedTraits, resolveTraits } from '../providers/index.ts'
 import { type Deployment, type Model, euPrefix, sideOf } from './catalogue.ts'
 import type { Declarations, DeploymentDeclaration, ModelDeclaration, ProviderDeclaration } from './declarations.ts'
+import { knownDimensions } from './embedding-dimensions.ts'
 import { findInLists, snapshotSchedules } from './price-lists.ts'
 import type { PriceSnapshot, SnapshotModel } from './price-snapshot.ts'
 
@@ -267,7 +268,7 @@ function buildModel(
     plans: declared.plans ?? (tier === 'base' ? ['free', 'team', 'enterprise'] : ['team', 'enterprise']),
     contextTokens,
     maxOutputTokens: kind === 'chat' ? maxOutputTokens : 0,
-    dimensions: declared.dimensions ?? models.find((model) => model.dimensions)?.dimensions ?? null,
+    dimensions: declared.dimensions ?? models.find((model) => model.dimensions)?.dimensions ?? dimensionsOf(kind, all),
     retiresAt:
       declared.retiresAt === undefined
         ? // Another provider may continue to serve a model that one provider has switched off.
@@ -284,6 +285,12 @@ function buildModel(
     },
     all: all.map((entry) => ({ ...entry, deployment: withLimits(entry.deployment) })),
   }
+}
+
+function dimensionsOf(kind: Model['kind'], all: BuiltModel['all']): number | null {
+  if (kind !== 'embedding') return null
+  const names = all.flatMap(({ deployment: { wire } }) => [wire.baseModel ?? wire.id, wire.id])
+  return names.map(knownDimensions).find((known) => known !== null) ?? null
 }
 
 function tierOf(deployments: readonly Deployment[]): Model['tier'] {

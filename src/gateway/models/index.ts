@@ -6,6 +6,7 @@ export { createCatalogue, type LiveCatalogue, priceInForce } from './create-cata
 export { trafficSlotMs, trafficSlots } from './deployment-health.ts'
 export type { DeploymentHealth, HealthView, TrafficView } from './deployment-health.ts'
 export { type CatalogueConfiguration, offlineModelId } from './from-configuration.ts'
+export { type EmbeddingModel, listEmbeddingModels } from './embedding-models.ts'
 export { modelRoutes } from './models.routes.ts'
 export { createOperatorCatalogue } from './operator-catalogue.ts'
 export { providerSecretsColumn } from './provider-secrets.ts'

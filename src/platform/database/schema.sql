@@ -915,6 +915,15 @@ create table portico_migrations (
   constraint portico_migrations_pkey PRIMARY KEY (name)
 );
 
+create table semantic_search (
+  only_row boolean default true not null,
+  model text not null,
+  dimensions integer not null,
+  chosen_at timestamp with time zone not null,
+  constraint semantic_search_pkey PRIMARY KEY (only_row),
+  constraint semantic_search_only_row_check CHECK (only_row)
+);
+
 create table single_sign_on (
   id text not null,
   settings jsonb not null,
@@ -1432,6 +1441,7 @@ create table embedding_generations (
   created_at timestamp with time zone default now() not null,
   changed_at timestamp with time zone default now() not null,
   source jsonb,
+  problem jsonb,
   constraint embedding_generations_pkey PRIMARY KEY (id),
   constraint embedding_generations_state_check CHECK ((state = ANY (ARRAY['building'::text, 'active'::text, 'retired'::text]))),
   constraint embedding_generations_storage_check CHECK ((storage = ANY (ARRAY['vector'::text, 'halfvec'::text])))

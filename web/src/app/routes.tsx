@@ -15,6 +15,7 @@ import { goldenRoutes } from '../pages/golden-questions/routes.tsx'
 import { hostedChatRoutes } from '../pages/hosted-chat/routes.tsx'
 import { modelRoutes } from '../pages/models/routes.tsx'
 import { activityRoutes, operatorRoutes } from '../pages/operator/routes.tsx'
+import { semanticSearchRoutes } from '../pages/semantic-search/routes.tsx'
 import { singleSignOnRoutes } from '../pages/single-sign-on/routes.tsx'
 import { spaceToolsRoutes } from '../pages/space-tools/routes.tsx'
 import { overviewRoutes } from '../pages/overview/routes.tsx'
@@ -57,6 +58,7 @@ export const routeTree = rootRoute.addChildren([
       ...operatorRoutes,
       ...modelRoutes,
       ...operatorPeopleRoutes,
+      ...semanticSearchRoutes,
       ...singleSignOnRoutes,
     ]),
   ]),

@@ -8,6 +8,7 @@ import type goldenQuestions from '../pages/golden-questions/en.json'
 import type hostedChat from '../pages/hosted-chat/en.json'
 import type models from '../pages/models/en.json'
 import type operator from '../pages/operator/en.json'
+import type semanticSearch from '../pages/semantic-search/en.json'
 import type singleSignOn from '../pages/single-sign-on/en.json'
 import type spaceTools from '../pages/space-tools/en.json'
 import type overview from '../pages/overview/en.json'
@@ -41,6 +42,7 @@ declare module 'i18next' {
       'hosted-chat': typeof hostedChat
       models: typeof models
       operator: typeof operator
+      'semantic-search': typeof semanticSearch
       'single-sign-on': typeof singleSignOn
       'space-tools': typeof spaceTools
       overview: typeof overview

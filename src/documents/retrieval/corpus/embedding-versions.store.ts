@@ -46,15 +46,16 @@ export function createEmbeddingVersions(database: OwnedDatabase) {
         await transaction.query('select pg_advisory_xact_lock($1)', [versionLockKey])
         const live = await loadEmbeddingVersions(transaction)
         const active = live.find((version) => version.state === 'active')
-        for (const other of live) {
-          if (other.state === 'building' && other.embedderId !== embedder.id) await retire(transaction, other.id)
-        }
+        const others = live.filter(({ state, embedderId }) => state === 'building' && embedderId !== embedder.id)
+        for (const other of others) await retire(transaction, other.id)
         const own = live.find((version) => version.embedderId === embedder.id)
         if (own) {
-          // The model's files may have moved.
+          // The model's files may have moved. Chunks that were inserted for the others lack a vector of this one.
           await transaction.execute(
-            'update embedding_generations set source = coalesce($2::jsonb, source) where id = $1',
-            [own.id, sourceText(embedder)],
+            `update embedding_generations set source = coalesce($2::jsonb, source),
+               position_space_id = case when $3 then null else position_space_id end,
+               position_chunk_id = case when $3 then null else position_chunk_id end where id = $1`,
+            [own.id, sourceText(embedder), others.length > 0],
           )
           return own
         }

@@ -60,6 +60,15 @@ export async function storeVectors(
   )
 }
 
+/** Moves the position behind the last chunk of a Space. */
+export async function skipSpace(database: OwnedDatabase, version: EmbeddingVersion, spaceId: SpaceId): Promise<void> {
+  await database.execute(
+    `update embedding_generations set position_space_id = $2, position_chunk_id = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+     where id = $1`,
+    [version.id, spaceId],
+  )
+}
+
 /** Resets the position to the first chunk, to find chunks that were inserted before it. */
 export async function resetPosition(database: OwnedDatabase, version: EmbeddingVersion): Promise<void> {
   await database.execute(

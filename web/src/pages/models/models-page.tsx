@@ -9,7 +9,7 @@ import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
 import { type DataColumn, PagedTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
-import { AnchorLink } from '../../ui/link.tsx'
+import { AnchorLink, ButtonLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
 import { PartSwitch, SearchField } from '../../ui/list-controls.tsx'
 import { isFiltered, modelKinds, modelsAvailabilities, modelsQuery, pageSizes } from './routes.tsx'
@@ -26,7 +26,15 @@ export function ModelsPage() {
   // The server pages the list, so a sorted column would only sort this page.
   const columns = useColumns(data.items.length === data.total)
   return (
-    <Page title={t('title')} description={t('description', { date: format.day(data.snapshotDate) })}>
+    <Page
+      title={t('title')}
+      description={t('description', { date: format.day(data.snapshotDate) })}
+      actions={
+        <ButtonLink to="/operator/semantic-search" variant="default">
+          {t('semanticSearch')}
+        </ButtonLink>
+      }
+    >
       <Filters counts={data.counts} />
       <Problems problems={data.problems} />
       <PagedTable

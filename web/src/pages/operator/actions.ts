@@ -63,6 +63,8 @@ const known: Record<AdminAction, true> = {
   'provider.removed': true,
   'provider.updated': true,
   'secret_key.reencrypted': true,
+  'semantic_search.disabled': true,
+  'semantic_search.enabled': true,
   'single_sign_on.disabled': true,
   'single_sign_on.enabled': true,
   'single_sign_on.tested': true,

@@ -2,6 +2,7 @@ import { Badge, Group, SimpleGrid, Table, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { ConsoleSystemBody } from '@contract/console-system.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { AnchorLink } from '../../ui/link.tsx'
 import { Section } from '../../ui/section.tsx'
 import { TableFrame } from '../../ui/table-frame.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -20,7 +21,12 @@ export function ProcessSection({ system }: { system: ConsoleSystemBody }) {
     [t('system.version'), `${process.version} · Node.js ${process.node}`],
     [t('system.database'), `${t(`system.engine.${process.engine}`)} · ${process.databaseVersion}`],
     [t('system.search'), search.engine],
-    [t('system.embedder'), search.embedder],
+    [
+      t('system.embedder'),
+      <AnchorLink key="embedder" to="/operator/semantic-search" size="sm">
+        {search.embedder}
+      </AnchorLink>,
+    ],
     [t('system.reranker'), <RerankerLine key="reranker" reranker={search.reranker} />],
     [
       t('system.extractors'),

@@ -367,7 +367,7 @@ describe('the memory engine', () => {
     const next = createHashingEmbedder({ dimensions: 128 })
     await index.embeddingVersions.prepare(next)
     expect(isLoaded()).toBe(false)
-    const both = createRetrieval({ index, embedder: next, formerEmbedders: [fixture.embedder] })
+    const both = createRetrieval({ index, embedder: next, otherEmbedders: [fixture.embedder] })
     await engine.warm()
     const late = await fixture.createDocument()
     await fixture.publish(await fixture.stage(late, ['A kingfisher at the weir.'], next))

@@ -222,7 +222,7 @@ describe('a document', () => {
     )
     // Whole documents only: the last of four lacks some vectors.
     expect(partial.map(({ rows }) => rows % 20)).toEqual(partial.map(() => 0))
-    for (let steps = 0; steps < 5 && (await step()).state === 'building';) steps++
+    for (let steps = 0; steps < 5 && (await step()).state !== 'complete';) steps++
     await engine.maintain({ ...small, dropAfterSeconds: 0 })
     expect(await found(next)).toEqual(await searchable())
     expect(await found(next)).toHaveLength(80)

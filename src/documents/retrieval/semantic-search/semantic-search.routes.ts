@@ -1,0 +1,43 @@
+import { errorResponses } from '../../../contract/errors.ts'
+import { putSemanticSearchSchema, semanticSearchSchema } from '../../../contract/semantic-search.ts'
+import { ifMatchHeadersSchema } from '../../../contract/settings-version.ts'
+import { describeRoutes, type Routes } from '../../../platform/http/index.ts'
+import { actorOf } from '../../../tenants/operators/index.ts'
+import type { SemanticSearch } from './semantic-search.ts'
+
+const described = describeRoutes({ role: 'operator' }, 'Operator: search')
+const path = '/api/semantic-search'
+
+/** The embedding model of the installation: what is offered and costs, the choice, and the progress of indexing. */
+export function semanticSearchRoutes({ semanticSearch }: { semanticSearch: SemanticSearch }): Routes {
+  return (app) => {
+    app.get(
+      path,
+      described('getSemanticSearch', 'Search by meaning: models, costs and progress', {
+        response: { 200: semanticSearchSchema, ...errorResponses(401, 403) },
+      }),
+      () => semanticSearch.view(),
+    )
+    app.put(
+      path,
+      described('enableSemanticSearch', 'Search by meaning with an embedding model', {
+        description:
+          'All documents are embedded in the background, each billed to its organisation; until the end, search uses the model before. On every instance. 409 if the configuration names an embedder.',
+        headers: ifMatchHeadersSchema,
+        body: putSemanticSearchSchema,
+        response: { 200: semanticSearchSchema, ...errorResponses(400, 401, 403, 409) },
+      }),
+      (request) =>
+        semanticSearch.turnOn(request.body.model, { actor: actorOf(request), ifMatch: request.headers['if-match'] }),
+    )
+    app.delete(
+      path,
+      described('disableSemanticSearch', 'Search by spelling again', {
+        description: 'With the built-in embedder, which costs nothing. 409 if the configuration names an embedder.',
+        headers: ifMatchHeadersSchema,
+        response: { 200: semanticSearchSchema, ...errorResponses(400, 401, 403, 409) },
+      }),
+      (request) => semanticSearch.turnOff({ actor: actorOf(request), ifMatch: request.headers['if-match'] }),
+    )
+  }
+}

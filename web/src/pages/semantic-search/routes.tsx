@@ -1,0 +1,29 @@
+import { queryOptions } from '@tanstack/react-query'
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import type { SemanticSearchBody } from '@contract/semantic-search.ts'
+import { getJson } from '../../api/client.ts'
+import { operatorRoute } from '../../app/layout-routes.tsx'
+import { withTexts } from '../../i18n/translations.ts'
+
+export const semanticSearchPath = '/api/semantic-search'
+
+/** Between two requests while documents are embedded. */
+const refreshMs = 2_000
+
+export const semanticSearchQuery = queryOptions({
+  queryKey: ['semantic-search'],
+  queryFn: ({ signal }) => getJson<SemanticSearchBody>(semanticSearchPath, { signal }),
+  refetchInterval: ({ state }) => (state.data?.indexing ? refreshMs : false),
+})
+
+export const semanticSearchRoutes = [
+  createRoute({
+    getParentRoute: () => operatorRoute,
+    path: 'semantic-search',
+    loader: ({ context }) => context.queryClient.ensureQueryData(semanticSearchQuery),
+    component: lazyRouteComponent(
+      () => withTexts('semantic-search', import('./semantic-search-page.tsx')),
+      'SemanticSearchPage',
+    ),
+  }),
+] as const

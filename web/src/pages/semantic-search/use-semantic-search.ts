@@ -1,0 +1,28 @@
+import type { SemanticSearchBody } from '@contract/semantic-search.ts'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import { deleteJson, putJson } from '../../api/client.ts'
+import { ifMatch } from '../../ui/conflict/use-shared-draft.tsx'
+import { notifyError, notifySuccess } from '../../ui/notify.ts'
+import { semanticSearchPath, semanticSearchQuery } from './routes.tsx'
+
+/** Chooses a model, the same one again to continue at once, or with null none. */
+export function useSemanticSearch(view: SemanticSearchBody) {
+  const { t } = useTranslation('semantic-search')
+  const queryClient = useQueryClient()
+  const change = useMutation({
+    mutationFn: (model: string | null) =>
+      model === null
+        ? deleteJson<SemanticSearchBody>(semanticSearchPath, ifMatch(view))
+        : putJson<SemanticSearchBody>(semanticSearchPath, { model }, ifMatch(view)),
+    onSuccess(stored) {
+      queryClient.setQueryData(semanticSearchQuery.queryKey, stored)
+      notifySuccess(t(stored.model === null ? 'isOff' : 'isOn'))
+    },
+    async onError(error) {
+      notifyError(error)
+      await queryClient.invalidateQueries({ queryKey: semanticSearchQuery.queryKey })
+    },
+  })
+  return { change }
+}
