@@ -31,9 +31,11 @@ interface TableParts {
  */
 const deletedShare = 0.1
 const deletedAfterSeconds = 20 * 60 * 60
-/** Longest wait for a build that was given up. One whose process has died never answers: the next attempt does not wait for it. */
-const buildEndsMs = 30_000
+/** Longest wait of an erasure for builds; then it is repeated. */
+const buildsEndMs = 30_000
 const buildPollMs = 100
+/** A build reports after each part and before its indexes. One that has not for so long is given up by an erasure: its process may be dead. */
+const silentForSeconds = 15 * 60
 
 /** Merges small tables, makes those again that contain deleted documents, and removes what is no longer used. */
 export async function maintainTables(
@@ -142,39 +144,51 @@ export async function countInTables(
 }
 
 /**
- * Makes the tables that contain the documents again without them, and removes their files. A table that is being built is given up: its
- * build may have read the documents before they were removed. Rejects where such a build has not ended in time.
+ * Makes the tables that contain the documents again without them, and removes their files. Waits for the builds that run: they may have read the
+ * documents before they were removed; those that begin later cannot. Rejects where one has not ended in time.
  */
 export async function removeFromTables(
   { database, tables, store, log }: Omit<TableParts, 'database'> & { database: Database },
   { organisationId, documentIds }: ErasedDocuments,
 ): Promise<void> {
   const own = database.for(organisationId)
+  await waitForBuilds(own, organisationId, tables.address)
   const versions = new Map((await loadEmbeddingVersions(own)).map((version) => [version.id, version]))
+  const noted = await loadTables(database, tables, organisationId)
   const existing = new Set(await tables.listNames())
-  for (const { id, tableName, state, spaceId, versionId } of await loadTables(database, tables, organisationId)) {
-    const isWhole = existing.has(tableName) && state !== 'building'
-    if (isWhole && (await tables.countRows(tableName, documentIds)) === 0) continue
+  for (const { id, tableName, state, spaceId, versionId } of noted) {
+    if (state === 'building') continue
+    const isInUse = state === 'ready' && existing.has(tableName)
+    if (isInUse && (await tables.countRows(tableName, documentIds)) === 0) continue
     const version: EmbeddingVersion | undefined = versions.get(versionId)
-    if (isWhole && state === 'ready' && version) {
+    if (isInUse && version) {
       const scope = { organisationId: organisationId as OrganisationId, spaceId, version }
       await rebuild({ database: own, store, log }, scope, id)
     }
     await retireSegments(own, [id])
     await tables.drop(tableName)
-    if (state === 'building') await waitForBuild(own, id)
   }
 }
 
-/** Until the build has noticed, which it does after each write, and has removed what it wrote since. With its counts it has written everything. */
-async function waitForBuild(own: OwnedDatabase, id: number): Promise<void> {
-  const untilMs = performance.now() + buildEndsMs
-  while (performance.now() < untilMs) {
-    const notes = await own.query('select from vector_segments where id = $1 and term_counts is null', [id], {
-      background: true,
-    })
-    if (notes.length === 0) return
+/** Until the builds of the organisation that run now have ended. Silent ones are retired, which ends them at their next report. */
+async function waitForBuilds(own: OwnedDatabase, organisationId: string, address: string): Promise<void> {
+  const background = { background: true }
+  const running = await own.query<{ id: number }>(
+    `update vector_segments set
+       state = case when changed_at < now() - make_interval(secs => $3) then 'retired' else state end
+     where organisation_id = $1 and storage = $2 and state = 'building' returning id`,
+    [organisationId, address, silentForSeconds],
+    background,
+  )
+  const untilMs = performance.now() + buildsEndMs
+  for (;;) {
+    const left = await own.query(
+      `select from vector_segments where id = any($1::int[]) and state = 'building'`,
+      [running.map(({ id }) => id)],
+      background,
+    )
+    if (left.length === 0) return
+    if (performance.now() >= untilMs) throw new Error('a table is still being built, maybe with erased documents')
     await delay(buildPollMs)
   }
-  throw new Error(`segment ${id} may still be written by its build`)
 }

@@ -68,7 +68,7 @@ async function fillTable(
   }
 }
 
-/** The parts, while the segment is still wanted: an erasure may have removed documents that were read before it. */
+/** The parts, while the segment is still wanted. */
 async function* whileBuilding(
   database: OwnedDatabase,
   id: number,
@@ -81,7 +81,7 @@ async function* whileBuilding(
   await noteBuilding(database, id)
 }
 
-/** Reports that the build is alive. Throws where it was given up by an erasure, or by maintenance after hours without a report. */
+/** Reports that the build is alive. Throws where it was given up, by an erasure or by maintenance, after a time without a report. */
 async function noteBuilding(database: OwnedDatabase, id: number, termCounts: Uint8Array | null = null): Promise<void> {
   const noted = await database.execute(
     `update vector_segments set changed_at = now(), term_counts = coalesce($2, term_counts)
@@ -92,7 +92,7 @@ async function noteBuilding(database: OwnedDatabase, id: number, termCounts: Uin
   if (noted === 0) throw new Error(`segment ${id} was given up while it was built`)
 }
 
-/** Removes what was written of a table, then its note, for which an erasure waits. */
+/** Removes what was written of a table, then its note. */
 async function giveUp(database: OwnedDatabase, tables: LanceTables, { id, tableName }: SegmentPlace): Promise<void> {
   await retireSegments(database, [id])
   await tables.drop(tableName!)
