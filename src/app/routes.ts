@@ -84,8 +84,10 @@ export function createRoutes(parts: Parts): Routes[] {
   ]
 }
 
+type AnswerParts = Pick<Parts, 'answers' | 'insights' | 'conversationRecords' | 'metrics' | 'log'>
+
 /** What every answer of a published Space needs. */
-function publishedAnswers({ answers, insights, conversationRecords, metrics, log }: Parts) {
+function publishedAnswers({ answers, insights, conversationRecords, metrics, log }: AnswerParts) {
   return {
     ...answers,
     noteAnswer: (given: Parameters<typeof insights.note>[0]) => insights.note(given),
@@ -96,7 +98,7 @@ function publishedAnswers({ answers, insights, conversationRecords, metrics, log
 }
 
 /** Answers of Spaces, and the search that they begin with. */
-function answerRoutes(parts: Parts): Routes[] {
+function answerRoutes(parts: AnswerParts & Pick<Parts, 'spaces' | 'runningAnswers'>): Routes[] {
   const { answers, spaces, runningAnswers } = parts
   const getSpace = (id: string) => spaces.get(id)
   const published = {
@@ -112,7 +114,11 @@ function answerRoutes(parts: Parts): Routes[] {
 }
 
 /** The websites of Spaces: their settings, and what browsers of visitors call. */
-function visitorRoutes(parts: Parts): Routes[] {
+function visitorRoutes(
+  parts: AnswerParts &
+    Pick<Parts, 'sites' | 'siteSpending' | 'visits' | 'spaces' | 'goldenStores' | 'corpus' | 'conversations'> &
+    Pick<Parts, 'viewer' | 'blobs' | 'config'>,
+): Routes[] {
   const { sites, siteSpending: spending, visits, spaces, goldenStores, corpus, conversations, viewer, blobs } = parts
   const { publicUrl } = parts.config.settings.server
   return [
@@ -135,7 +141,7 @@ function visitorRoutes(parts: Parts): Routes[] {
 }
 
 /** Sign-in, accounts and memberships. */
-function accountRoutes({ accounts, organisations }: Parts): Routes[] {
+function accountRoutes({ accounts, organisations }: Pick<Parts, 'accounts' | 'organisations'>): Routes[] {
   return [
     authRoutes({ accounts }),
     peopleRoutes({ accounts }),
@@ -146,7 +152,13 @@ function accountRoutes({ accounts, organisations }: Parts): Routes[] {
   ]
 }
 
-function organisationPages({ organisations, catalogue, ledger, config, clock }: Parts): Routes[] {
+function organisationPages({
+  organisations,
+  catalogue,
+  ledger,
+  config,
+  clock,
+}: Pick<Parts, 'organisations' | 'catalogue' | 'ledger' | 'config' | 'clock'>): Routes[] {
   const canonicalModelId = (id: string) => catalogue.canonicalId(id)
   return [
     organisationRoutes({ organisations, canonicalModelId, clock }),
@@ -161,7 +173,15 @@ function organisationPages({ organisations, catalogue, ledger, config, clock }: 
   ]
 }
 
-function usagePages({ ledger, organisations, insights, chunks, spaces, alerts, clock }: Parts): Routes[] {
+function usagePages({
+  ledger,
+  organisations,
+  insights,
+  chunks,
+  spaces,
+  alerts,
+  clock,
+}: Pick<Parts, 'ledger' | 'organisations' | 'insights' | 'chunks' | 'spaces' | 'alerts' | 'clock'>): Routes[] {
   return [
     usageRoutes({ ledger, organisations, clock }),
     repairRoutes({ ledger }),
@@ -194,7 +214,20 @@ function documentPages({
   config,
   clock,
   log,
-}: Parts): Routes[] {
+}: Pick<
+  Parts,
+  | 'webSources'
+  | 'documents'
+  | 'documentStore'
+  | 'watch'
+  | 'chunks'
+  | 'viewer'
+  | 'blobs'
+  | 'spaces'
+  | 'config'
+  | 'clock'
+  | 'log'
+>): Routes[] {
   const findSpace = (id: string) => spaces.get(id)
   const { maximumUploadBytes } = config.settings.documents
   const authorOf = (request: Parameters<typeof actorOf>[0]) => ({ actor: actorOf(request), atMs: clock.now() })
@@ -222,7 +255,17 @@ function spacePages({
   goldenRuns,
   conversations,
   ownChats,
-}: Parts): Routes[] {
+}: Pick<
+  Parts,
+  | 'spaces'
+  | 'spaceArchives'
+  | 'toolServers'
+  | 'goldenQuestions'
+  | 'goldenSettings'
+  | 'goldenRuns'
+  | 'conversations'
+  | 'ownChats'
+>): Routes[] {
   const getSpace = (id: string) => spaces.get(id)
   return [
     spaceRoutes({ spaces }),
@@ -238,7 +281,14 @@ function spacePages({
 }
 
 /** Pages about Spaces. */
-function spaceViews({ spaces, organisations, documentStore, catalogue, config, clock }: Parts): Routes {
+function spaceViews({
+  spaces,
+  organisations,
+  documentStore,
+  catalogue,
+  config,
+  clock,
+}: Pick<Parts, 'spaces' | 'organisations' | 'documentStore' | 'catalogue' | 'config' | 'clock'>): Routes {
   return spaceViewRoutes({
     spaces,
     organisations,
@@ -253,7 +303,21 @@ function spaceViews({ spaces, organisations, documentStore, catalogue, config, c
 }
 
 /** What only operators open. */
-function operatorPages(parts: Parts): Routes[] {
+function operatorPages(
+  parts: Pick<
+    Parts,
+    | 'organisations'
+    | 'ledger'
+    | 'adminLog'
+    | 'catalogue'
+    | 'systemReport'
+    | 'organisationLists'
+    | 'healthReport'
+    | 'alerts'
+  > &
+    Pick<Parts, 'backup' | 'backupRecord' | 'erasures' | 'operatorTokens' | 'reencryption'> &
+    Pick<Parts, 'index' | 'documentStore' | 'blobs' | 'clock' | 'semanticSearch'>,
+): Routes[] {
   const { organisations, ledger, adminLog, catalogue, index, documentStore, blobs, clock } = parts
   const hasOrganisation = (id: string) => organisations.get(id) !== undefined
   return [
