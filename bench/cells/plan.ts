@@ -80,7 +80,7 @@ export interface Cell {
   databaseVcpus: number
 }
 
-/** A Pareto distribution: at 1.2, a fifth of the organisations has about three quarters of the calls. */
+/** A Pareto distribution: at 1.2, a fifth of the organisations has about two thirds of the calls. */
 const tail = 1.2
 /** The largest next to the mean. */
 const largestWeight = 200
