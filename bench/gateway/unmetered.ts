@@ -105,7 +105,7 @@ function unmeteredLedger(): Ledger {
   const durable = Promise.resolve()
   const receipt = { ending: 'completed' } as Receipt
   return {
-    hold: async ({ requestId, outputCapTokens }: Parameters<Ledger['hold']>[0]): Promise<Hold> => ({
+    holdAtOnce: ({ requestId, outputCapTokens }: Parameters<Ledger['hold']>[0]): Hold => ({
       requestId,
       durable,
       makeDurable: () => durable,

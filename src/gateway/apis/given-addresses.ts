@@ -1,4 +1,4 @@
-import { AppError } from '../../platform/kernel/index.ts'
+import { AppError, type EndSignal } from '../../platform/kernel/index.ts'
 import { isParts } from '../conversation/index.ts'
 import type { NameCheck, ProviderRequest } from '../providers/index.ts'
 
@@ -21,7 +21,7 @@ function givenHosts({ messages, hostedTools = [] }: ProviderRequest): Map<string
 /** Rejects with `invalid_request` if the name of a host leads elsewhere than to the public internet, or nowhere. At once without names. */
 export function assertPublicHosts(
   request: ProviderRequest,
-  { organisation, signal }: { organisation: { id: string }; signal: AbortSignal },
+  { organisation, signal }: { organisation: { id: string }; signal: EndSignal },
   names: NameCheck,
 ): Promise<void> | undefined {
   const hosts = givenHosts(request)

@@ -1,4 +1,4 @@
-import type { InstanceId, OrganisationId } from '../../platform/kernel/index.ts'
+import { anySignal, type EndSignal, type InstanceId, type OrganisationId } from '../../platform/kernel/index.ts'
 import type { LeaseState, PeriodState } from './lease.store.ts'
 import type { Period } from './periods.ts'
 import type { HoldRequest, KeptRoom, SpendLimit } from './port.ts'
@@ -125,7 +125,7 @@ export function applyPeriodState(lease: Lease, state: PeriodState): void {
 }
 
 /** Resolves at the next change of what is free, or after `ms`; rejects with the signal's reason. */
-export function nextChange(lease: Lease, sleep: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) {
+export function nextChange(lease: Lease, sleep: (signal: AbortSignal) => Promise<void>, signal: EndSignal) {
   return new Promise<void>((resolve, reject) => {
     const done = new AbortController()
     const finish = () => {
@@ -134,7 +134,7 @@ export function nextChange(lease: Lease, sleep: (signal: AbortSignal) => Promise
       resolve()
     }
     lease.waiters.add(finish)
-    sleep(AbortSignal.any([signal, done.signal])).then(finish, () => {
+    sleep(anySignal(signal, done.signal)).then(finish, () => {
       lease.waiters.delete(finish)
       if (signal.aborted) reject(signal.reason as Error)
     })

@@ -134,7 +134,8 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
   const { reports, installation } = createReports(deps, parts, catchUp)
   let closing: Promise<void> | undefined
   return {
-    hold: (request) => holds.open(request),
+    hold: async (request) => holds.open(request),
+    holdAtOnce: (request) => holds.open(request),
     keepRoom: (request) => holds.keepRoom(request),
     hasCredit(organisation) {
       const lease = leases.find(organisation, clock.now())

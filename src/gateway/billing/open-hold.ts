@@ -39,9 +39,9 @@ export interface OpenHoldDeps {
   log: Log
   now(): number
   /** Called once, when the hold is over. */
-  onSettled(receipt: Receipt, compared: ComparedCosts | null): void
+  onSettled(lease: Lease, receipt: Receipt, compared: ComparedCosts | null): void
   /** Called once when the settlement is in the database; a hold whose settlement failed stays open. */
-  onClosed(): void
+  onClosed(requestId: RequestId): void
 }
 
 /** What was decided about a call when it began. */
@@ -233,10 +233,10 @@ export class OpenHold implements Hold {
     } finally {
       lease.openHolds -= 1
     }
-    onClosed()
+    onClosed(this.requestId)
     const settled = this.receiptAfter(result, receipt)
     this.call.request.spending?.release(heldPicoUsd, settled.billedPicoUsd)
-    onSettled(settled, receipt.estimated ? null : compared)
+    onSettled(lease, settled, receipt.estimated ? null : compared)
     return settled
   }
 

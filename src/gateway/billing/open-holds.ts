@@ -16,10 +16,9 @@ import {
 } from './reservation.ts'
 import { FencedError } from './instance.store.ts'
 import { createRoom, type Lease } from './lease.ts'
-import type { Hold, HoldRequest, KeptRoom, LedgerObserver, Receipt } from './port.ts'
+import type { Hold, HoldRequest, KeptRoom, LedgerObserver } from './port.ts'
 import { type LedgerWriter, refused, unavailable } from './ledger-writer.ts'
-import { type HeldCall, OpenHold } from './open-hold.ts'
-import type { ComparedCosts } from './prices.ts'
+import { type HeldCall, OpenHold, type OpenHoldDeps } from './open-hold.ts'
 
 /** Longest wait of a call for this process to start again as a new instance. */
 const renewalTimeoutMs = 4_000
@@ -40,6 +39,7 @@ type Decide<Result> = (lease: Lease, startedAt: number) => Promise<Result>
 /** The holds of this process, from the decision about a call to its settlement. */
 export class OpenHolds {
   private readonly deps: OpenHoldsDeps
+  private readonly ofHolds: OpenHoldDeps
   private readonly holds = new Map<RequestId, OpenHold>()
   /** Ids of open holds and of those that are still looking for room. */
   private readonly ids = new Set<RequestId>()
@@ -49,6 +49,23 @@ export class OpenHolds {
 
   constructor(deps: OpenHoldsDeps) {
     this.deps = deps
+    const { reservation, writer, log, observer } = deps
+    const { clock } = reservation
+    this.ofHolds = {
+      reservation,
+      writer,
+      log,
+      now: () => clock.now(),
+      onSettled(lease, receipt, compared) {
+        lease.lastUsedMs = clock.monotonicMs()
+        observer.settled?.(receipt)
+        if (compared) observer.costStated?.(receipt, compared)
+      },
+      onClosed: (requestId) => {
+        this.holds.delete(requestId)
+        this.ids.delete(requestId)
+      },
+    }
   }
 
   get size(): number {
@@ -60,20 +77,22 @@ export class OpenHolds {
     this.isRefusing = true
   }
 
-  async open(request: HoldRequest): Promise<Hold> {
+  open(request: HoldRequest): Hold | Promise<Hold> {
     this.assertOpen(request)
     if (this.ids.has(request.requestId)) throw new AppError('conflict', 'This request id is in use.')
+    const admission = this.deps.writer.admission(request.organisation.id)
+    const hold = admission ? undefined : this.decideAtOnce(request)
     this.ids.add(request.requestId)
+    return hold ?? this.openLater(request, admission)
+  }
+
+  private async openLater(request: HoldRequest, admission: Promise<void> | undefined): Promise<Hold> {
     try {
-      const admission = this.deps.writer.admission(request.organisation.id)
       if (admission) {
         await admission
         this.assertOpen(request)
       }
-      return (
-        this.decideAtOnce(request) ??
-        (await this.decided(request, (lease, startedAt) => this.decide(lease, request, startedAt)))
-      )
+      return await this.decided(request, (lease, startedAt) => this.decide(lease, request, startedAt))
     } catch (error) {
       this.ids.delete(request.requestId)
       throw error
@@ -184,23 +203,13 @@ export class OpenHolds {
   }
 
   private begin(call: HeldCall, reserved: Reservation | 'write_off', startedMs: number): Hold {
-    const { reservation, writer, log, observer } = this.deps
+    const { reservation, observer } = this.deps
     const { clock } = reservation
     const { lease, request } = call
     const beganMs = clock.monotonicMs()
     lease.lastUsedMs = beganMs
     observer.held?.(beganMs - startedMs)
-    const onSettled = (receipt: Receipt, compared: ComparedCosts | null) => {
-      lease.lastUsedMs = clock.monotonicMs()
-      observer.settled?.(receipt)
-      if (compared) observer.costStated?.(receipt, compared)
-    }
-    const onClosed = () => {
-      this.holds.delete(request.requestId)
-      this.ids.delete(request.requestId)
-    }
-    const deps = { reservation, writer, log, now: () => clock.now(), onSettled, onClosed }
-    const hold = new OpenHold(deps, call, reserved)
+    const hold = new OpenHold(this.ofHolds, call, reserved)
     this.holds.set(request.requestId, hold)
     return hold
   }

@@ -1,4 +1,5 @@
 import type {
+  EndSignal,
   HostedToolKind,
   OrganisationId,
   RequestId,
@@ -47,7 +48,7 @@ export interface HoldRequest {
   spending?: SpendLimit | undefined
   /** What the client states about the call, for usage reports. Within the limits of `usageTagLimits`. */
   tags?: CallTags | undefined
-  signal: AbortSignal
+  signal: EndSignal
 }
 
 export interface ToolUseBound {
@@ -195,6 +196,8 @@ export interface Ledger {
    * wait a bounded time for other holds, which usually settle below their size.
    */
   hold(request: HoldRequest): Promise<Hold>
+  /** The same without a promise where the money is at hand, as for most calls; may throw what `hold` rejects with. */
+  holdAtOnce(request: HoldRequest): Hold | Promise<Hold>
   /**
    * Sets the cost of a later call aside, as large as `hold` would. It replaces `request.room`. Waits and rejects as `hold` does; the
    * earlier room stays then. The caller releases it.

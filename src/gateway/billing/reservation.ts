@@ -1,4 +1,4 @@
-import { AppError, attoUsdPerPicoUsd, type Clock } from '../../platform/kernel/index.ts'
+import { AppError, attoUsdPerPicoUsd, type Clock, type EndSignal } from '../../platform/kernel/index.ts'
 import { FencedError } from './instance.store.ts'
 import {
   freePicoUsd,
@@ -244,7 +244,7 @@ export async function growFor(
   pricing: CallPricing,
   held: { promptTokens: number; amountPicoUsd: bigint; roomOfNext: KeptRoom | undefined },
   neededTokens: number,
-  signal: AbortSignal,
+  signal: EndSignal,
 ): Promise<bigint> {
   const deadlineMs = clock.monotonicMs() + holdWaitMs
   const extra = holdCost(pricing, held.promptTokens, neededTokens) - held.amountPicoUsd
@@ -342,7 +342,7 @@ function streamCap(
   return cappedBy(plan, Math.max(buys, coveredTokens))
 }
 
-async function waitForRoom(leases: Leases, clock: Clock, lease: Lease, ms: number, signal: AbortSignal) {
+async function waitForRoom(leases: Leases, clock: Clock, lease: Lease, ms: number, signal: EndSignal) {
   if (lease.waiters.size >= maximumWaiters) {
     throw new AppError('overloaded', 'Too many calls wait for this budget. Try again shortly.', {
       retryAfterSeconds: 1,

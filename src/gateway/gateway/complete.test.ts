@@ -7,6 +7,7 @@ import {
   type Clock,
   createPseudonyms,
   createRequestId,
+  type EndSignal,
   silentLog,
   systemClock,
 } from '../../platform/kernel/index.ts'
@@ -58,7 +59,7 @@ function arrange(
   const completions = createCompletions({
     catalogue,
     router: createRouter({ clock, random: () => 0.5, log: silentLog }),
-    ledger: { hold: changes.hold ?? (async () => hold), noteRefused() {} } as unknown as Ledger,
+    ledger: { holdAtOnce: changes.hold ?? (() => hold), noteRefused() {} } as unknown as Ledger,
     tokens: createTokenCounting({ log: silentLog }),
     limiter: createOrganisationLimiter({ clock }),
     pseudonyms: createPseudonyms('k'.repeat(32)),
@@ -84,7 +85,7 @@ function arrange(
   return { completions, call, leave, client, outcomes }
 }
 
-const untilAborted = (signal: AbortSignal) =>
+const untilAborted = (signal: EndSignal) =>
   new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
 
 describe('the user of a request', () => {

@@ -1,7 +1,8 @@
-import type { HoldRequest, Ledger, Outcome } from '../billing/index.ts'
+import type { Hold, HoldRequest, Ledger, Outcome } from '../billing/index.ts'
 import { JsonText } from '../../platform/bodies/index.ts'
 import {
   type AppError,
+  CallEnd,
   type Clock,
   isAppError,
   type Log,
@@ -29,7 +30,6 @@ import { deploymentsFor, modelNotFound, pricedDeployments } from './find-deploym
 import {
   assertRecorded,
   attemptsOf,
-  atWork,
   completeUsage,
   countUsage,
   createReadOn,
@@ -74,38 +74,47 @@ const settleWaitMs = 1_000
  */
 export function createCompletions(dependencies: CompletionsDependencies): Completions {
   const readOn = createReadOn(dependencies)
+  const opening = { ...dependencies, readOn }
+
+  /** A call that is refused here has no entry in the ledger, so it is counted apart. */
+  function refuse(call: CompletionCall, error: unknown): never {
+    noteRefused(dependencies, call, toAppError(error, call.signal))
+    throw error
+  }
 
   /** The first answer of the call's deployments; ended by `opened.work`, not by the client. */
   function run<T>(opened: OpenedCall, streamed: boolean, send: (provider: Provider, call: ProviderCall) => Promise<T>) {
     const { call, request } = opened
-    const answering = dependencies.router.run(
+    return dependencies.router.run(
       {
         candidates: opened.deployments,
-        signal: opened.work.signal,
+        signal: opened.work,
         streamed,
         attempting: attemptsOf(opened.operation, opened.provider),
+        onFailed() {
+          if (!opened.work.aborted) opened.working = null
+        },
       },
-      (candidate, signal, span) =>
-        atWork(opened, candidate, (provider) =>
-          send(provider, {
-            model: candidate.wire,
-            request,
-            signal,
-            tenant: call.organisation.id,
-            deployment: candidate.id,
-            requestId: call.requestId,
-            traceparent: span?.traceparent,
-          }),
-        ),
+      (candidate, signal, span) => {
+        // No further attempt for a client that has left.
+        call.signal.throwIfAborted()
+        opened.working = { deployment: candidate, sinceMs: opened.clock.monotonicMs() }
+        return send(opened.provider(candidate), {
+          model: candidate.wire,
+          request,
+          signal,
+          tenant: call.organisation.id,
+          deployment: candidate.id,
+          requestId: call.requestId,
+          traceparent: span?.traceparent,
+        })
+      },
     )
-    // A client that has left does not await it.
-    answering.catch(() => {})
-    return answering
   }
 
   return {
     async complete(call) {
-      const opened = await openOrNote({ ...dependencies, readOn }, call)
+      const opened = await open(opening, call).catch((error: unknown) => refuse(call, error))
       const answering = run(opened, false, (provider, providerCall) => provider.complete(providerCall))
       let whole: WholeCompletion
       try {
@@ -119,7 +128,7 @@ export function createCompletions(dependencies: CompletionsDependencies): Comple
       return whole
     },
     async stream(call) {
-      const opened = await openOrNote({ ...dependencies, readOn }, call)
+      const opened = await open(opening, call).catch((error: unknown) => refuse(call, error))
       const answering = run(opened, true, (provider, providerCall) => provider.stream(providerCall))
       try {
         const { value: stream, deployment } = await raceSignal(answering, call.signal)
@@ -138,19 +147,6 @@ export function createCompletions(dependencies: CompletionsDependencies): Comple
     },
     keepRoom: (call) => keepRoom(dependencies, call),
     close: () => readOn.close(),
-  }
-}
-
-/** A call that is refused here has no entry in the ledger, so it is counted apart. */
-async function openOrNote(
-  dependencies: CompletionsDependencies & { readOn: ReadOn },
-  call: CompletionCall,
-): Promise<OpenedCall> {
-  try {
-    return await open(dependencies, call)
-  } catch (error) {
-    noteRefused(dependencies, call, toAppError(error, call.signal))
-    throw error
   }
 }
 
@@ -183,7 +179,7 @@ async function open(
   const taken = limiter.takeTokens(call.organisation, prompt.estimate, { refuse: call.surface === 'gateway' })
   const operation = telemetry ? telemetry.operation(operationOf(call, resolved)) : null
   const holdPrompt = (size: TokenEstimate) =>
-    ledger.hold({
+    ledger.holdAtOnce({
       ...holdFor(call, resolved, withRounds(size, call.request, resolved)),
       outputCapTokens: call.request.maxOutputTokens === undefined ? null : choices * call.request.maxOutputTokens,
       modelMaxOutputTokens: choices * maximumTokens,
@@ -192,19 +188,17 @@ async function open(
       whenExhausted: call.whenExhausted,
       tags: tagsOf(call),
     })
-  const hold = await holdPrompt(prompt)
-    .catch(async (error: unknown) => {
-      // The bound of a long text and of tools is their bytes. A budget that is too small for them may be enough for the words in it.
-      if (!isAppError(error, 'insufficient_quota') || !hasLongText(call.request)) throw error
-      return holdPrompt(plus(await estimatePrompt(call.request), media))
-    })
-    .catch((error: unknown) => {
-      taken.correct(0)
-      operation?.failed(toAppError(error, call.signal).code)
-      throw error
-    })
+  let hold: Hold
+  try {
+    const held = hasLongText(call.request) ? holdLongText(call, holdPrompt, prompt, media) : holdPrompt(prompt)
+    hold = held instanceof Promise ? await held : held
+  } catch (error) {
+    taken.correct(0)
+    operation?.failed(toAppError(error, call.signal).code)
+    throw error
+  }
   operation?.event('ledger.hold')
-  const work = new AbortController()
+  const work = new CallEnd()
   // Nothing may be shown without the hold, so the provider's call ends. The rejection is also handled where `durable` is awaited.
   hold.durable.catch((error: unknown) => work.abort(error))
   const request = { ...call.request }
@@ -232,6 +226,21 @@ async function open(
     tokens,
     clock,
     log,
+  }
+}
+
+/** The bound of a long text and of tools is their bytes. A budget that is too small for them may be enough for the words in it. */
+async function holdLongText(
+  { request }: CompletionCall,
+  holdPrompt: (size: TokenEstimate) => Hold | Promise<Hold>,
+  prompt: TokenEstimate,
+  media: TokenEstimate | null,
+): Promise<Hold> {
+  try {
+    return await holdPrompt(prompt)
+  } catch (error) {
+    if (!isAppError(error, 'insufficient_quota')) throw error
+    return holdPrompt(plus(await estimatePrompt(request), media))
   }
 }
 
@@ -325,7 +334,8 @@ async function settleWhole(
   answer: ProviderAnswer,
   deployment: Deployment,
 ): Promise<WholeCompletion> {
-  const usage = await countAnswer(opened, answer)
+  const counted = countAnswer(opened, answer)
+  const usage = counted instanceof Promise ? await counted : counted
   measureRate(opened, usage)
   const mismatch = findMismatch(opened.request, answersOf(answer))
   const isExceeded = exceedsCalls(opened.request, answersOf(answer))
@@ -368,8 +378,8 @@ const answersOf = (answer: Choice & { furtherChoices?: Choice[] }): Choice[] => 
   ...(answer.furtherChoices ?? []),
 ]
 
-async function countAnswer(opened: OpenedCall, { usage, text, reasoningText, refusal }: ProviderAnswer) {
-  return (await completeUsage(opened, usage)) ?? countUsage(opened, text + reasoningText + (refusal ?? ''))
+function countAnswer(opened: OpenedCall, { usage, text, reasoningText, refusal }: ProviderAnswer) {
+  return usage ? completeUsage(opened, usage) : countUsage(opened, text + reasoningText + (refusal ?? ''))
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Clock, RequestId } from '../../platform/kernel/index.ts'
+import { anySignal, type Clock, type EndSignal, type RequestId } from '../../platform/kernel/index.ts'
 import { assertSubscription, type Organisation } from '../../tenants/organisations/index.ts'
 import type { Catalogue, Deployment } from '../models/index.ts'
 import { estimateMedia, type Provider, type ProviderRequest } from '../providers/index.ts'
@@ -16,7 +16,7 @@ export interface TokenCountCall {
   request: ProviderRequest
   promptEstimate: TokenEstimate
   needs?: CallNeeds
-  signal: AbortSignal
+  signal: EndSignal
 }
 
 export interface CountedPrompt {
@@ -82,7 +82,7 @@ async function countThere(
     return await countTokens!({
       model: wire,
       request,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      signal: anySignal(signal, AbortSignal.timeout(timeoutMs)),
       tenant: organisation.id,
       deployment: id,
       requestId,

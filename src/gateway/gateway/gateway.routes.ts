@@ -160,7 +160,7 @@ function addCompletions(app: App, dependencies: CompletionDependencies) {
 }
 
 function answerCompletions({ completions, clock, log }: CompletionDependencies) {
-  return async (call: Call): Promise<void> => {
+  return (call: Call): Promise<void> => {
     const parsed = call.body as ReadCompletion
     if (parsed.ignored.length > 0) call.header('x-ignored-params', headerList(parsed.ignored))
     const completionCall: CompletionCall = {
@@ -179,7 +179,7 @@ function answerCompletions({ completions, clock, log }: CompletionDependencies) 
       createdSeconds: Math.floor(clock.now() / 1000),
       model,
     })
-    await answerCompletion(
+    return answerCompletion(
       call,
       completionCall,
       {
@@ -244,7 +244,10 @@ export async function answerCompletion(
       for (const event of events) text += writer.event(event)
       // The last text leaves with the end of the stream.
       if (events.at(-1)?.type === 'finish') lastText = text
-      else if (text !== '') await stream.write(text)
+      else if (text !== '') {
+        const draining = stream.write(text)
+        if (draining) await draining
+      }
       text = ''
     }
   } catch (thrown) {

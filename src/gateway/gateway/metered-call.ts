@@ -2,6 +2,7 @@ import type { HoldRequest, Receipt, SpendLimit } from '../billing/index.ts'
 import {
   AppError,
   createRequestId,
+  type EndSignal,
   type RateLimitState,
   type RequestId,
   type SpaceId,
@@ -27,7 +28,7 @@ export interface MeteredCall<Answer extends Part, Part> {
   model: string
   client?: ClientCall | undefined
   spending?: SpendLimit | undefined
-  signal: AbortSignal
+  signal: EndSignal
   resolved: ResolvedModel
   /** Sizes of the hold. */
   size: Pick<HoldRequest, 'promptTokensBound' | 'promptTokensEstimate' | 'outputCapTokens' | 'modelMaxOutputTokens'>
@@ -39,7 +40,7 @@ export interface MeteredCall<Answer extends Part, Part> {
 }
 
 interface SendOptions<Part> {
-  signal: AbortSignal
+  signal: EndSignal
   tenant: string
   requestId: RequestId
   /** As in ProviderCall. */

@@ -1,7 +1,9 @@
 import { usageTagLimits } from '../../contract/usage-reports.ts'
 import {
   AppError,
+  type CallEnd,
   type Clock,
+  type EndSignal,
   isAppError,
   type Log,
   noUsage,
@@ -33,8 +35,8 @@ export interface OpenedCall {
    * Ends the provider's call. It is not the client's signal: after the client has left, the gateway reads on for a while what the
    * provider bills.
    */
-  work: AbortController
-  /** The deployment that processes or has answered this call, and since when; null while there is none. */
+  work: CallEnd
+  /** The deployment that processes or has answered this call, and since when; null while there is none. A client that leaves is billed for it. */
   working: { deployment: Deployment; sinceMs: number } | null
   /** Monotonic time at which the call began. */
   openedMs: number
@@ -70,23 +72,6 @@ export function attemptsOf(operation: Operation | null, provider: Catalogue['pro
 }
 
 const unknownPeer = { system: '_OTHER' }
-
-/** Records the attempt: a client that leaves now is billed for the work of this deployment. */
-export async function atWork<T>(
-  opened: OpenedCall,
-  deployment: Deployment,
-  send: (provider: ReturnType<Catalogue['provider']>) => Promise<T>,
-): Promise<T> {
-  // No further attempt for a client that has left.
-  opened.call.signal.throwIfAborted()
-  opened.working = { deployment, sinceMs: opened.clock.monotonicMs() }
-  try {
-    return await send(opened.provider(deployment))
-  } catch (error) {
-    if (!opened.work.signal.aborted) opened.working = null
-    throw error
-  }
-}
 
 export function settleAnswered(
   { hold, taken, operation }: OpenedCall,
@@ -158,13 +143,13 @@ export function hasLeft({ call }: OpenedCall): boolean {
   return call.signal.aborted && isAppError(call.signal.reason, 'client_closed')
 }
 
-export function toAppError(error: unknown, signal: AbortSignal): AppError {
+export function toAppError(error: unknown, signal: EndSignal): AppError {
   if (error instanceof AppError) return error
   if (signal.aborted && signal.reason instanceof AppError) return signal.reason
   return toClientError(error)
 }
 
-export function endingOf(error: unknown, signal: AbortSignal): AnsweredEnding {
+export function endingOf(error: unknown, signal: EndSignal): AnsweredEnding {
   if (isAppError(error, 'insufficient_quota')) return 'budget_ended'
   if (!signal.aborted) return 'provider_failed'
   return isAppError(signal.reason, 'shutting_down') ? 'shutdown' : 'client_closed'
@@ -193,11 +178,11 @@ export function isCounted(usage: TokenUsage | null): boolean {
   return usage !== null && usage.promptUncounted !== true
 }
 
-/** The provider's usage, with the prompt counted where the provider left it out; null where it sent none. */
-export async function completeUsage(opened: OpenedCall, usage: TokenUsage | null): Promise<TokenUsage | null> {
-  if (usage?.promptUncounted !== true) return usage
+/** The provider's usage, with the prompt counted where the provider left it out. */
+export function completeUsage(opened: OpenedCall, usage: TokenUsage): TokenUsage | Promise<TokenUsage> {
+  if (usage.promptUncounted !== true) return usage
   const { promptUncounted: _, ...counted } = usage
-  return { ...counted, promptTokens: (await countPromptUsage(opened)).promptTokens }
+  return countPromptUsage(opened).then(({ promptTokens }) => ({ ...counted, promptTokens }))
 }
 
 /** The prompt counted, or estimated where it is too long for that. */

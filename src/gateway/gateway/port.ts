@@ -1,5 +1,5 @@
 import type { KeptRoom, Receipt, SpendLimit, Surface } from '../billing/index.ts'
-import type { RateLimitState, RequestId, SpaceId } from '../../platform/kernel/index.ts'
+import type { EndSignal, RateLimitState, RequestId, SpaceId } from '../../platform/kernel/index.ts'
 import type { Organisation } from '../../tenants/organisations/index.ts'
 import type { SchemaMismatch } from '../conversation/index.ts'
 import type { TokenEstimate } from '../tokens/index.ts'
@@ -37,7 +37,7 @@ export interface CompletionCall {
   roomOfNext?: KeptRoom | undefined
   /** A limit inside of the budget. */
   spending?: SpendLimit | undefined
-  signal: AbortSignal
+  signal: EndSignal
 }
 
 export interface CallNeeds {
@@ -130,7 +130,7 @@ export interface EmbeddingCall {
   purpose: 'document' | 'query'
   client?: ClientCall
   spending?: SpendLimit | undefined
-  signal: AbortSignal
+  signal: EndSignal
 }
 
 export interface EmbeddingResult {
@@ -157,7 +157,7 @@ export interface RerankCall {
   timeoutMs: number
   client?: ClientCall
   spending?: SpendLimit | undefined
-  signal: AbortSignal
+  signal: EndSignal
 }
 
 export interface RerankResult {

@@ -1,4 +1,4 @@
-import { AppError, raceSignal, type ToolUses } from '../../platform/kernel/index.ts'
+import { AppError, type EndSignal, raceSignal, type ToolUses } from '../../platform/kernel/index.ts'
 import type { Deployment } from '../models/index.ts'
 import {
   type FinishReason,
@@ -67,9 +67,10 @@ export async function* relay(
   try {
     opened.call.signal.throwIfAborted()
     for (;;) {
-      const events = await readNext(reading, raced)
-      if (!events) break
-      const visible = await take(opened, reading, events)
+      const { done, value } = await nextOf(reading, raced)
+      if (done) break
+      const taken = take(opened, reading, value)
+      const visible = taken instanceof Promise ? await taken : taken
       if (visible.length === 0) continue
       const yieldedMs = opened.clock.monotonicMs()
       yield visible
@@ -79,7 +80,7 @@ export async function* relay(
     const isExceeded = reading.callLimit?.isExceeded() === true
     ending = isExceeded ? 'provider_failed' : 'completed'
     const finishReason = meter.finishReason()
-    const usage = (await completeUsage(opened, meter.usage())) ?? (await estimateUsage(opened, meter))
+    const usage = await usageOf(opened, meter)
     const estimated = !isCounted(meter.usage())
     if (idleMs < slowReaderMs) measureRate(opened, usage)
     isSettled = true
@@ -127,22 +128,26 @@ function startReading({ request }: OpenedCall, { events }: ProviderStream): Read
   }
 }
 
-/** Undefined at the end. Rejects with the signal's reason; the requested events are kept for the next read. */
-async function readNext(reading: Reading, signal: AbortSignal | undefined): Promise<ProviderEvent[] | undefined> {
+/** Rejects with the signal's reason; the requested events are kept for the next read. */
+function nextOf(reading: Reading, signal: EndSignal | undefined): Promise<IteratorResult<ProviderEvent[]>> {
   reading.next ??= reading.events.next()
-  const result = await raceSignal(reading.next, signal)
-  reading.next = null
-  return result.done ? undefined : result.value
+  return raceSignal(reading.next, signal)
 }
 
-async function take(opened: OpenedCall, reading: Reading, events: ProviderEvent[]): Promise<CompletionEvent[]> {
+/** Waits only where the hold must grow first. */
+function take(
+  opened: OpenedCall,
+  reading: Reading,
+  events: ProviderEvent[],
+): CompletionEvent[] | Promise<CompletionEvent[]> {
   const { meter } = reading
+  reading.next = null
   const visible = meter.take(events)
   reading.verdict?.take(events)
   if (visible.length > 0) reading.firstTokenMs ??= Math.round(opened.clock.monotonicMs() - opened.openedMs)
   const granted = opened.hold.grant(meter.tokensBound(), meter.tokensEstimate())
-  if (granted !== true) await granted
-  return reading.callLimit?.take(visible) ?? visible
+  const allowed = reading.callLimit?.take(visible) ?? visible
+  return granted === true ? allowed : granted.then(() => allowed)
 }
 
 /** One for all streams: it ends each of them, and an error takes its time to be made. */
@@ -166,9 +171,9 @@ function readOnStream(opened: OpenedCall, deployment: Deployment, open: () => Pr
     try {
       reading = await raceSignal(open(), signal)
       for (;;) {
-        const events = await readNext(reading, signal)
-        if (!events) break
-        await take(opened, reading, events)
+        const { done, value } = await nextOf(reading, signal)
+        if (done) break
+        await take(opened, reading, value)
       }
     } catch (error) {
       opened.log.debug(
@@ -201,9 +206,8 @@ async function settlePartial(
   ending: AnsweredEnding,
 ) {
   const meter = reading?.meter ?? createOutputMeter()
-  const reported = await completeUsage(opened, meter.usage())
-  let usage = reported ?? (await estimateUsage(opened, meter))
-  if (!reported && deployment.wire.reasoning && ending === 'client_closed')
+  let usage = await usageOf(opened, meter)
+  if (!meter.usage() && deployment.wire.reasoning && ending === 'client_closed')
     usage = usageByTime(opened, usage, meter.tokensEstimate())
   const firstTokenMs = reading?.firstTokenMs ?? null
   const estimated = !isCounted(meter.usage())
@@ -274,8 +278,10 @@ export function createOutputMeter() {
   }
 }
 
-/** Usage of a stream without any: the prompt counted, the output as metered. */
-async function estimateUsage(opened: OpenedCall, meter: OutputMeter): Promise<TokenUsage> {
+/** The provider's usage. Of a stream without any: the prompt counted, the output as metered. */
+async function usageOf(opened: OpenedCall, meter: OutputMeter): Promise<TokenUsage> {
+  const reported = meter.usage()
+  if (reported) return completeUsage(opened, reported)
   const toolUses = meter.toolUses()
   return {
     ...(await countPromptUsage(opened)),

@@ -97,13 +97,11 @@ function leaseProvider(provider: Provider): LeasedProvider {
       for (const resolve of resolvers) resolve()
     }
   }
-  const during = async <T>(work: () => Promise<T>): Promise<T> => {
+  const during = <T>(work: () => Promise<T>): Promise<T> => {
     const end = begin()
-    try {
-      return await work()
-    } finally {
-      end()
-    }
+    const working = work()
+    working.then(end, end)
+    return working
   }
   const { embed, rerank, countTokens, listModels, connections } = provider
   return {
@@ -142,21 +140,19 @@ function leaseProvider(provider: Provider): LeasedProvider {
   }
 }
 
-/** Passes the events through; costs one callback per read. */
+/** Passes the reads through. */
 function countUntilEnd(events: AsyncIterable<ProviderEvent[]>, end: () => void): AsyncIterable<ProviderEvent[]> {
   return {
     [Symbol.asyncIterator]() {
       const inner = events[Symbol.asyncIterator]()
+      const endIfDone = ({ done }: IteratorResult<ProviderEvent[]>) => {
+        if (done) end()
+      }
       return {
-        async next() {
-          try {
-            const result = await inner.next()
-            if (result.done) end()
-            return result
-          } catch (error) {
-            end()
-            throw error
-          }
+        next() {
+          const reading = inner.next()
+          reading.then(endIfDone, end)
+          return reading
         },
         async return(value?: unknown) {
           try {

@@ -1,4 +1,4 @@
-import { FairShares } from '../../platform/kernel/index.ts'
+import { type EndSignal, FairShares } from '../../platform/kernel/index.ts'
 import type { ConnectionsView } from './port.ts'
 import { failure } from './wire-failure.ts'
 
@@ -60,7 +60,7 @@ export function createConnectionShares(total: number) {
   }
 
   /** The same without a wait: undefined if there is no connection now. Throws the signal's reason. */
-  function enterAtOnce(id: string, signal: AbortSignal): (() => void) | undefined {
+  function enterAtOnce(id: string, signal: EndSignal): (() => void) | undefined {
     signal.throwIfAborted()
     let waiting = tenants.get(id)
     if (!waiting) tenants.set(id, (waiting = new Set()))
@@ -73,7 +73,7 @@ export function createConnectionShares(total: number) {
      * Takes a connection for one call, at once or after a bounded wait; the returned function releases it. Rejects with ProviderError
      * `share_exhausted` if the tenant's own calls use up its share, `capacity` if all connections are in use, or the signal's reason.
      */
-    async enter(id: string, signal: AbortSignal): Promise<() => void> {
+    async enter(id: string, signal: EndSignal): Promise<() => void> {
       const leave = enterAtOnce(id, signal)
       if (leave) return leave
       const waiting = tenants.get(id)!
@@ -103,7 +103,7 @@ function viewOf(tenants: Tenants, shares: FairShares): ConnectionsView {
 /** Adds a waiter and resolves when it has a connection. Rejects after the longest wait or with the signal's reason. */
 function waitForTurn(
   waiting: Set<Waiter>,
-  signal: AbortSignal,
+  signal: EndSignal,
   { timedOut, onGivenUp }: { timedOut: () => Error; onGivenUp: () => void },
 ): Promise<() => void> {
   return new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
 import { isParts, type MediaPart, type MediaSource } from '../conversation/index.ts'
-import { publicNetworks, sharedOwner } from '../../platform/kernel/index.ts'
+import { anySignal, publicNetworks, sharedOwner } from '../../platform/kernel/index.ts'
 import { type ConnectionPool, createConnectionPool } from './connection-pool.ts'
 import { exchange, readWhole } from './http-exchange.ts'
 import { isMedia } from './media.ts'
@@ -41,7 +41,7 @@ export async function withFetchedMedia(
   pool: ConnectionPool,
   timeoutMs = fetchTimeoutMs,
 ): Promise<ProviderCall> {
-  const signal = AbortSignal.any([call.signal, AbortSignal.timeout(timeoutMs)])
+  const signal = anySignal(call.signal, AbortSignal.timeout(timeoutMs))
   const fetched = new Map<string, MediaSource>()
   let left = maximumFetchedBytes
   const owner = call.tenant ?? sharedOwner

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
-import { loopTurn } from '../../platform/kernel/index.ts'
+import { type EndSignal, loopTurn } from '../../platform/kernel/index.ts'
 import { decodeBody } from './content-encoding.ts'
 import { bodyBytes } from './encode-body.ts'
-import { IncomingBody } from './incoming-body.ts'
+import { IncomingBody, joinBytes } from './incoming-body.ts'
 import type { EncodedRequest } from './wire-adapter.ts'
 
 /** Status and headers of an answer; the body may still be arriving. */
@@ -24,7 +24,7 @@ export interface ExchangeOptions {
   request: EncodedRequest
   /** All headers of the request; those of `request` are among them. Not changed. */
   headers: Record<string, string>
-  signal: AbortSignal
+  signal: EndSignal
   /** Largest decoded body. */
   maximumBytes: number
   /** Called once, when the exchange no longer uses its connection. */
@@ -156,14 +156,15 @@ function flattenHeaders(headers: IncomingHttpHeaders): Record<string, string> {
 }
 
 /** A whole body. Throws ProviderError. */
-export async function readWhole(body: AsyncIterable<Uint8Array[]>): Promise<Uint8Array> {
-  if (body instanceof IncomingBody) return joined(await body.whole())
-  const parts: Uint8Array[] = []
-  for await (const bytes of body) parts.push(...bytes)
-  return joined(parts)
+export function readWhole(body: AsyncIterable<Uint8Array[]>): Promise<Uint8Array> {
+  return body instanceof IncomingBody ? body.whole() : readParts(body)
 }
 
-const joined = (parts: readonly Uint8Array[]) => (parts.length === 1 ? parts[0]! : Buffer.concat(parts))
+async function readParts(body: AsyncIterable<Uint8Array[]>): Promise<Uint8Array> {
+  const parts: Uint8Array[] = []
+  for await (const bytes of body) parts.push(...bytes)
+  return joinBytes(parts)
+}
 
 /** At most the first `maximumBytes` of a body, decoded to text; does not wait for more. */
 export async function readStart(body: AsyncIterable<Uint8Array[]>, maximumBytes: number): Promise<string> {

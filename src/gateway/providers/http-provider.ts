@@ -1,5 +1,6 @@
 import {
   type Clock,
+  type EndSignal,
   type Log,
   sharedOwner,
   silentLog,
@@ -145,34 +146,32 @@ const readersOf = (adapter: WireAdapter, { request, model }: ProviderCall, { hea
 const refusalBodies = new WeakMap<ProviderError, string>()
 
 /** The call with the bytes of media that the host does not fetch. */
-async function withBytes({ adapter: { takesAddress }, mediaPool }: Wire, call: ProviderCall): Promise<ProviderCall> {
-  return needsBytes(call, takesAddress) ? await withFetchedMedia(call, takesAddress, mediaPool) : call
+function withBytes({ adapter: { takesAddress }, mediaPool }: Wire, call: ProviderCall) {
+  return needsBytes(call, takesAddress) ? withFetchedMedia(call, takesAddress, mediaPool) : call
 }
 
 /** Sends a completion. If the host refuses a field by name, sends it once more without the field: no byte of an answer was received. */
 async function sendCall(wire: Wire, original: ProviderCall, options: { stream: boolean }) {
-  const call = await withBytes(wire, original)
-  const prepare = () => wire.refusals.prepare(call, (prepared) => wire.adapter.toRequest(prepared, options))
-  const request = prepare()
-  const learn = (error: unknown, refused: WireRequest) => {
-    const body = error instanceof ProviderError ? refusalBodies.get(error) : undefined
-    const learned = body === undefined ? null : wire.refusals.learn(call, refused, body)
-    if (learned) wire.onRefusal({ deployment: call.deployment ?? call.model.id, field: learned.field })
-    return learned !== null
+  // Awaited only where there is something to wait for, here and below: most calls are waiting at the same time, with all that they await.
+  const complete = withBytes(wire, original)
+  const call = complete instanceof Promise ? await complete : complete
+  for (let isRepeated = false; ; isRepeated = true) {
+    const request = wire.refusals.prepare(call, (prepared) => wire.adapter.toRequest(prepared, options))
+    try {
+      return { request, answer: await send(wire, request, call) }
+    } catch (error) {
+      // The second refusal is learned, too: the next call omits its field.
+      if (!learnRefusal(wire, call, request, error) || isRepeated) throw error
+    }
   }
-  try {
-    return { request, answer: await send(wire, request, call) }
-  } catch (error) {
-    if (!learn(error, request)) throw error
-  }
-  const repeated = prepare()
-  try {
-    return { request: repeated, answer: await send(wire, repeated, call) }
-  } catch (error) {
-    // The next call omits this field too.
-    learn(error, repeated)
-    throw error
-  }
+}
+
+/** False: the error names no field that can be left out. */
+function learnRefusal(wire: Wire, call: ProviderCall, refused: WireRequest, error: unknown): boolean {
+  const body = error instanceof ProviderError ? refusalBodies.get(error) : undefined
+  const learned = body === undefined ? null : wire.refusals.learn(call, refused, body)
+  if (learned) wire.onRefusal({ deployment: call.deployment ?? call.model.id, field: learned.field })
+  return learned !== null
 }
 
 /** Resolves with a 2xx answer of a plausible type; rejects with ProviderError otherwise. */
@@ -214,11 +213,11 @@ async function send(wire: Wire, request: WireRequest, sentFor: SentFor): Promise
 
 type SentFor = Pick<ProviderCall, 'signal' | 'tenant' | 'traceparent'>
 
-function enterAtOnce({ pool }: Wire, tenant: string, signal: AbortSignal): (() => void) | undefined {
+function enterAtOnce({ pool }: Wire, tenant: string, signal: EndSignal): (() => void) | undefined {
   return signal.aborted ? undefined : pool.enterAtOnce(tenant, signal)
 }
 
-async function enterPool({ pool }: Wire, tenant: string, signal: AbortSignal): Promise<() => void> {
+async function enterPool({ pool }: Wire, tenant: string, signal: EndSignal): Promise<() => void> {
   try {
     return await pool.enter(tenant, signal)
   } catch (error) {
@@ -278,7 +277,7 @@ function readAnswer<T>(read: () => T): T {
   }
 }
 
-function credentialsFailure(error: unknown, signal: AbortSignal): ProviderError {
+function credentialsFailure(error: unknown, signal: EndSignal): ProviderError {
   if (error instanceof ProviderError) return error
   if (signal.aborted) return failure('cancelled', 'The call was cancelled.', { cause: error })
   return failure('authentication', 'The credentials for the provider could not be obtained.', { cause: error })

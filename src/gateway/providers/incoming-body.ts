@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici'
-import { loopTurn } from '../../platform/kernel/index.ts'
+import { type EndSignal, loopTurn } from '../../platform/kernel/index.ts'
 import { transportFailure } from './transport-failure.ts'
 import { failure } from './wire-failure.ts'
 
@@ -9,7 +9,7 @@ const maximumWaitingBytes = 128 * 1024
 interface IncomingOptions {
   /** The organisation whose turns of the event loop the reads take. */
   owner: string
-  signal: AbortSignal
+  signal: EndSignal
   /** Upper bound on the body, in bytes on the wire. */
   maximumBytes: number
   /** Called once, when the exchange no longer uses its connection. */
@@ -90,15 +90,15 @@ export class IncomingBody implements AsyncIterable<Uint8Array[]> {
     this.end()
   }
 
-  /** All bytes, read by read, when the body has ended: instead of an iteration. */
-  async whole(): Promise<readonly Uint8Array[]> {
+  /** All bytes, when the body has ended: instead of an iteration. */
+  async whole(): Promise<Uint8Array> {
     this.#isWhole = true
     if (this.#controller?.paused) this.#controller.resume()
     if (!this.#closed) await new Promise<void>((resolve) => (this.#wake = resolve))
     const turn = loopTurn(this.#options.owner)
     if (turn) await turn
     if (this.#failed) throw this.#failed
-    return this.#waiting
+    return joinBytes(this.#waiting)
   }
 
   /** Not a generator, whose `yield` takes two more turns of the microtask queue. Stopping early closes the socket. */
@@ -127,3 +127,5 @@ export class IncomingBody implements AsyncIterable<Uint8Array[]> {
     return { done: true, value: undefined }
   }
 }
+
+export const joinBytes = (parts: readonly Uint8Array[]) => (parts.length === 1 ? parts[0]! : Buffer.concat(parts))

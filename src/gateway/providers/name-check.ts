@@ -1,6 +1,14 @@
 import { lookup as resolveName } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
-import { type Clock, FairShares, publicNetworks, raceSignal, Turns } from '../../platform/kernel/index.ts'
+import {
+  anySignal,
+  type Clock,
+  type EndSignal,
+  FairShares,
+  publicNetworks,
+  raceSignal,
+  Turns,
+} from '../../platform/kernel/index.ts'
 import { guardedLookup, RefusedAddressError } from './guarded-connect.ts'
 
 /** Longest wait for the names of one request. */
@@ -23,7 +31,7 @@ export interface NameCheckOptions {
 
 interface AskedFor {
   tenant: string
-  signal: AbortSignal
+  signal: EndSignal
 }
 
 export type NameCheck = ReturnType<typeof createNameCheck>
@@ -86,7 +94,7 @@ export function createNameCheck({
      */
     async findRefused(hosts: Iterable<string>, { tenant, signal }: AskedFor): Promise<string | undefined> {
       const late = AbortSignal.timeout(longestMs)
-      const ended = AbortSignal.any([signal, late])
+      const ended = anySignal(signal, late)
       for (const host of hosts) {
         // Literal addresses were judged where the request was read.
         if (isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0) continue

@@ -4,7 +4,7 @@
  */
 
 import type { ProviderFormat } from '../../contract/provider-formats.ts'
-import type { HostedToolKind, Peer, StatedUsage, TokenCounts } from '../../platform/kernel/index.ts'
+import type { EndSignal, HostedToolKind, Peer, StatedUsage, TokenCounts } from '../../platform/kernel/index.ts'
 import type { HostedTool, HostedToolLimits } from './hosted-tool.ts'
 import type { CacheMark, MessageContent } from '../conversation/index.ts'
 import type { ModelTraits } from './model-traits/index.ts'
@@ -173,7 +173,7 @@ export interface ProviderCall {
   model: WireModel
   request: ProviderRequest
   /** From the client's socket to the provider's socket. */
-  signal: AbortSignal
+  signal: EndSignal
   /** The tenant whose share of the connections the call uses; absent: the service itself. */
   tenant?: string
   /** Id of the deployment under which refused fields are recorded; absent: the model's id on the wire. */
@@ -305,7 +305,7 @@ export interface Provider {
     purpose: 'document' | 'query'
     /** Called after each of several requests with the totals so far: the provider bills them even if a later one fails. */
     onPart?: (answered: { texts: number; promptTokens: number | null; stated?: StatedUsage }) => void
-    signal: AbortSignal
+    signal: EndSignal
     /** As in ProviderCall. */
     tenant?: string
     requestId: string
@@ -319,14 +319,14 @@ export interface Provider {
     documents: string[]
     /** Called after each of several requests with the totals so far: the provider bills them even if a later one fails. */
     onPart?: (answered: RerankAnswer) => void
-    signal: AbortSignal
+    signal: EndSignal
     /** As in ProviderCall. */
     tenant?: string
     requestId: string
     traceparent?: string | undefined
   }): Promise<RerankAnswer>
   /** Ids in the provider's listing; absent if it has none. */
-  listModels?(signal: AbortSignal): Promise<string[]>
+  listModels?(signal: EndSignal): Promise<string[]>
   /** Absent if the provider needs no network. */
   connections?(): ConnectionsView
   /** Closes the connection pool. */

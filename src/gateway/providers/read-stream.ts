@@ -50,7 +50,7 @@ export async function openStream(
     const reader = adapter.createStreamReader()
     const opening = pushAll(reader, beginning)
     if (opening.error && opening.events.length === 0) throw opening.error
-    return readEvents(answer, opening, reads, reader, onUnknownWord)
+    return new EventReads(answer, opening, reads, reader, onUnknownWord)
   } catch (error) {
     answer.abandon()
     throw error instanceof ProviderError ? error : unreadableAnswer('a stream', true)
@@ -61,32 +61,66 @@ async function* handOut(events: ProviderEvent[]): AsyncGenerator<ProviderEvent[]
   yield events
 }
 
-async function* readEvents(
-  answer: Exchange,
-  opening: PushedEvents,
-  reads: AsyncIterator<Uint8Array[]>,
-  reader: WireStreamReader,
-  onUnknownWord: (word: string) => void,
-): AsyncGenerator<ProviderEvent[], void, void> {
-  let finished = false
-  let counted = false
-  const next = () => (finished ? afterFinish(reads, counted ? graceAfterUsageMs : graceBeforeUsageMs) : reads.next())
-  try {
-    for (let pushed = opening; ;) {
-      for (const event of pushed.events) {
-        if (event.type === 'finish') finished = true
-        else if (event.type === 'usage') counted = true
+/** Not a generator, whose `yield` takes two more turns of the microtask queue. */
+class EventReads implements AsyncIterableIterator<ProviderEvent[], undefined> {
+  readonly #answer: Exchange
+  readonly #reads: AsyncIterator<Uint8Array[]>
+  readonly #reader: WireStreamReader
+  readonly #onUnknownWord: (word: string) => void
+  #pushed: PushedEvents
+  #finished = false
+  #counted = false
+  #isOver = false
+
+  constructor(
+    answer: Exchange,
+    opening: PushedEvents,
+    reads: AsyncIterator<Uint8Array[]>,
+    reader: WireStreamReader,
+    onUnknownWord: (word: string) => void,
+  ) {
+    this.#answer = answer
+    this.#reads = reads
+    this.#reader = reader
+    this.#onUnknownWord = onUnknownWord
+    this.#pushed = opening
+  }
+
+  [Symbol.asyncIterator]() {
+    return this
+  }
+
+  async next(): Promise<IteratorResult<ProviderEvent[], undefined>> {
+    try {
+      while (this.#pushed.events.length === 0 && !this.#isOver) {
+        if (this.#pushed.error) throw this.#pushed.error
+        const read = await (this.#finished
+          ? afterFinish(this.#reads, this.#counted ? graceAfterUsageMs : graceBeforeUsageMs)
+          : this.#reads.next())
+        this.#isOver ||= read.done === true
+        this.#pushed = read.done ? { events: this.#reader.end(), error: null } : pushAll(this.#reader, read.value)
       }
-      if (pushed.events.length > 0) yield noted(pushed.events, onUnknownWord)
-      if (pushed.error) throw pushed.error
-      const read = await next()
-      if (read.done) break
-      pushed = pushAll(reader, read.value)
+    } catch (error) {
+      void this.return()
+      throw error
     }
-    const last = reader.end()
-    if (last.length > 0) yield noted(last, onUnknownWord)
-  } finally {
-    answer.abandon()
+    const { events, error } = this.#pushed
+    if (events.length === 0) return this.return()
+    this.#pushed = { events: [], error }
+    for (const event of events) {
+      if (event.type === 'usage') this.#counted = true
+      if (event.type !== 'finish') continue
+      this.#finished = true
+      if (isUnknownStop(event.finishReason, event.wireFinishReason)) this.#onUnknownWord(event.wireFinishReason)
+    }
+    return { done: false, value: events }
+  }
+
+  return(): Promise<IteratorReturnResult<undefined>> {
+    this.#isOver = true
+    this.#pushed = { events: [], error: null }
+    this.#answer.abandon()
+    return Promise.resolve({ done: true, value: undefined })
   }
 }
 

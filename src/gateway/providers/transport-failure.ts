@@ -1,9 +1,10 @@
+import type { EndSignal } from '../../platform/kernel/index.ts'
 import { ProviderError } from './port.ts'
 import { failure } from './wire-failure.ts'
 
 /** The state of an exchange when it failed. */
 export interface ExchangeProgress {
-  signal: AbortSignal
+  signal: EndSignal
   /** Status and headers had arrived. */
   answered: boolean
 }

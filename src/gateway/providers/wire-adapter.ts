@@ -1,3 +1,4 @@
+import type { EndSignal } from '../../platform/kernel/index.ts'
 import type { MediaPart } from '../conversation/index.ts'
 import type { EncodedBody } from './encode-body.ts'
 import type {
@@ -29,7 +30,7 @@ export interface WireAdapter {
   /** Maps a non-2xx answer, or an error inside a body, to a ProviderError without secrets. */
   mapError(failure: { status: number; headers: Record<string, string>; body: string }): ProviderError
   /** Adds credentials: a header, a bearer token, a signature over the body. May do I/O for tokens. */
-  authorize(request: EncodedRequest, signal: AbortSignal): Record<string, string> | Promise<Record<string, string>>
+  authorize(request: EncodedRequest, signal: EndSignal): Record<string, string> | Promise<Record<string, string>>
   /** Header with the provider's request id. */
   requestIdHeader: string | null
   /** Counts a prompt without an answer. */

@@ -7,4 +7,5 @@ export {
   loadHistory,
   type StoredHistory,
 } from './deployment-history.store.ts'
-export { type Attempting, createRouter, type Router } from './router.ts'
+export { createRouter, type Router } from './router.ts'
+export type { Attempting } from './trial.ts'

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { EndSignal } from '../../platform/kernel/index.ts'
 import type { ProviderErrorClass } from '../providers/index.ts'
 import type { Deployment } from '../models/index.ts'
 import { RoutingFailure } from './router.ts'
@@ -107,7 +108,7 @@ describe('retries', () => {
 })
 
 describe('time and cancellation', () => {
-  const forever = (_deployment: Deployment, signal: AbortSignal) =>
+  const forever = (_deployment: Deployment, signal: EndSignal) =>
     new Promise<string>((_resolve, reject) =>
       signal.addEventListener('abort', () => reject(providerError('cancelled')), { once: true }),
     )
@@ -156,7 +157,7 @@ describe('time and cancellation', () => {
   test('once an answer has begun, the client can end it but the time limit of the attempt cannot', async () => {
     const { run, clock } = createRouterKit()
     const client = new AbortController()
-    let kept: AbortSignal | undefined
+    let kept: EndSignal | undefined
     await run([a], (_deployment, signal) => ((kept = signal), Promise.resolve('stream')), {
       perAttemptTimeoutMs: 1000,
       signal: client.signal,

@@ -1,16 +1,20 @@
-import { AppError, type AttemptSpan, type Clock, type Log } from '../../platform/kernel/index.ts'
+import { AppError } from '../../platform/kernel/index.ts'
 import { type Deployment, type DeploymentHealth, sideOf } from '../models/index.ts'
 import { ProviderError } from '../providers/index.ts'
-import type { DeploymentHistory } from './deployment-history.ts'
-import {
-  type CircuitBreakers,
-  createCircuitBreakers,
-  createDeploymentTraffic,
-  type DeploymentTraffic,
-  type FailingDeployment,
-  type TrafficOutcome,
-} from './deployment-state.ts'
+import { createCircuitBreakers, createDeploymentTraffic, type FailingDeployment } from './deployment-state.ts'
 import { judgeFailure } from './retry-policy.ts'
+import {
+  type Attempt,
+  type AttemptRecord,
+  createDeadlines,
+  type Progress,
+  recordFailure,
+  type RoutedCall,
+  type RouterDependencies,
+  type RouterState,
+  Trial,
+  type TrialEnds,
+} from './trial.ts'
 
 /** Sends one call to the deployments of one model and side until one answers or a retry would be wrong. */
 export interface Router extends DeploymentHealth {
@@ -30,39 +34,10 @@ export interface Router extends DeploymentHealth {
   failing(): FailingDeployment[]
 }
 
-type Attempt<T> = (deployment: Deployment, signal: AbortSignal, span: AttemptSpan | null) => Promise<T>
-
-/** Begins the span of an attempt; `number` is 1 for the first. */
-export type Attempting = (deployment: Deployment, number: number) => AttemptSpan | null
-
 interface RoutedAnswer<T> {
   value: T
   deployment: Deployment
   attempts: AttemptRecord[]
-}
-
-interface RoutedCall {
-  /** Deployments of one model, all of one side (eu / not eu). */
-  candidates: readonly Deployment[]
-  signal: AbortSignal
-  /** Absent: attempts are not traced. */
-  attempting?: Attempting | undefined
-  /** False: the answer is complete when `attempt` resolves, and the caller's signal is no longer followed. Default true. */
-  streamed?: boolean
-  maximumAttempts?: number
-  /** Until `attempt` resolves. */
-  perAttemptTimeoutMs?: number
-  /** Over all attempts and pauses. */
-  totalTimeoutMs?: number
-}
-
-interface AttemptRecord {
-  deploymentId: string
-  durationMs: number
-  /** `answered` or the error's class. */
-  outcome: string
-  /** HTTP status of a failure, if there was one. */
-  status: number | null
 }
 
 /** No deployment answered. `cause` is the last ProviderError; `toClientError` maps it to the client's error. */
@@ -80,33 +55,11 @@ export class RoutingFailure extends Error {
 
 /** One attempt for each of up to six deployments; three attempts if there are fewer than three. */
 const maximumAttemptsBounds = { least: 3, most: 6 }
-/** The compatible API's SDKs wait ten minutes for an answer. */
-const defaultAttemptTimeoutMs = 600_000
 const defaultTotalTimeoutMs = 660_000
 /** Longest pause before a retry at the same deployment. A provider that requires a longer pause is not retried. */
 const maximumPauseMs = 8_000
 /** Upper bound on `retry-after` if no deployment was available. */
 const maximumRetryAfterMs = 3_600_000
-
-interface RouterMetrics {
-  attempt(deploymentId: string, outcome: string): void
-}
-
-interface RouterDependencies {
-  clock: Clock
-  /** In [0, 1). */
-  random: () => number
-  log: Log
-  metrics?: RouterMetrics
-  /** Absent: outcomes are not kept beyond the traffic of the last minutes. */
-  history?: DeploymentHistory
-}
-
-interface RouterState extends RouterDependencies {
-  breakers: CircuitBreakers
-  traffic: DeploymentTraffic
-  deadlines: Deadlines
-}
 
 export function createRouter(dependencies: RouterDependencies): Router {
   const { clock, metrics, history } = dependencies
@@ -114,7 +67,12 @@ export function createRouter(dependencies: RouterDependencies): Router {
   const traffic = createDeploymentTraffic({ clock })
   const state: RouterState = { ...dependencies, breakers, traffic, deadlines: createDeadlines({ clock }) }
   return {
-    run: (call, attempt) => run(state, call, attempt),
+    run(call, attempt) {
+      return new Promise((resolve, reject) => {
+        assertOneSide(call.candidates)
+        new Run(state, call, attempt, resolve, reject).next()
+      })
+    },
     available: (deployments) => deployments.filter((deployment) => breakers.check(deployment.id).admitted),
     reportFailure: (deploymentId, error) => recordFailure(state, deploymentId, error),
     reportBrokenStream(deploymentId, error) {
@@ -145,43 +103,71 @@ export function createRouter(dependencies: RouterDependencies): Router {
   }
 }
 
-/** Progress of one `run`. */
-interface Progress {
-  deadlineMs: number
-  attempts: AttemptRecord[]
-  /** Deployments that must not be called again in this run; undefined while there are none. */
-  excluded?: Set<string>
-  /** Last error of each deployment in this run; undefined while there are none. */
-  errors?: Map<string, ProviderError>
-  lastError: ProviderError | null
-}
+/** One call, from deployment to deployment. */
+class Run<T> implements TrialEnds<T> {
+  readonly #state: RouterState
+  readonly #call: RoutedCall
+  readonly #attempt: Attempt<T>
+  readonly #progress: Progress
+  readonly #resolve: (answer: RoutedAnswer<T>) => void
+  readonly #reject: (error: unknown) => void
 
-async function run<T>(state: RouterState, call: RoutedCall, attempt: Attempt<T>): Promise<RoutedAnswer<T>> {
-  const { clock } = state
-  assertOneSide(call.candidates)
-  const maximumAttempts = call.maximumAttempts ?? defaultAttempts(call.candidates.length)
-  const progress: Progress = {
-    deadlineMs: clock.monotonicMs() + (call.totalTimeoutMs ?? defaultTotalTimeoutMs),
-    attempts: [],
-    lastError: null,
+  constructor(
+    state: RouterState,
+    call: RoutedCall,
+    attempt: Attempt<T>,
+    resolve: (answer: RoutedAnswer<T>) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#state = state
+    this.#call = call
+    this.#attempt = attempt
+    const deadlineMs = state.clock.monotonicMs() + (call.totalTimeoutMs ?? defaultTotalTimeoutMs)
+    this.#progress = { deadlineMs, attempts: [], lastError: null }
+    this.#resolve = resolve
+    this.#reject = reject
   }
-  while (progress.attempts.length < maximumAttempts) {
-    call.signal.throwIfAborted()
-    const deployment = choose(state, call.candidates, progress)
-    if (!deployment) break
-    const pauseMs = pauseBefore(state, deployment, progress)
-    if (pauseMs > maximumPauseMs || clock.monotonicMs() + pauseMs >= progress.deadlineMs) break
-    if (pauseMs > 0) {
-      await clock.sleep(pauseMs, call.signal)
+
+  next(): void {
+    const { candidates, signal, maximumAttempts = defaultAttempts(candidates.length) } = this.#call
+    const { clock, breakers } = this.#state
+    const progress = this.#progress
+    if (signal.aborted) return this.#reject(signal.reason)
+    if (progress.attempts.length >= maximumAttempts) return this.#giveUp()
+    const deployment = choose(this.#state, candidates, progress)
+    if (!deployment) return this.#giveUp()
+    const pauseMs = pauseBefore(this.#state, deployment, progress)
+    if (pauseMs > maximumPauseMs || clock.monotonicMs() + pauseMs >= progress.deadlineMs) return this.#giveUp()
+    if (pauseMs === 0) return this.#try(deployment)
+    clock
+      .sleep(pauseMs, signal)
       // Calls of other clients may have opened its circuit meanwhile.
-      if (!state.breakers.check(deployment.id).admitted) continue
-    }
-    if (clock.monotonicMs() >= progress.deadlineMs) break
-    const answer = await tryAndRecord(state, call, deployment, progress, attempt)
-    if (answer === 'stop') break
-    if (answer !== 'retry') return { value: answer.value, deployment, attempts: progress.attempts }
+      .then(() => (breakers.check(deployment.id).admitted ? this.#try(deployment) : this.next()))
+      .catch(this.#reject)
   }
-  throw new RoutingFailure(progress.lastError ?? unavailable(state, call.candidates), progress.attempts)
+
+  #try(deployment: Deployment) {
+    if (this.#state.clock.monotonicMs() >= this.#progress.deadlineMs) return this.#giveUp()
+    new Trial(this.#state, this.#call, deployment, this.#progress, this).begin(this.#attempt)
+  }
+
+  #giveUp() {
+    const { lastError, attempts } = this.#progress
+    this.#reject(new RoutingFailure(lastError ?? unavailable(this.#state, this.#call.candidates), attempts))
+  }
+
+  answered(value: T, deployment: Deployment): void {
+    this.#resolve({ value, deployment, attempts: this.#progress.attempts })
+  }
+
+  failed(next: 'retry' | 'stop'): void {
+    if (next === 'retry') this.next()
+    else this.#giveUp()
+  }
+
+  broken(error: unknown): void {
+    this.#reject(error)
+  }
 }
 
 /** Zero for a deployment that was not tried yet. */
@@ -190,114 +176,6 @@ function pauseBefore({ random }: RouterState, deployment: Deployment, { attempts
   if (tries === 0) return 0
   const retryAfterMs = (errors?.get(deployment.id)?.retryAfterSeconds ?? 0) * 1000
   return Math.max(backoffMs(tries - 1, random()), retryAfterMs)
-}
-
-/** One attempt with its record. Rethrows errors that are not a ProviderError. */
-async function tryAndRecord<T>(
-  state: RouterState,
-  call: RoutedCall,
-  deployment: Deployment,
-  progress: Progress,
-  attempt: Attempt<T>,
-): Promise<{ value: T } | 'retry' | 'stop'> {
-  const startedMs = state.clock.monotonicMs()
-  const span = call.attempting ? call.attempting(deployment, progress.attempts.length + 1) : null
-  const record = (outcome: string, status: number | null) => {
-    const durationMs = state.clock.monotonicMs() - startedMs
-    progress.attempts.push({ deploymentId: deployment.id, durationMs, outcome, status })
-    state.metrics?.attempt(deployment.id, outcome)
-    span?.end(outcome, status)
-    return durationMs
-  }
-  try {
-    const timeoutMs = Math.min(call.perAttemptTimeoutMs ?? defaultAttemptTimeoutMs, progress.deadlineMs - startedMs)
-    const value = await tryOnce(state, deployment, timeoutMs, call, attempt, span)
-    const durationMs = record('answered', null)
-    const { traffic, history } = state
-    traffic.attempt(deployment.id, 'answered')
-    history?.attempt(deployment.id, 'answered', null)
-    const measure = call.streamed === false ? 'finished' : 'firstBytes'
-    traffic[measure](deployment.id, durationMs)
-    history?.[measure](deployment.id, durationMs)
-    return { value }
-  } catch (error) {
-    if (call.signal.aborted || !(error instanceof ProviderError)) span?.end('cancelled', null)
-    call.signal.throwIfAborted()
-    if (!(error instanceof ProviderError)) throw error
-    record(error.errorClass, error.status)
-    ;(progress.errors ??= new Map()).set(deployment.id, error)
-    progress.lastError = error
-    const { retry, health } = judgeFailure(error)
-    // A call that was not sent is no observation of the deployment.
-    if (health !== 'none') {
-      state.traffic.attempt(deployment.id, outcomesOfHealth[health])
-      state.history?.attempt(deployment.id, outcomesOfHealth[health], error.errorClass)
-    }
-    state.log.info(
-      { deployment: deployment.id, errorClass: error.errorClass, status: error.status, retry },
-      'an attempt failed',
-    )
-    if (retry === 'elsewhere') (progress.excluded ??= new Set()).add(deployment.id)
-    return retry === 'stop' ? 'stop' : 'retry'
-  }
-}
-
-const outcomesOfHealth = {
-  fault: 'failed',
-  account: 'failed',
-  rate_limit: 'limited',
-  answered: 'rejected',
-} as const satisfies Record<string, TrafficOutcome>
-
-/** One attempt with its time limit; reports the outcome to the circuit breaker. */
-async function tryOnce<T>(
-  state: RouterState,
-  deployment: Deployment,
-  timeoutMs: number,
-  { signal, streamed = true }: RoutedCall,
-  attempt: Attempt<T>,
-  span: AttemptSpan | null,
-): Promise<T> {
-  const { breakers, deadlines } = state
-  // Not AbortSignal.any, which costs 14 to 30 µs per call on Node 26; this costs less than 1 µs.
-  const ended = new AbortController()
-  let timedOut: ProviderError | undefined
-  // Rejects at once: an attempt that ignores its signal must not delay the client.
-  let giveUp: (reason: unknown) => void
-  const end = (reason: unknown) => {
-    ended.abort(reason)
-    giveUp(reason)
-  }
-  const onAbort = () => end(signal.reason)
-  signal.addEventListener('abort', onAbort, { once: true })
-  const cancelDeadline = deadlines.start(timeoutMs, () => end((timedOut = timeoutError(timeoutMs))))
-  let keepListening = false
-  breakers.begin(deployment.id)
-  try {
-    const value = await new Promise<T>((resolve, reject) => {
-      giveUp = reject
-      attempt(deployment, ended.signal, span).then(resolve, reject)
-    })
-    breakers.succeeded(deployment.id)
-    keepListening = streamed
-    return value
-  } catch (thrown) {
-    const error = signal.aborted ? thrown : (timedOut ?? thrown)
-    if (signal.aborted || !(error instanceof ProviderError)) breakers.released(deployment.id)
-    else recordFailure(state, deployment.id, error)
-    throw error
-  } finally {
-    cancelDeadline()
-    if (!keepListening) signal.removeEventListener('abort', onAbort)
-  }
-}
-
-function recordFailure({ breakers, log }: RouterState, deploymentId: string, error: ProviderError) {
-  const event = breakers.failed(deploymentId, error)
-  const fields = { deployment: deploymentId, errorClass: error.errorClass, status: error.status }
-  if (event === 'circuit') log.warn(fields, 'circuit opened')
-  // Without the provider's message, which may repeat the prompt.
-  if (event === 'account') log.warn(fields, 'the provider rejects the key, the account or the model of a deployment')
 }
 
 /** Prefers the fewest tries, then deployments without a recent rate limit or account error, then chooses by weight. */
@@ -337,11 +215,6 @@ function unavailable({ breakers }: RouterState, candidates: readonly Deployment[
   return refusals.length > 0 && refusals.every((refusal) => refusal.reason === 'rate_limit')
     ? new ProviderError('rate_limit', 'The provider’s rate limit is reached.', fields)
     : new ProviderError('overloaded', 'The provider has failed repeatedly and is not called for a moment.', fields)
-}
-
-function timeoutError(timeoutMs: number): ProviderError {
-  const seconds = Math.ceil(timeoutMs / 1000)
-  return new ProviderError('timeout', `The provider did not answer within ${seconds} seconds.`, { retryable: false })
 }
 
 function defaultAttempts(candidates: number): number {
@@ -384,39 +257,3 @@ function backoffMs(retry: number, random: number): number {
 
 const firstBackoffMs = 250
 const maximumBackoffMs = 8_000
-
-/** Deadlines are seconds and minutes; this precision is enough. */
-const deadlineTickMs = 100
-
-/** Many deadlines with one timer: nearly all are cancelled long before they are due. */
-interface Deadlines {
-  /** Calls `onDue` once, at most one tick late, unless the returned function is called before. */
-  start(ms: number, onDue: () => void): () => void
-}
-
-/** The timer runs only while a deadline is pending and never keeps the process alive. */
-function createDeadlines({ clock }: { clock: Clock }): Deadlines {
-  const waiting = new Set<{ dueMs: number; onDue: () => void }>()
-  let stop: (() => void) | undefined
-
-  function tick() {
-    const nowMs = clock.monotonicMs()
-    for (const deadline of waiting) {
-      if (deadline.dueMs > nowMs) continue
-      waiting.delete(deadline)
-      deadline.onDue()
-    }
-    if (waiting.size > 0) return
-    stop?.()
-    stop = undefined
-  }
-
-  return {
-    start(ms, onDue) {
-      const deadline = { dueMs: clock.monotonicMs() + ms, onDue }
-      waiting.add(deadline)
-      stop ??= clock.every(deadlineTickMs, tick)
-      return () => waiting.delete(deadline)
-    },
-  }
-}

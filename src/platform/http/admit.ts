@@ -144,7 +144,7 @@ function abortWhenGone(visit: Visit, { inFlight }: House): void {
   visit.atEnd(() => {
     inFlight.delete(visit)
     if (!visit.response.writableFinished)
-      visit.cancel(new AppError('client_closed', 'The client has closed the connection.'))
+      visit.signal.abort(new AppError('client_closed', 'The client has closed the connection.'))
   })
 }
 
@@ -171,7 +171,7 @@ function enterLimits(visit: Visit, { limiter, slowBodies }: House): void {
   if (!organisation || route.limited === undefined) return
   // Where the body is JSON, its reader watches it.
   if (route.limited === 'upload') {
-    slowBodies.watch(raw, organisation.id, (error) => visit.cancel(error))
+    slowBodies.watch(raw, organisation.id, (error) => visit.signal.abort(error))
     visit.atEnd(() => slowBodies.unwatch(raw))
   }
   const { leave, rates } = limiter.enter(organisation, route.limited)

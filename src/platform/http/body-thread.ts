@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { BodyFormat, BodyReader } from '../bodies/index.ts'
-import { AppError, Turns } from '../kernel/index.ts'
+import { AppError, type EndSignal, Turns } from '../kernel/index.ts'
 import { type BodyResult, type BodyTask, unpackTexts } from './body-messages.ts'
 
 /** Parses bodies in a separate thread, one at a time, alternating between organisations. The body budget bounds the queue. */
@@ -13,7 +13,7 @@ interface Waiting {
   bytes: Buffer
   reader: BodyReader
   format: BodyFormat
-  signal: AbortSignal
+  signal: EndSignal
   resolve(body: unknown): void
   reject(error: unknown): void
 }
@@ -72,7 +72,7 @@ export function createBodyThread() {
       { bytes, format }: { bytes: Buffer; format: BodyFormat },
       reader: BodyReader<Body>,
       owner: string,
-      signal: AbortSignal,
+      signal: EndSignal,
     ): Promise<Body> {
       return new Promise<Body>((resolve, reject) => {
         waiting.add(owner, { bytes, reader, format, signal, resolve: resolve as (body: unknown) => void, reject })

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { BodyReader } from '../bodies/index.ts'
 import { createRequestId, type Log } from '../kernel/index.ts'
 import { type Admit, isHost } from './admit.ts'
-import { type CallHandler, jsonType, toCall, Visit, type VisitedRoute } from './visit.ts'
+import { type CallHandler, jsonType, Visit, VisitCall, type VisitedRoute } from './visit.ts'
 import { type EventStream, startEventStreamOn } from './event-stream.ts'
 import type { Bodies } from './read-bodies.ts'
 import type { Caller } from './caller.ts'
@@ -41,7 +41,7 @@ export function createDirectCalls(dependencies: DirectDependencies) {
       if (declaredBytes === 0) return false
       const call = new DirectCall(dependencies, target, { raw, response, declaredBytes })
       call.organisation = organisation
-      call.answer()
+      void call.answer()
       return true
     },
   }
@@ -89,31 +89,25 @@ class DirectCall extends Visit {
     this.#target = target
   }
 
-  answer(): void {
-    const { admit, bodies } = this.#dependencies
+  /** Never rejects. */
+  async answer(): Promise<void> {
+    const { admit, bodies, log } = this.#dependencies
+    const { body: reader, handle } = this.#target
+    let isReading = false
     try {
       void admit('arrival', this)
+      isReading = true
+      const body = await bodies.read(this, this.raw, { reader, format: 'json' })
+      isReading = false
+      const waiting = admit('handler', this)
+      if (waiting) await waiting
+      await this.run(() => handle(new VisitCall(this, body)))
     } catch (error) {
-      return this.#fail(error)
+      // As after a parser error in Fastify.
+      if (isReading) this.header('connection', 'close')
+      if (this.response.headersSent && !this.response.destroyed) this.response.destroy()
+      this.refuse(error, log)
     }
-    bodies.read(this, this.raw, { reader: this.#target.body, format: 'json' }).then(
-      (body) => this.#handle(body).catch((error: unknown) => this.#fail(error)),
-      (error: unknown) => {
-        // As after a parser error in Fastify.
-        this.header('connection', 'close')
-        this.#fail(error)
-      },
-    )
-  }
-
-  async #handle(body: unknown) {
-    await this.#dependencies.admit('handler', this)
-    await this.run(() => this.#target.handle(toCall(this, body)))
-  }
-
-  #fail(error: unknown) {
-    if (this.response.headersSent && !this.response.destroyed) this.response.destroy()
-    this.refuse(error, this.#dependencies.log)
   }
 
   header(name: string, value: string): void {

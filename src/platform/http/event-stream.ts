@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
-import { raceSignal } from '../kernel/index.ts'
+import { type EndSignal, raceSignal } from '../kernel/index.ts'
 
 /** Idle time after which a comment line is sent, so that proxies and clients keep the connection open. */
 const heartbeatMs = 15_000
@@ -22,7 +22,7 @@ interface StreamedResponse {
  */
 export function startEventStream(
   reply: FastifyReply,
-  signal: AbortSignal,
+  signal: EndSignal,
   options: { heartbeat?: string | null } = {},
 ): EventStream {
   const { raw } = reply
@@ -44,7 +44,7 @@ const streamHeaders = {
 /** The same for a response without Fastify. */
 export function startEventStreamOn(
   { raw, headers, stalledClientMs }: StreamedResponse,
-  signal: AbortSignal,
+  signal: EndSignal,
   { heartbeat = ': \n\n' }: { heartbeat?: string | null } = {},
 ) {
   raw.writeHead(200, { ...headers, ...streamHeaders } as never)
@@ -94,7 +94,7 @@ export function startEventStreamOn(
  * Waits until the client has read the written data. A client that reads nothing for `stalledClientMs` is disconnected; its call ends
  * and is billed as for any client that disconnects. Progress restarts the time: Node watches the write queue of the socket.
  */
-async function drain(raw: ServerResponse, stalledClientMs: number, signal: AbortSignal): Promise<void> {
+async function drain(raw: ServerResponse, stalledClientMs: number, signal: EndSignal): Promise<void> {
   const cut = () => void raw.destroy()
   raw.setTimeout(stalledClientMs, cut)
   try {

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { RequestId } from '../kernel/index.ts'
+import { anySignal, type RequestId } from '../kernel/index.ts'
 import { jsonType, Visit } from './visit.ts'
 import { type EventStream, startEventStream } from './event-stream.ts'
 import type { Caller } from './caller.ts'
@@ -15,6 +15,7 @@ declare module 'fastify' {
 export class FastifyVisit extends Visit {
   readonly request: FastifyRequest
   readonly #reply: FastifyReply
+  #clientSignal: AbortSignal | undefined
 
   constructor(request: FastifyRequest, reply: FastifyReply) {
     const { url, bodyLimit, config } = request.routeOptions
@@ -39,6 +40,11 @@ export class FastifyVisit extends Visit {
 
   get host(): string {
     return this.request.host
+  }
+
+  /** The signal for what needs one of the platform. */
+  get clientSignal(): AbortSignal {
+    return (this.#clientSignal ??= anySignal(this.signal))
   }
 
   header(name: string, value: string): void {
@@ -76,6 +82,6 @@ export function decorateRequests(app: App): void {
   from('organisation', ({ organisation }) => organisation as Caller)
   from('person', ({ person }) => person)
   from('requestId', ({ requestId }) => requestId)
-  from('clientSignal', ({ signal }) => signal)
+  from('clientSignal', ({ clientSignal }) => clientSignal)
   from('checkAccess', ({ checkAccess }) => checkAccess)
 }

@@ -25,6 +25,9 @@ const plainReader = {
   },
 }
 
+/** A body that ends so soon has come with its request, and is read in the same turn: those are no more than one slice of the event loop. */
+const arrivalMs = 1
+
 export type Bodies = ReturnType<typeof createBodies>
 
 interface Reading {
@@ -50,75 +53,93 @@ export function createBodies({
 }) {
   return {
     /** Receives and reads a body: small ones in place, large ones in a thread, in turns of their organisations. Throws AppError. */
-    async read(visit: Visit, source: Readable, { reader, format, isOptional }: Reading): Promise<unknown> {
-      void admit('body', visit)
-      const arrived = await receive(visit, source, new ArrivingBody(format === 'json' ? reader : undefined), slowBodies)
-      const owner = ownerOf(visit)
-      const turn = loopTurn(owner)
-      if (turn) await turn
-      const body = arrived.finish()
-      if (body !== undefined) return body
-      const joined = arrived.join()
-      const bytes = joined instanceof Promise ? await joined : joined
-      if (bytes.length === 0 && format === 'json') {
-        if (isOptional) return undefined
-        throw new AppError('invalid_request', 'The body is empty, a JSON object is expected.')
-      }
-      if (!reader) return readJson(bytes, plainReader)
-      if (bytes.length <= inlineBytes) return readBody(bytes, reader, format)
-      const thread = bytes.length > hugeBytes ? threads.huge : threads.large
-      return thread.read({ bytes, format }, reader, owner, visit.signal)
+    read(visit: Visit, source: Readable, reading: Reading): Promise<unknown> {
+      return new Promise((resolve, reject) => {
+        void admit('body', visit)
+        const arriving = new ArrivingBody(reading.format === 'json' ? reading.reader : undefined)
+        receive(visit, source, arriving, slowBodies, reject, () => {
+          const turn = performance.now() - visit.startedMs < arrivalMs ? undefined : loopTurn(ownerOf(visit))
+          resolve(turn ? turn.then(() => readArrived(visit, arriving, reading)) : readArrived(visit, arriving, reading))
+        })
+      })
     },
+  }
+
+  /** A promise where the bytes are many. */
+  function readArrived(visit: Visit, arrived: ArrivingBody, reading: Reading): unknown {
+    const body = arrived.finish()
+    if (body !== undefined) return body
+    const bytes = arrived.join()
+    return bytes instanceof Promise
+      ? bytes.then((joined) => readBytes(visit, joined, reading))
+      : readBytes(visit, bytes, reading)
+  }
+
+  function readBytes(visit: Visit, bytes: Buffer, { reader, format, isOptional }: Reading): unknown {
+    if (bytes.length === 0 && format === 'json') {
+      if (isOptional) return undefined
+      throw new AppError('invalid_request', 'The body is empty, a JSON object is expected.')
+    }
+    if (!reader) return readJson(bytes, plainReader)
+    if (bytes.length <= inlineBytes) return readBody(bytes, reader, format)
+    const thread = bytes.length > hugeBytes ? threads.huge : threads.large
+    return thread.read({ bytes, format }, reader, ownerOf(visit), visit.signal)
   }
 }
 
 const ownerOf = ({ organisation }: Visit) => organisation?.id ?? 'operator'
 
+/** Calls `arrived` at the end of the body, or else `failed`; `failed` also where `arrived` throws. */
 function receive(
   visit: Visit,
   source: Readable,
   arriving: ArrivingBody,
   slowBodies: SlowBodies,
-): Promise<ArrivingBody> {
+  failed: (error: unknown) => void,
+  arrived: () => void,
+): void {
   const { raw, account } = visit
   const { maximumBodyBytes } = visit.route
   const owner = ownerOf(visit)
-  return new Promise((resolve, reject) => {
-    let isComplete = false
-    const complete = () => {
-      isComplete = true
-      slowBodies.unwatch(raw)
+  let isComplete = false
+  const complete = () => {
+    isComplete = true
+    slowBodies.unwatch(raw)
+  }
+  const fail = (error: unknown) => {
+    complete()
+    source.off('data', take)
+    arriving.forget()
+    failed(error)
+  }
+  const take = (chunk: Buffer) => {
+    try {
+      if (arriving.bytes + chunk.length > maximumBodyBytes) throw bodyTooLarge(maximumBodyBytes)
+      account!.take(chunk.length)
+      arriving.push(chunk)
+      shareReading(source, arriving, owner)
+    } catch (error) {
+      fail(error)
     }
-    const fail = (error: unknown) => {
-      complete()
-      source.off('data', take)
-      arriving.forget()
-      reject(error as Error)
+  }
+  source.on('data', take)
+  slowBodies.watch(raw, owner, fail)
+  source.once('end', () => {
+    if (isComplete) return
+    complete()
+    try {
+      arrived()
+    } catch (error) {
+      failed(error)
     }
-    const take = (chunk: Buffer) => {
-      try {
-        if (arriving.bytes + chunk.length > maximumBodyBytes) throw bodyTooLarge(maximumBodyBytes)
-        account!.take(chunk.length)
-        arriving.push(chunk)
-        shareReading(source, arriving, owner)
-      } catch (error) {
-        fail(error)
-      }
-    }
-    source.on('data', take)
-    slowBodies.watch(raw, owner, fail)
-    source.once('end', () => {
-      complete()
-      resolve(arriving)
-    })
-    // Nearly every body has ended. The error alone, with its stack, would take as long as parsing the body.
-    const interrupt = () => {
-      if (!isComplete) fail(new AppError('client_closed', 'The request was interrupted.'))
-    }
-    // Node.js reports a lost connection as an error of the request, and closes it after that.
-    source.once('error', interrupt)
-    source.once('close', interrupt)
   })
+  // Nearly every body has ended. The error alone, with its stack, would take as long as parsing the body.
+  const interrupt = () => {
+    if (!isComplete) fail(new AppError('client_closed', 'The request was interrupted.'))
+  }
+  // Node.js reports a lost connection as an error of the request, and closes it after that.
+  source.once('error', interrupt)
+  source.once('close', interrupt)
 }
 
 /** Bytes that are copied in one turn of the event loop: 1 to 2 ms, most of it new memory. */

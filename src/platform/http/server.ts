@@ -143,7 +143,7 @@ function openHouse(app: App, options: ServerOptions): House {
   app.addHook('onRoute', ({ method, url }) => unknownRoutes.add(method, url))
   const inFlight = new Set<Visit>()
   options.shutdown?.addEventListener('abort', () => {
-    for (const visit of inFlight) visit.cancel(options.shutdown?.reason)
+    for (const visit of inFlight) visit.signal.abort(options.shutdown?.reason)
   })
   return {
     ...options,

@@ -1,6 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, describeError, type Log, type RequestId, type RequestSpan, sharedOwner } from '../kernel/index.ts'
+import {
+  AppError,
+  CallEnd,
+  describeError,
+  type EndSignal,
+  type Log,
+  type RequestId,
+  type RequestSpan,
+  sharedOwner,
+} from '../kernel/index.ts'
 import { discardBody } from './body-arrival.ts'
 import type { Caller, LimitedKind, Person, RouteAuthentication } from './caller.ts'
 import { errorResponse, statusOf, toAppError } from './error-renderer.ts'
@@ -29,6 +38,8 @@ interface Arrived {
   declaredBytes: number
 }
 
+const keepsAccess = async () => {}
+
 /**
  * One request, from its first step (admit.ts) to the end of its response. The subclasses know how it is answered: by Fastify, or directly
  * (direct-calls.ts).
@@ -46,12 +57,13 @@ export abstract class Visit {
   /** The organisation whose role gave the person access. */
   authorisedFor: string | undefined
   /** Throws if the person or the operator may no longer make the request. */
-  checkAccess: () => Promise<void> = async () => {}
+  checkAccess: () => Promise<void> = keepsAccess
   account: BodyAccount | undefined
   span: RequestSpan | undefined
   /** What the request failed with. */
   error: AppError | undefined
-  readonly #gone = new AbortController()
+  /** Aborts when the client has left, or when the grace period of a stop is over. */
+  readonly signal = new CallEnd()
   readonly #releases: (() => void)[] = []
   #hasEnded = false
 
@@ -77,16 +89,6 @@ export abstract class Visit {
 
   addHeaders(headers: Readonly<Record<string, string>>): void {
     for (const name in headers) this.header(name, headers[name]!)
-  }
-
-  /** Aborts when the client has left, or when the grace period of a stop is over. */
-  get signal(): AbortSignal {
-    return this.#gone.signal
-  }
-
-  /** Ends the work of the request. */
-  cancel(reason: unknown): void {
-    this.#gone.abort(reason)
   }
 
   /** Whose turns the work takes. What a person sees of several organisations takes the person's own; what has neither, those of `sharedOwner`. */
@@ -134,7 +136,7 @@ export interface Call {
   /** What the route's BodyReader has read. */
   readonly body: unknown
   /** Aborts when the client has left, or when the grace period of a stop is over. */
-  readonly signal: AbortSignal
+  readonly signal: EndSignal
   header(name: string, value: string): void
   /** A header of the request, by its name in lower case; several are joined. */
   requestHeader(name: string): string | undefined
@@ -150,25 +152,49 @@ export type CallHandler = (call: Call) => Promise<void>
 /** The handler of a route of Fastify. */
 export function answerCall(handle: CallHandler) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
-    await handle(toCall(request.visit, request.body))
+    await handle(new VisitCall(request.visit, request.body))
     return reply as never
   }
 }
 
-export function toCall(visit: Visit, body: unknown): Call {
-  return {
-    requestId: visit.requestId,
-    organisation: visit.organisation!,
-    body,
-    signal: visit.signal,
-    header: (name, value) => visit.header(name, value),
-    requestHeader: (name) => joined(visit.raw.headers[name]),
-    sendJson: (json) => visit.sendJson(200, json),
-    startEvents: () => visit.startEvents(),
+export class VisitCall implements Call {
+  readonly body: unknown
+  readonly #visit: Visit
+
+  constructor(visit: Visit, body: unknown) {
+    this.#visit = visit
+    this.body = body
+  }
+
+  get requestId() {
+    return this.#visit.requestId
+  }
+
+  get organisation() {
+    return this.#visit.organisation!
+  }
+
+  get signal() {
+    return this.#visit.signal
+  }
+
+  header(name: string, value: string) {
+    this.#visit.header(name, value)
+  }
+
+  requestHeader(name: string) {
+    const value = this.#visit.raw.headers[name]
+    return Array.isArray(value) ? value.join(', ') : value
+  }
+
+  sendJson(json: string) {
+    this.#visit.sendJson(200, json)
+  }
+
+  startEvents() {
+    return this.#visit.startEvents()
   }
 }
-
-const joined = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join(', ') : value)
 
 export const jsonType = 'application/json; charset=utf-8'
 

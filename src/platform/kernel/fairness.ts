@@ -22,10 +22,11 @@ export class Turns<Item> {
     for (const [owner, queue] of this.#queues) {
       const place = queue.findIndex(isReady)
       if (place < 0) continue
-      this.#queues.delete(owner)
-      const [item] = queue.splice(place, 1)
+      const item = place === 0 ? queue.shift()! : queue.splice(place, 1)[0]!
+      // One owner alone keeps its place.
+      if (queue.length === 0 || this.#queues.size > 1) this.#queues.delete(owner)
       if (queue.length > 0) this.#queues.set(owner, queue)
-      return { owner, item: item! }
+      return { owner, item }
     }
     return undefined
   }

@@ -1,5 +1,5 @@
 import type { SignatureV4 } from '@smithy/signature-v4'
-import { AppError, raceSignal, userAgent } from '../../../platform/kernel/index.ts'
+import { AppError, type EndSignal, raceSignal, userAgent } from '../../../platform/kernel/index.ts'
 import type { ProviderSettings } from '../port.ts'
 import { hashBody } from '../encode-body.ts'
 import type { EncodedRequest } from '../wire-adapter.ts'
@@ -28,7 +28,7 @@ export interface AuthorizeOptions {
 export function createAuthorize(
   settings: ProviderSettings,
   options: AuthorizeOptions = {},
-): (request: EncodedRequest, signal: AbortSignal) => Promise<Record<string, string>> {
+): (request: EncodedRequest, signal: EndSignal) => Promise<Record<string, string>> {
   if (settings.apiKey) {
     const headers = { authorization: `Bearer ${settings.apiKey}` }
     return async () => headers

@@ -1,4 +1,4 @@
-import { AppError, raceSignal, userAgent } from '../../../platform/kernel/index.ts'
+import { AppError, type EndSignal, raceSignal, userAgent } from '../../../platform/kernel/index.ts'
 import type { ProviderSettings } from '../port.ts'
 import { failure } from '../wire-failure.ts'
 import { asCount, asObject, asString, parseJsonObject } from '../wire-json.ts'
@@ -6,7 +6,7 @@ import { asCount, asObject, asString, parseJsonObject } from '../wire-json.ts'
 const scopes = ['https://www.googleapis.com/auth/cloud-platform']
 
 /** A current access token for Google Cloud; does I/O if there is none or it is about to expire. */
-export type LoadGoogleToken = (signal: AbortSignal) => Promise<string>
+export type LoadGoogleToken = (signal: EndSignal) => Promise<string>
 
 /**
  * Tokens of the service account in `settings.credentials`, else of the application default credentials (environment, gcloud, metadata

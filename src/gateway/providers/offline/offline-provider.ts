@@ -1,5 +1,11 @@
 import { textOf } from '../../../platform/bodies/index.ts'
-import { type Clock, createTimeSlices, sharedOwner, systemClock } from '../../../platform/kernel/index.ts'
+import {
+  type Clock,
+  createTimeSlices,
+  type EndSignal,
+  sharedOwner,
+  systemClock,
+} from '../../../platform/kernel/index.ts'
 import { textOfContent } from '../../conversation/index.ts'
 import type { TokenCounting } from '../../tokens/index.ts'
 import {
@@ -77,11 +83,11 @@ export function createOfflineProvider({
   }
 }
 
-async function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+async function pause(clock: Clock, delayMs: number, signal: EndSignal): Promise<void> {
   await clock.sleep(delayMs, signal).catch(() => assertNotCancelled(signal))
 }
 
-function assertNotCancelled(signal: AbortSignal): void {
+function assertNotCancelled(signal: EndSignal): void {
   if (signal.aborted) throw failure('cancelled', 'The call was cancelled.', { cause: signal.reason })
 }
 

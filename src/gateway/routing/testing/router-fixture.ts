@@ -1,5 +1,5 @@
 import { createFakeClock } from '../../../../test/harness/fake-clock.ts'
-import { type LogFields, silentLog } from '../../../platform/kernel/index.ts'
+import { type EndSignal, type LogFields, silentLog } from '../../../platform/kernel/index.ts'
 import type { Deployment } from '../../models/index.ts'
 import { createRouter } from '../router.ts'
 
@@ -13,13 +13,13 @@ export function createRouterKit({ random = () => 0 }: { random?: () => number } 
   /** Runs one call to its end and advances the clock over pauses; `attempt` defines the outcome of each deployment. */
   async function run(
     candidates: Deployment[],
-    attempt: (deployment: Deployment, signal: AbortSignal) => Promise<string>,
+    attempt: (deployment: Deployment, signal: EndSignal) => Promise<string>,
     options: {
       maximumAttempts?: number
       perAttemptTimeoutMs?: number
       totalTimeoutMs?: number
       streamed?: boolean
-      signal?: AbortSignal
+      signal?: EndSignal
     } = {},
   ) {
     const { signal = new AbortController().signal, ...limits } = options
