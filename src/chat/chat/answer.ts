@@ -343,6 +343,7 @@ async function* runTools(run: Run, toolCalls: readonly ToolCall[]): AsyncGenerat
     yield reportUse(passages, outcome)
     addPassages(run, passages)
     if (passages.length === 0 && outcome.status === 'COMPUTED') run.citations.addResult(content)
+    if (outcome.source === 'SPACE_TOOL') run.citations.addForeign(content)
     run.conversation.push({ role: 'tool', toolCallId, content })
   }
 }

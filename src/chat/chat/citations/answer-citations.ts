@@ -14,6 +14,8 @@ export interface AnswerCitations {
   keepPassages(count: number): void
   /** A text without a number that the model received, such as a computed sum: its figures need no passage. */
   addResult(text: string): void
+  /** A text of another service that the model received: what it states needs more than a passage that does not contradict it. */
+  addForeign(text: string): void
   /** Begins to read new passages, in short turns of the event loop, while the model is not writing yet. */
   startReading(signal: AbortSignal): void
   /** Returns the decided text in pieces; the event loop gets a turn between them. */
@@ -48,8 +50,9 @@ export function createAnswerCitations({
 }): AnswerCitations {
   const sources: CitedSource[] = []
   const passages: EvidenceText[] = []
-  const results: string[] = []
-  const check = createCitationCheck(passages, results)
+  const computed: string[] = []
+  const foreign: string[] = []
+  const check = createCitationCheck(passages, { computed, foreign })
   const rewriter = createCitationRewriter(sources, {
     inline,
     check,
@@ -67,7 +70,8 @@ export function createAnswerCitations({
       sources.length = count
       passages.length = count
     },
-    addResult: (text) => void results.push(text),
+    addResult: (text) => void computed.push(text),
+    addForeign: (text) => void foreign.push(text),
     startReading(signal) {
       if (inline) reading = check.read(signal)
     },

@@ -8,7 +8,7 @@ import {
   type Support,
 } from '../../../platform/evidence/index.ts'
 import { createClaimTracker } from './claim-tracker.ts'
-import { createPassageComparisons } from './passage-comparisons.ts'
+import { createPassageComparisons, type ToolTexts } from './passage-comparisons.ts'
 
 /** What became of the markers of an answer; a marker with two numbers counts twice. */
 export interface CitationCounts {
@@ -39,16 +39,10 @@ export interface CitationCheck {
   comparisons(): number
 }
 
-/**
- * `passages[n - 1]` is the passage with number n in the prompt; the array may grow. `toolResults`: texts without a number that the
- * model also received, such as computed sums; a figure in one of them needs no passage.
- */
-export function createCitationCheck(
-  passages: readonly EvidenceText[],
-  toolResults: readonly string[] = [],
-): CitationCheck {
+/** `passages[n - 1]` is the passage with number n in the prompt; the array may grow. */
+export function createCitationCheck(passages: readonly EvidenceText[], tools: ToolTexts): CitationCheck {
   const tracker = createClaimTracker()
-  const comparisons = createPassageComparisons(passages, toolResults)
+  const comparisons = createPassageComparisons(passages, tools)
   const counts: CitationCounts = { supported: 0, moved: 0, dropped: 0, unchecked: 0, attributed: 0 }
   /** The passages of the last row, for a row that follows without a new statement. */
   let lastKept: readonly number[] = []

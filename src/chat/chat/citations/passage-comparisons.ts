@@ -17,7 +17,10 @@ export interface PassageComparisons {
   findBetter(statements: readonly Claims[], tried: readonly number[]): number | null
   /** The passage that certainly supports a sentence which names none, of equal ones the first. */
   findSource(claims: Claims): number | null
-  /** Whether a passage in the language of a statement deals with the same and has other figures: then a foreign one is not believed. */
+  /**
+   * Whether a passage in the language of a statement deals with the same and has other figures, or a text of another service states it: then a
+   * passage that cannot be compared with the statement is not believed.
+   */
   isContradicted(statements: readonly Claims[], tried: readonly number[]): boolean
   /** Reads new passages in short turns of the event loop, until `signal` aborts. Others are read when they are compared. Never rejects. */
   read(signal: AbortSignal): Promise<void>
@@ -33,13 +36,18 @@ const maximumAttributed = 300
 /** Share of the words of a statement that a passage has which deals with the same. */
 const contradictingOverlap = 0.6
 
-/** Both arrays may grow. `toolResults`: a figure in one of them counts as found in each passage. */
-export function createPassageComparisons(
-  passages: readonly EvidenceText[],
-  toolResults: readonly string[],
-): PassageComparisons {
+/** Texts without a number that the model received from tools. Both arrays may grow. */
+export interface ToolTexts {
+  /** Computed from files: a figure in one of them counts as found in each passage. */
+  computed: readonly string[]
+  /** From other services: no file has it. */
+  foreign: readonly string[]
+}
+
+/** `passages` may grow. */
+export function createPassageComparisons(passages: readonly EvidenceText[], tools: ToolTexts): PassageComparisons {
   const evidence: Evidence[] = []
-  const computed: Evidence[] = []
+  const read: Record<keyof ToolTexts, Evidence[]> = { computed: [], foreign: [] }
   let moves = 0
   let attributed = 0
   let count = 0
@@ -47,14 +55,17 @@ export function createPassageComparisons(
   const evidenceOf = (number: number) => (evidence[number - 1] ??= readEvidence(passages[number - 1]!))
   const candidateCount = () => Math.min(passages.length, maximumCandidates)
 
+  /** The comparisons with the texts of tools. */
+  function compareTools(claims: Claims, kind: keyof ToolTexts): Comparison[] {
+    for (const text of tools[kind].slice(read[kind].length)) read[kind].push(readEvidence({ title: '', text }))
+    count += read[kind].length
+    return read[kind].map((text) => compareClaims(claims, text))
+  }
+
   function compare(claims: Claims, number: number): Comparison {
     const comparison = compareClaims(claims, evidenceOf(number))
-    for (let at = computed.length; at < toolResults.length; at++) {
-      computed.push(readEvidence({ title: '', text: toolResults[at]! }))
-    }
-    count += 1 + computed.length
-    for (const result of computed) {
-      const { figures } = compareClaims(claims, result)
+    count++
+    for (const { figures } of compareTools(claims, 'computed')) {
       comparison.figures = comparison.figures.map((found, index) => found || figures[index]!)
     }
     return comparison
@@ -89,6 +100,10 @@ export function createPassageComparisons(
       return best?.number ?? null
     },
     isContradicted(statements, tried) {
+      const isForeign = statements.some((claims) =>
+        compareTools(claims, 'foreign').some((one) => concludeSupport(claims, [one]).verdict === 'supported'),
+      )
+      if (isForeign) return true
       if (!statements.some(({ figures }) => figures.length > 0)) return false
       for (const number of candidates(tried)) {
         const differs = statements.some((claims) => {
