@@ -43,7 +43,10 @@ const boundsOfSets: Record<string, number> = {
 
 async function run(folder: string, half: Half | undefined): Promise<Measure[]> {
   const others = distractors(folder)
-  const all = allStatements(folder).filter(({ cited, document }) => inHalf(document ?? cited[0]!.title, half))
+  // Half of the collections have no titles: by its text each document is in one half.
+  const all = allStatements(folder).filter(({ cited, document }) =>
+    inHalf(document ?? (cited[0]!.title || cited[0]!.text), half),
+  )
   const measures: Measure[] = []
   for (const kind of Object.keys(bounds) as Statement['kind'][]) {
     for (const set of new Set(all.filter((one) => one.kind === kind).map((one) => one.set))) {
