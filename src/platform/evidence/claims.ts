@@ -1,7 +1,8 @@
 import { defaultLanguage, type Language, tokenize } from '../language/index.ts'
 import { compoundsOf, isContentWord, wordKeys } from './evidence-words.ts'
 import { type Operation, readOperations } from './derivation-words.ts'
-import { type Clause, readClauses } from './negation.ts'
+import { type Clause, readClauses } from './clauses.ts'
+import { isNegation } from './negation-words.ts'
 import { type Figure, readFigures } from './read-figures.ts'
 import { type Name, readNames } from './read-names.ts'
 import { normaliseNumerals } from './read-number.ts'
@@ -48,7 +49,9 @@ export function readClaims(sentence: string, answerLanguage: Language | null = n
     names: readNames(text, latin).map((name) => ({ words: name, keys: name.map((word) => wordKeys(word, latin)) })),
     quotes: readQuotes(text),
     words: [
-      ...words.filter((word) => isContentWord(word, latin)).map((word) => wordKeys(word, latin)),
+      ...words
+        .filter((word) => isContentWord(word, latin) && !isNegation(word, language))
+        .map((word) => wordKeys(word, latin)),
       ...[...new Set(compoundsOf(tokens, latin))].map((compound) => [compound]),
     ],
     clauses: readOnce((other) => readClauses(text, language.latin === null ? other : language)),

@@ -10,10 +10,10 @@ const spacedWords: Readonly<Record<Operation, string>> = {
     'tổng cộng σύνολο συνολικά مجموع المجموع إجمالي الإجمالي סך יחד कुल',
   difference:
     'difference differs differ differed gap change changes changed increase increases increased decrease decreases decreased rise rises rose risen fall fell fallen grew ' +
-    'growth drop dropped decline declined more less fewer higher lower older younger longer shorter later earlier after before between since until ago lasted lasts spans ' +
+    'growth drop dropped decline declined reduced reduction exceeds exceeded compared cheaper expensive heavier lighter larger smaller taller faster slower bigger more less fewer higher lower older younger longer shorter later earlier after before between since until ago lasted lasts spans ' +
     'spanned remain remains remaining left unterschied unterscheiden differenz änderung veränderung mehr weniger höher niedriger älter jünger länger kürzer später früher ' +
-    'nach vor anstieg stieg gestiegen rückgang sank gesunken zunahme abnahme dauerte dauert différence écart plus moins augmentation augmenté baisse baissé hausse après ' +
-    'avant duré diferencia aumento aumentó disminución más menos después antes duró differenza aumento diminuzione più meno dopo prima diferença mais menos depois antes ' +
+    'nach vor anstieg stieg stiegen steigt steigen gestiegen wuchs wuchsen gewachsen erhöhte erhöhten erhöht rückgang sank sanken sinkt gesunken fiel fielen gefallen verringerte verringert teurer billiger günstiger schwerer leichter größer kleiner zunahme abnahme dauerte dauert différence écart plus moins augmentation augmenté augmente baisse baissé baisse diminué diminue diminution passé hausse après ' +
+    'avant duré diferencia aumento aumentó aumentado subió subido disminución disminuyó bajó bajado más menos después antes duró differenza aumento diminuzione più meno dopo prima diferença mais menos depois antes ' +
     'verschil meer minder stijging daling skillnad mer mindre forskel forskjell różnica więcej mniej rozdíl více méně különbség fark daha fazla selisih lebih kurang разница ' +
     'больше меньше выше ниже різниця більше менше chênh lệch hơn kém διαφορά الفرق فرق أكثر أقل הפרש יותר פחות अंतर अधिक',
   average:

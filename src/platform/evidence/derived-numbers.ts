@@ -33,17 +33,23 @@ export interface Operands {
   missing: readonly number[]
   /** The rows of each passage. */
   rowCounts: readonly number[]
+  /** The whole columns of numbers of each passage. */
+  totals: readonly { sum: number; count: number }[]
 }
 
 /**
  * Whether a number results from others by one of the operations that the sentence names. Groups of numbers: those of the sentence itself, of each
  * part of a passage, of each column of these parts, and all of them. The more results a group has near a number, the less its result
- * proves: then it does not count. Time is bounded by the operands.
+ * proves: then it does not count. Time is bounded by the operands. `isElsewhere`: another row or column of the table has the number; then only
+ * numbers that the sentence names count.
  */
-export function derivedFrom(operands: Operands, operations: ReadonlySet<Operation>): (figure: Figure) => boolean {
-  const { own, parts, cells, columns, hasRows, rowCounts, claimed, missing } = operands
+export function derivedFrom(
+  operands: Operands,
+  operations: ReadonlySet<Operation>,
+): (figure: Figure, isElsewhere: boolean) => boolean {
+  const { own, parts, cells, columns, hasRows, rowCounts, totals, claimed, missing } = operands
   const used = parts.slice(0, maximumParts).map((part) => part.slice(0, maximumOperands))
-  const all = [...new Set([...own, ...used.flat()])]
+  const all = [...new Map([...own, ...used.flat()].map((value) => [Math.abs(value), value])).values()]
   const exact = [cells, all].find(({ length }) => length === exactOperands)
   const limit = hasRows ? maximumChance : maximumChanceOfProse
   const limitOfPair = operations.has('average') || operations.has('percent') ? limit : maximumChanceOfPair
@@ -56,17 +62,22 @@ export function derivedFrom(operands: Operands, operations: ReadonlySet<Operatio
     .map((group) => ({ group, limit: group === exact ? Infinity : limit }))
     .concat(ofRows.map((group) => ({ group, limit: group.length === exactOperands ? limitOfPair : limit })))
     .filter(({ group }) => group.length <= maximumOperands)
-  const isResult = (value: number, precision: number) =>
+  const isResult = (value: number, precision: number, isElsewhere: boolean) =>
     (operations.has('count') && rowCounts.includes(value)) ||
-    isPairOf(own, value, operations) ||
-    groups.some(({ group, limit }) => isLikely(group, { value, precision, operations, claimed, hasRows, limit }))
+    isPairOf(own, { value, precision, operations }) ||
+    isTotal(totals, { value, precision, operations }) ||
+    groups.some(
+      ({ group, limit: own }) =>
+        (own > limit || !isElsewhere) &&
+        isLikely(group, { value, precision, operations, claimed, hasRows, limit: own }),
+    )
   const isCounting = hasRows && claimed.length > 1 && (operations.has('sum') || operations.has('average'))
-  return (figure) =>
+  return (figure, isElsewhere) =>
     writtenValues(figure).some(
       ([value, precision]) =>
-        isResult(value, precision) ||
+        isResult(value, precision, isElsewhere) ||
         // "Over the three years": how many numbers were added.
-        (isCounting && used.some(({ length }) => length === value)) ||
+        (isCounting && [...used, ...columns].some(({ length }) => length === value)) ||
         // "3 tickets cost 36": the 3 is a quantity.
         (operations.has('product') && missing.some((other) => isMultiple(other, value, all))),
     )
@@ -102,13 +113,36 @@ const isYear = (value: number) => Number.isInteger(value) && value >= 1_500 && v
 const tiny = 1e-9
 const isSame = (left: number, right: number) => Math.abs(left - right) <= Math.abs(right) * tiny
 
+/** Totals with fewer digits are accidents. */
+const leastTotalSteps = 20
+
+/** The sum or average of a whole column. */
+function isTotal(
+  totals: Operands['totals'],
+  { value, precision, operations }: Pick<Wanted, 'value' | 'precision' | 'operations'>,
+): boolean {
+  const isNear = (result: number) => Math.abs(Math.abs(result) - value) <= precision * (0.5 + tiny)
+  return (
+    value >= precision * leastTotalSteps &&
+    totals.some(
+      ({ sum, count }) => (operations.has('sum') && isNear(sum)) || (operations.has('average') && isNear(sum / count)),
+    )
+  )
+}
+
 /** The sentence names both numbers itself. */
-function isPairOf(own: readonly number[], value: number, operations: ReadonlySet<Operation>): boolean {
+function isPairOf(
+  all: readonly number[],
+  { value, precision, operations }: Pick<Wanted, 'value' | 'precision' | 'operations'>,
+): boolean {
   if (isYear(value)) return false
   if (!operations.has('sum') && !operations.has('difference')) return false
+  const own = all.filter((operand) => !isYear(operand))
   if (own.length > maximumOperands) return false
   const whole = own.reduce((sum, operand) => sum + operand, 0)
   if (own.length > 1 && isSame(whole, value)) return true
+  const results = own.length * (own.length - 1)
+  if (own.length > exactOperands && (results * precision) / value > maximumChanceOfPair) return false
   return own.some((left, at) =>
     own.slice(at + 1).some((right) => isSame(left + right, value) || isSame(Math.abs(left - right), value)),
   )
@@ -117,7 +151,10 @@ function isPairOf(own: readonly number[], value: number, operations: ReadonlySet
 /** 36 is 3 times a number of the passages. */
 function isMultiple(value: number, quantity: number, all: readonly number[]): boolean {
   if (!Number.isInteger(quantity) || quantity < 2 || quantity > 1_000 || value <= quantity) return false
-  return all.length <= maximumOperands && all.some((operand) => operand > 1 && isSame(operand * quantity, value))
+  return (
+    all.length <= maximumOperands &&
+    all.some((operand) => Math.abs(operand) > 1 && isSame(Math.abs(operand) * quantity, value))
+  )
 }
 
 interface Wanted {
@@ -137,17 +174,22 @@ function isLikely(group: readonly number[], wanted: Wanted): boolean {
   let near = 0
   let isFound = false
   // Nobody computes a year from another one.
-  const numbers = isYear(value) ? group.filter((operand) => !isYear(operand)) : group
-  const take = (result: number, isRounded = true) => {
+  const signed = isYear(value) ? group.filter((operand) => !isYear(operand)) : group
+  const take = (signedResult: number, isRounded = true) => {
+    const result = Math.abs(signedResult)
     if (Math.abs(result - value) > value / 2) return
     near++
     isFound ||= isRounded ? Math.abs(result - value) <= precision * (0.5 + tiny) : isSame(result, value)
   }
-  if (operations.has('sum') || operations.has('difference')) takeSums(numbers, (result) => take(result, hasRows))
-  if (operations.has('average')) takeAverages(group, take)
-  if (operations.has('percent')) takePercents(group, take)
-  if (operations.has('quotient')) takeQuotients(group, take)
-  if (operations.has('product')) takeProducts(group, claimed, take)
+  // Reports write costs as negative numbers, and sentences leave the sign out.
+  const plain = signed.map(Math.abs)
+  for (const numbers of signed.some((operand) => operand < 0) ? [plain, signed] : [plain]) {
+    if (operations.has('sum') || operations.has('difference')) takeSums(numbers, (result) => take(result, hasRows))
+    if (operations.has('average')) takeAverages(numbers, take)
+    if (operations.has('percent')) takePercents(numbers, take)
+    if (operations.has('quotient')) takeQuotients(numbers, take)
+  }
+  if (operations.has('product')) takeProducts(plain, claimed, take)
   return isFound && (near * precision) / value <= limit
 }
 
@@ -182,7 +224,7 @@ function takePercents(group: readonly number[], take: Take): void {
     for (const right of group) {
       if (left === right || right === 0) continue
       take((left / right) * 100)
-      take((Math.abs(left - right) / right) * 100)
+      take(((left - right) / right) * 100)
     }
   }
 }

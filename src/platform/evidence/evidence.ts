@@ -1,6 +1,6 @@
 import { defaultLanguage, type Language, tokenize } from '../language/index.ts'
-import { compoundsOf, wordKeys } from './evidence-words.ts'
-import { type Clause, readClauses } from './negation.ts'
+import { compoundsOf, isContentWord, wordKeys } from './evidence-words.ts'
+import { type Clause, readClauses } from './clauses.ts'
 import { exact, normaliseNumerals } from './read-number.ts'
 import { type Figure, readFigures } from './read-figures.ts'
 import { readAbbreviations } from './read-names.ts'
@@ -23,7 +23,9 @@ export interface Evidence {
   segments: number
   /** Whether a segment is a row of a table, or a line of a list: what is next to it is about something else. */
   isRow: readonly boolean[]
-  /** The numbers in the first cell of each row, by which it is named: a year. */
+  /** The keys of the content words in the first cell of each row, by which it is named. */
+  keyWords: readonly (readonly string[][])[]
+  /** The numbers in that cell: a year. */
   keyNumbers: readonly ReadonlySet<number>[]
   /** The numbers of each part in their order, scales applied; at most `maximumPartNumbers`. */
   partNumbers: readonly (readonly PartNumber[])[]
@@ -45,6 +47,10 @@ export interface PartNumber {
   value: number
   /** Of a row; 0 for sentences. */
   column: number
+  /** Its cell has no letters. */
+  isAlone: boolean
+  /** Its cell is written as a negative number: "(12.5)", "−3". */
+  isNegative: boolean
 }
 
 export type Occurrences<Key> = ReadonlyMap<Key, readonly number[]>
@@ -93,14 +99,14 @@ export function readEvidence({ title, headings = [], tableHeader = null, text }:
     for (const compound of compoundsOf(tokens[index]!, latin)) addOccurrence(words, compound, segment)
     if (segments[segment] && isUnnamedRow(segments[segment]))
       for (const word of wordsOfTotals) addOccurrence(words, word, segment)
-    for (const { figure, column } of figuresOf(part, latin, segments[segment]?.isRow ?? false)) {
+    for (const { figure, ...place } of figuresOf(part, latin, segments[segment]?.isRow ?? false)) {
       if (figure.type === 'currency') currencies.add(figure.code)
       else if (figure.type === 'month') addOccurrence(months, figure.month, segment)
       else {
         addNumber(numbers, months, figure, segment)
         for (const value of figure.readings[0] ?? [])
           for (const scale of [1, ...figure.scales]) usual.add(exact(value * scale))
-        if (segment !== headSegment) addPartNumber(partNumbers[segment]!, figure, column)
+        if (segment !== headSegment) addPartNumber(partNumbers[segment]!, figure, place)
       }
     }
   }
@@ -108,6 +114,11 @@ export function readEvidence({ title, headings = [], tableHeader = null, text }:
     language,
     segments: parts.length,
     isRow: segments.map(({ isRow }) => isRow),
+    keyWords: segments.map(({ key }) =>
+      tokenize(key, { singleCharacters: false })
+        .filter((word) => isContentWord(word, latin))
+        .map((word) => wordKeys(word, latin)),
+    ),
     keyNumbers: segments.map((segment) => keyNumbersOf(segment, latin)),
     partNumbers,
     columns: readColumns([...(tableHeader === null ? [] : [normaliseNumerals(tableHeader)]), ...headers], latin),
@@ -132,18 +143,26 @@ const isUnnamedRow = ({ isRow, key, text }: Segment) =>
 const maximumPartNumbers = 24
 
 /** The first reading: "1,234" is 1234. */
-function addPartNumber(part: PartNumber[], { readings, scales }: Extract<Figure, { type: 'number' }>, column: number) {
+function addPartNumber(
+  part: PartNumber[],
+  { readings, scales }: Extract<Figure, { type: 'number' }>,
+  place: Omit<PartNumber, 'value'>,
+) {
   const value = readings[0]?.[0]
   if (value !== undefined && part.length < maximumPartNumbers)
-    part.push({ value: exact(value * (scales[0] ?? 1)), column })
+    part.push({ value: exact(value * (scales[0] ?? 1)), ...place })
 }
 
+const negativeCell =
+  /^[^\p{L}\d(]{0,4}\([^\p{L}()]{1,20}\)[^\p{L}\d]{0,3}$|^\s{0,3}\p{Sc}?\s?[-–−]\s?\p{Sc}?\d[^\p{L}]{0,20}$/u
+
 /** No figure of a row crosses the border of a cell. */
-function figuresOf(part: string, latin: Language, isRow: boolean): { figure: Figure; column: number }[] {
+function figuresOf(part: string, latin: Language, isRow: boolean) {
   const cells = isRow ? part.split(cellSeparator) : [part]
-  return cells.flatMap((cell, column) =>
-    readFigures(cell, latin, { asClaims: false }).map((figure) => ({ figure, column })),
-  )
+  return cells.flatMap((cell, column) => {
+    const place = { column, isAlone: !/\p{L}/u.test(cell), isNegative: isRow && negativeCell.test(cell) }
+    return readFigures(cell, latin, { asClaims: false }).map((figure) => ({ figure, ...place }))
+  })
 }
 
 function readColumns(headers: readonly string[], latin: Language): Evidence['columns'] {

@@ -21,13 +21,16 @@ export interface NearSegments {
   best: (rowsBy: RowsBy) => ReadonlySet<number>
 }
 
-/** By all words, or without those of the table's header, which name a column: a row may have them as well. */
-export type RowsBy = 'words' | 'words of no header'
+/**
+ * By all words, without those of the table's header, which name a column (a row may have them as well), or only rows whose whole name the
+ * sentence has: "common stock" next to "preferred common stock".
+ */
+export type RowsBy = 'words' | 'words of no header' | 'names'
 
 /** `found`: the segments of each figure. */
 export function findNearSegments(
   claims: Claims,
-  { words, segments, isRow, keyNumbers, columns }: Evidence,
+  { words, segments, isRow, keyWords, keyNumbers, columns }: Evidence,
   found: readonly (readonly number[])[],
 ): NearSegments {
   const counts = new Uint16Array(segments)
@@ -55,6 +58,7 @@ export function findNearSegments(
       else anchors.addFigure(segment, index)
     }
   }
+  const named = findNamed(claims, keyWords)
   const most = counts.reduce((best, count) => Math.max(best, count), 0)
   const least = most * nearShare
   return {
@@ -62,14 +66,30 @@ export function findNearSegments(
     has: (figureIndex, segment) =>
       segment === headSegment ||
       (isRow[segment]
-        ? anchors.isBest(figureIndex, segment, claims.words.length + figureIndex)
+        ? !named.isOther(segment) && anchors.isBest(figureIndex, segment, claims.words.length + figureIndex)
         : counts[segment]! >= least),
     isNamed: (segment) => segment !== headSegment && counts[segment]! > 0,
     best: (rowsBy) =>
       new Set([
-        ...anchors.best(rowsBy === 'words' ? noWords : ofHeader),
+        ...(rowsBy === 'names' ? named.rows() : anchors.best(rowsBy === 'words' ? noWords : ofHeader)),
         ...[...counts.keys()].filter((segment) => !isRow[segment] && most > 0 && counts[segment] === most),
       ]),
+  }
+}
+
+/** The rows whose whole name the sentence has; `isOther`: there are some, and nothing else names this one. */
+function findNamed({ words, figures }: Claims, keyWords: Evidence['keyWords']) {
+  const claimed = new Set(figures.length === 0 ? [] : words.flat())
+  const isClaimed = (keys: readonly string[]) => keys.some((key) => claimed.has(key))
+  const isNamed = (key: readonly string[][]) => key.length > 0 && key.every(isClaimed)
+  const ofNamed = new Set(keyWords.filter(isNamed).flat(2))
+  return {
+    rows: () => [...keyWords.keys()].filter((row) => isNamed(keyWords[row]!)),
+    isOther(segment: number): boolean {
+      const key = keyWords[segment]!
+      if (ofNamed.size === 0 || isNamed(key)) return false
+      return !key.some((keys) => isClaimed(keys) && !keys.some((one) => ofNamed.has(one)))
+    },
   }
 }
 

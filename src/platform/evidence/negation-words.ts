@@ -2,8 +2,8 @@ import type { Language } from '../language/index.ts'
 
 /** Words that negate a clause, as alternatives of a pattern. Pure data. Those that forbid are with them: "forbidden" is "not allowed". */
 const latinWords: Readonly<Record<Language, string>> = {
-  en: "not|no|never|none|nobody|nothing|neither|nor|cannot|\\p{L}+n['’]t|forbidden|prohibited|prohibits?|banned|disallowed|impossible|unable|excluded|lacks|lacked|fail(?:s|ed)? to",
-  de: 'nicht|kein\\p{L}*|nie|niemals|nichts|niemand\\p{L}*|weder|verboten\\p{L}*|verbietet|untersagt\\p{L}*|unzulässig\\p{L}*|unmöglich\\p{L}*|ausgeschlossen\\p{L}*|gesperrt',
+  en: "not|no|never|none|nobody|nothing|neither|nor|cannot|\\p{L}+n['’]t|forbidden|prohibited|prohibits?|banned|disallowed|impossible|unable|excluded|lacks|lacked|out of (?:order|service|stock)|fail(?:s|ed)? to",
+  de: 'nicht|kein\\p{L}*|nie|niemals|nichts|niemand\\p{L}*|weder|verboten\\p{L}*|verbietet|untersagt\\p{L}*|unzulässig\\p{L}*|unmöglich\\p{L}*|ausgeschlossen\\p{L}*|gesperrt|außer (?:Betrieb|Kraft)',
   fr: 'pas|jamais|aucun\\p{L}*|rien|ni|non|interdit\\p{L}*|impossible\\p{L}*|exclu\\p{L}{0,2}',
   es: 'no|nunca|jamás|ningún|ningun[oa]s?|nadie|nada|tampoco|proh[ií]b\\p{L}+|imposible\\p{L}*|excluid\\p{L}+',
   it: 'non|mai|nessun\\p{L}*|niente|nulla|né|vietat\\p{L}+|proibit\\p{L}+|impossibil\\p{L}+|esclus\\p{L}+',
@@ -45,7 +45,7 @@ const spacelessWords: Readonly<Record<string, string>> = {
 
 /** What looks like a negation and is none, or two that cancel each other. */
 const exempt: readonly RegExp[] = [
-  /(?:\bn(?:ot|o)|\p{L}n['’]t) (?:only|just|merely|until|later|earlier|more|less|fewer|other|matter|longer than|doubt)\b|\b(?:do not|don['’]t) (?:forget|hesitate)\b/giu,
+  /(?:\bn(?:ot|o)|\p{L}n['’]t) (?:only|just|merely|until|matter|doubt|(?:later|earlier|more|less|fewer|other|longer) than)\b|\b(?:do not|don['’]t) (?:forget|hesitate)\b/giu,
   /\bnicht (?:nur|zuletzt)\b|\bpas (?:seulement|uniquement)\b|\bno (?:s[oó]lo|solamente|obstante)\b|\bnon (?:solo|soltanto)\b|\bnão (?:só|apenas)\b|\bniet (?:alleen|slechts)\b/giu,
   /(?<!\p{L})не только(?!\p{L})|(?<!\p{L})nie tylko(?!\p{L})|(?<!\p{L})inte bara(?!\p{L})/giu,
   /不仅|不僅|不但|不只|不同|不少|不断|不斷|不久|不过|不過|不管|不论|不論|无论|無論|不得不|未来|未來|无线|無線|无障碍|不锈|だけで(?:は)?なく|かもしれない|なければなら(?:ない|なかった|ません)|ไม่เพียง|ไม่ว่า|뿐만 아니라/gu,
@@ -85,6 +85,19 @@ export function findNegations(
   return { count: isCancelled ? found.length : Math.min(found.length, 1), after }
 }
 
+const modals =
+  /[不未没沒无無]?(?:允许|允許|能够|能夠|可以|需要|必须|必須|应该|應該|能|得)|禁止|不可|没有|沒有|无法|無法/gu
+
+/** A clause without words that allow, demand or forbid: in text without spaces they would be parts of other words. */
+export function withoutModals(clause: string): string {
+  return clause.replaceAll(modals, ' ')
+}
+
+/** Whether a word denies: "prohibited". */
+export function isNegation(word: string, language: { script: string | null; latin: Language | null }): boolean {
+  return findNegations(word, language)?.count === 1
+}
+
 function patternFor(script: string | null, latin: Language | null): RegExp | null {
   if (script === 'latin') {
     const words = latin === null ? undefined : latinWords[latin]
@@ -98,7 +111,7 @@ function patternFor(script: string | null, latin: Language | null): RegExp | nul
 }
 
 const exceptionWords =
-  'but|except|unless|although|however|whereas|aber|außer|sondern|sofern|obwohl|mais|sauf|excepté|sinon|pero|salvo|excepto|sino|aunque|ma|tranne|eccetto|mas|exceto|maar|behalve|tenzij|men|utom|ale|lecz|oprócz|но|кроме|однак|але|крім|ancak|fakat|nhưng|trừ|لكن|إلا|باستثناء|אבל|אלא|मगर|लेकिन'
+  'because|but|except|unless|although|however|whereas|weil|aber|außer(?! (?:Betrieb|Kraft))|sondern|sofern|obwohl|parce que|mais|sauf|excepté|sinon|porque|perché|pero|salvo|excepto|sino|aunque|ma|tranne|eccetto|mas|exceto|maar|behalve|tenzij|men|utom|ale|lecz|oprócz|но|кроме|однак|але|крім|ancak|fakat|nhưng|trừ|لكن|إلا|باستثناء|אבל|אלא|मगर|लेकिन'
 /** "No. 5" and "No. of seats" deny nothing. */
 export const numberSign = /\bno\. ?(?=\d|of\b)/giu
 const sentenceEnd = /([.!?。！？؟।\n]+)/u
@@ -112,8 +125,41 @@ export function splitStatements(text: string): string[] {
 
 /** Words that state that something is missing or refused, without denying their clause. */
 const absenceWords =
-  'without|exclud(?:e|es|ing)|illegal(?:ly)?|unlawful(?:ly)?|unavailable|unnecessary|unsuccessful(?:ly)?|disabled|ohne|sans|sin|senza|sem|zonder|utan|uden|uten|bez|без|χωρίς|بدون|ללא|बिना'
-const absencePattern = new RegExp(`(?<![\\p{L}\\p{M}])(?:${absenceWords})(?![\\p{L}\\p{M}])`, 'iu')
+  'without|exclud(?:e|es|ing)|illegal(?:ly)?|(?!un(?:der|less|ter|til|i[oqtvfcd]|anim))un\\p{L}{4,}|non(?=-)|disabled|ohne|sans|sin|senza|sem|zonder|utan|uden|uten|bez|без|χωρίς|بدون|ללא|बिना'
+/** Words that limit what a clause states: "only on Sundays" is "not on Mondays". */
+const limitingWords =
+  'only|otherwise|until|unless|except|apart from|too|few|little|rare\\p{L}*|seldom|hardly|barely|scarcely|nur|erst|sonst|andernfalls|außer|selten|kaum|wenige?|seulement|uniquement|sinon|sauf|rarement|peu|s[oó]lo|solamente|únicamente|salvo|excepto|raramente|soltanto|tranne|apenas|só|exceto|alleen|slechts|behalve|bara|endast|tylko|только|лишь|فقط|chỉ|trừ'
+/** Words in the place of what another sentence denies: "rejected" for "not accepted". */
+const replacingWords =
+  'instead|rather than|avoid\\p{L}*|refus\\p{L}+|reject\\p{L}+|declin\\p{L}+|den(?:y|ies|ied)|prevent\\p{L}*|waive\\p{L}*|exempt\\p{L}*|spare[sd]?|drop(?:s|ped)|remov\\p{L}*|discontinu\\p{L}*|abandon\\p{L}*|abolish\\p{L}*|cancel\\p{L}*|lack\\p{L}*|miss(?:ing|ed)|absen\\p{L}+|ineligible|in(?:active|valid|visible|sufficient|complete|correct)|optional|voluntary|closed?|stop\\p{L}*|ceas\\p{L}+|end(?:s|ed)|expire\\p{L}*|lost|' +
+  'statt|anstatt|freiwillig|geschlossen|fehl\\p{L}+|entfäll\\p{L}*|verzicht\\p{L}*|lehn\\p{L}+|abgelehnt|facultati\\p{L}+|fermée?s?|manqu\\p{L}+|rechaz\\p{L}+|opcional\\p{L}*|cerrad\\p{L}+|falta\\p{L}*|rifiut\\p{L}+|facoltativ\\p{L}+|chius\\p{L}+|recus\\p{L}+|fechad\\p{L}+|مغلق\\p{L}*'
+const spacelessLimits = '只|仅|僅|才|除|だけ|のみ|만 '
+const spacelessReplacing = '拒|关闭|關閉'
+const wordPattern = (words: string) => new RegExp(`(?<![\\p{L}\\p{M}])(?:${words})(?![\\p{L}\\p{M}])`, 'iu')
+const absencePattern = wordPattern(absenceWords)
+const limitingPattern = new RegExp(`${wordPattern(limitingWords).source}|${spacelessLimits}`, 'iu')
+const mayDenyPattern = new RegExp(
+  `${wordPattern(`${absenceWords}|${limitingWords}|${replacingWords}`).source}|${spacelessLimits}|${spacelessReplacing}`,
+  'giu',
+)
+
+/** The words of a text that may deny something without a negation, in lower case. */
+export function wordsThatMayDeny(text: string): string[] {
+  return Array.from(text.matchAll(mayDenyPattern), ([word]) => word.toLowerCase())
+}
+
+/** Whether such a word limits what its clause states; others are in the place of what is denied. */
+export const isLimiting = (word: string) => limitingPattern.test(word)
+
+/** "Not until", "not without", "not before": what a sentence with such a word denies, another one states without a denial. */
+const limitWords =
+  'until|before|unless|without|except|other than|more than|less than|later than|bis|bevor|vor|ohne|außer|mehr als|länger als|avant|sans|sauf|plus de|hasta|antes|sin|salvo|más de|prima|senza|più di|antes|sem|voor|zonder|zonder|до|без'
+const limitPattern = new RegExp(wordPattern(limitWords).source, 'giu')
+
+/** The words of a text that limit what it denies, in lower case. */
+export function limitsOf(text: string): string[] {
+  return Array.from(text.matchAll(limitPattern), ([word]) => word.toLowerCase())
+}
 
 /** What follows the first word in a clause that states an absence; null where it has none. */
 export function afterAbsence(clause: string): string | null {
@@ -134,15 +180,29 @@ export function continuesSubject(clause: string): boolean {
   return andNotStart.test(clause)
 }
 
+const butNotStart =
+  /^\s*(?:(?:but|aber|jedoch|mais|pero|sino|ma|mas|maar|men|ale|но) )?(?:not|nicht|pas|no|non|não|niet|inte|ikke|nie|не)(?![\p{L}\p{M}])/iu
+
+/** Whether a clause denies of something else what the one before states: "in the yard, but not on the stairs". */
+export function continuesPredicate(clause: string): boolean {
+  return butNotStart.test(clause)
+}
+
+/** "No, it is open": an answer to a question. */
+export const answerStart = /^\s*(?:no|nein|non|não|nee|nej|nie|нет)\s*$/iu
+
 /** Where a clause ends. */
 export const clauseEnd = new RegExp(
   `[,;:.!?()|،؛。，；：！？、…–—\\n]+|(?<![\\p{L}\\p{M}])(?=(?:${exceptionWords}|${conditionWords})(?![\\p{L}\\p{M}])|(?:${andNot})(?![\\p{L}\\p{M}]))|(?=但|除|しかし|ただし|하지만|แต่)`,
   'giu',
 )
 
-/** A clause that begins so has its meaning from the clause before. */
+/** A clause that begins so denies of something else what the clause before states. */
 export const exceptionStart =
-  /^\s*(?:(?:except|unless|außer|sofern|sauf|excepté|salvo|excepto|tranne|eccetto|exceto|behalve|tenzij|utom|oprócz|кроме|крім|trừ|إلا|باستثناء)(?!\p{L})|除|ただし)/iu
+  /^\s*(?:(?:except|außer(?! (?:Betrieb|Kraft))|sauf|excepté|salvo|excepto|tranne|eccetto|exceto|behalve|utom|oprócz|кроме|крім|trừ|إلا|باستثناء)(?!\p{L})|除|ただし)/iu
+
+/** "Unless it rains": its words state nothing. */
+export const unlessStart = /^\s*(?:unless|sofern|tenzij)(?!\p{L})/iu
 
 const condition = new RegExp(`(?<![\\p{L}\\p{M}])(?:${conditionWords})(?![\\p{L}\\p{M}])|如果|若|もし|ถ้า`, 'iu')
 /** "Si" begins a condition in some languages, and is a pronoun in Italian. */

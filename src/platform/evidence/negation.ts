@@ -1,124 +1,6 @@
-import { defaultLanguage, type Language, tokenize } from '../language/index.ts'
-import { isContentWord, wordKeys } from './evidence-words.ts'
-import {
-  afterAbsence,
-  clauseEnd,
-  continuesSubject,
-  exceptionStart,
-  findNegations,
-  isConditional,
-  numberSign,
-  splitStatements,
-} from './negation-words.ts'
-import { oppositeSides } from './opposite-words.ts'
-import { latinOf, type TextLanguage } from './text-language.ts'
-
-/** A part of a sentence that is denied or not. */
-export interface Clause {
-  /** The keys of each content word. */
-  words: string[][]
-  isNegated: boolean
-  /** It has a word such as "without". */
-  isAbsence: boolean
-  /** It states a condition. */
-  isCondition: boolean
-  /** Its words that have an opposite. */
-  opposites: Opposite[]
-  /** The keys of the content word after its negation, or after a word such as "without"; null where it has neither. */
-  denied: string[] | null
-  /** The sentence that it is part of, from 0. */
-  sentence: number
-}
-
-interface Opposite {
-  /** As in `oppositeSides`. */
-  side: number
-  word: string
-  /** The next word or number. */
-  next: string | undefined
-  /** It counts as a negation itself, such as "forbidden". */
-  isNegation: boolean
-}
-
-/** A clause with fewer content words belongs to the next one: items of a list, and the subject before an insertion. */
-const fewWords = 2
-const subjectWords = 2
-/** Most clauses of a text that are compared. */
-const maximumClauses = 400
-
-/** The clauses of a text; empty where the negations of its script are not known. Time is linear in the text. */
-export function readClauses(text: string, language: TextLanguage): Clause[] {
-  const latin = latinOf(language, defaultLanguage)
-  const clauses: Clause[] = []
-  /** Of the parts before that had few words. */
-  let words: string[] = []
-  let isCondition = false
-  let opposites: Opposite[] = []
-  let isAbsence = false
-  /** The first words of the sentence's first clause: a title, and the subject. */
-  let subject: readonly string[] = []
-  const add = (sentence: number, isNegated: boolean, denied: string[] | null = null) => {
-    const keys = words.map((word) => wordKeys(word, latin))
-    clauses.push({ words: keys, isNegated, isAbsence, isCondition, opposites, denied, sentence })
-    if (subject.length === 0) subject = words.slice(0, subjectWords)
-    isAbsence = false
-    words = []
-    opposites = []
-    isCondition = false
-  }
-  const sentences = splitStatements(text.replaceAll(numberSign, 'number '))
-  for (const [sentence, whole] of sentences.entries()) {
-    subject = []
-    for (const part of whole.split(clauseEnd)) {
-      if (clauses.length === maximumClauses) return clauses
-      if (exceptionStart.test(part)) {
-        // Only the opposites in it are compared.
-        words = []
-        isCondition = false
-        opposites = readOpposites(tokenize(part, { singleCharacters: false }), language)
-        add(sentence, false)
-        continue
-      }
-      if (words.length === 0 && continuesSubject(part)) words = [...subject]
-      const negations = findNegations(part, language)
-      if (negations === null) return []
-      const tokens = tokenize(part, { singleCharacters: false })
-      const found = readOpposites(tokens, language)
-      opposites.push(...found)
-      // What forbids is no topic.
-      const signs = new Set(found.filter((one) => one.isNegation).map(({ word }) => word))
-      words = [...new Set([...words, ...tokens.filter((word) => isContentWord(word, latin) && !signs.has(word))])]
-      isCondition ||= isConditional(part, latin)
-      const isNegated = negations.count % 2 === 1
-      const absent = afterAbsence(part)
-      isAbsence ||= absent !== null
-      if (words.length >= fewWords || negations.count > 0)
-        add(sentence, isNegated, firstKeys(isNegated ? negations.after : absent, latin))
-    }
-  }
-  if (words.length > 0 && clauses.length < maximumClauses) add(sentences.length - 1, false)
-  return clauses
-}
-
-/** So many words after a negation may be what it denies. */
-const deniedReach = 4
-
-/** The keys of the first content word of a text; none where it begins with more function words. */
-function firstKeys(text: string | null, latin: Language): string[] | null {
-  if (text === null) return null
-  const first = tokenize(text, { singleCharacters: false })
-    .slice(0, deniedReach)
-    .find((word) => isContentWord(word, latin))
-  return first === undefined ? [] : wordKeys(first, latin)
-}
-
-function readOpposites(tokens: readonly string[], language: TextLanguage): Opposite[] {
-  const latin = latinOf(language, defaultLanguage)
-  return tokens.flatMap((word, at) => {
-    const isNegation = () => findNegations(word, language)?.count === 1
-    return oppositeSides(word, latin).map((side) => ({ side, word, next: tokens[at + 1], isNegation: isNegation() }))
-  })
-}
+import { type Clause, fewWords, keysOf } from './clauses.ts'
+import { isLimiting } from './negation-words.ts'
+import type { Opposite } from './read-opposites.ts'
 
 /** A clause with a smaller share of the words deals with something else; in scripts without spaces words are pairs of characters. */
 const minimumShare = 0.55
@@ -129,6 +11,8 @@ const minimumShareOfPairs = 0.45
  */
 const nearlyBest = 0.67
 const nearlyBestDenial = 0.45
+/** A denial in other words has more. */
+const nearlyMost = 0.8
 /** Where a clause has this share of the words, one with fewer is about something else. */
 const clearShare = 0.9
 
@@ -161,12 +45,26 @@ export function deny(claimed: readonly Clause[], text: readonly Clause[]): boole
     const isClear = most >= words.length * clearShare
     if (isCondition && !isClear) return false
     const least = isClear ? most : most * (isNegated ? nearlyBestDenial : nearlyBest)
-    const best = [...counts].filter(([, count]) => count >= least).map(([index]) => text[index]!)
+    const near = [...counts].filter(([, count]) => count >= least)
+    const best = near.map(([index]) => text[index]!)
+    if (near.some(([index, count]) => count >= most * nearlyMost && deniesOtherwise(claim, text[index]!))) return false
     // "In the evening, no dogs are allowed": the text denies what the sentence denies next to it.
     const denials = isNegated ? [] : claimed.filter((one) => one.isNegated && one.sentence === claim.sentence)
     const isDeniedNext = (clause: Clause) =>
       denials.some((one) => agrees(one, clause) && shareIn(one.words, keysOf(clause)) >= denialShare)
-    return best.every((clause) => !agrees(claim, clause) && !isDeniedNext(clause))
+    const has = ({ denied }: Clause, other: Clause) => denied?.some((key) => keysOf(other).has(key)) ?? false
+    // "If you do not qualify, the office sends a form" does not deny that the office sends one.
+    const isOfOther = (clause: Clause) =>
+      !isClear && !isNegated && clause.isNegated && clause.denied!.length > 0 && !isPaired(words) && !has(clause, claim)
+    // "Food is not allowed, but water is": the text affirms what the sentence denies, and denies something else.
+    const isAffirmed =
+      isNegated && near.some(([index, count]) => count === most && !text[index]!.isNegated && has(claim, text[index]!))
+    return best.every(
+      (clause) =>
+        (!agrees(claim, clause) || (isAffirmed && clause.isNegated && !has(claim, clause))) &&
+        !isDeniedNext(clause) &&
+        !isOfOther(clause),
+    )
   })
 }
 
@@ -174,9 +72,21 @@ const isPaired = (words: readonly (readonly string[])[]) => /\p{Script=Han}/u.te
 
 /** Whether both have the same polarity, or one of them has the opposite of a word of the other: "not open" and "closed". */
 export function agrees(claim: Clause, clause: Clause): boolean {
-  // "Not without a ticket" agrees with "with a ticket".
-  if (claim.isNegated && claim.isAbsence && !clause.isAbsence) return true
+  // "Not without a ticket" agrees with "with a ticket", and "lacks" with "without".
+  if (claim.isAbsence !== clause.isAbsence && claim.isNegated !== clause.isNegated) return true
   return (claim.isNegated === clause.isNegated) !== hasOpposite(claim, clause)
+}
+
+/** "Not until March" is "from March on". */
+const isOtherLimit = (claim: Clause, clause: Clause) => claim.limits.some((word) => !clause.signs.has(word))
+/** Whether a clause states a denial in other words. */
+export const deniesOtherwise = (claim: Clause, clause: Clause) =>
+  claim.isNegated && (isOtherLimit(claim, clause) || mayDenyOtherwise(claim, clause))
+/** "Only on Sundays" limits what is denied; "rejected" is in its place. */
+function mayDenyOtherwise({ denied, mayDeny }: Clause, clause: Clause): boolean {
+  if (clause.isCondition) return false
+  const hasDenied = denied?.some((key) => keysOf(clause).has(key)) ?? false
+  return clause.mayDeny.some((word) => !mayDeny.includes(word) && isLimiting(word) === hasDenied)
 }
 
 /** Whether a clause has the opposite of a word. Words that deny are counted as negations. */
@@ -218,13 +128,18 @@ export function lacksDenial(claimed: readonly Clause[], text: readonly Clause[])
     const most = shares.reduce((best, one) => Math.max(best, one.share), 0)
     const isMeant = ({ clause, share: own }: (typeof shares)[number]) =>
       (own >= denialShare && hasOpposite(denial, clause)) ||
+      (own >= denialShare && own >= most * nearlyMost && deniesOtherwise(denial, clause)) ||
       (clause.denied !== null && own >= leastBestShare && own === most)
     if (shares.some(isMeant)) return false
+    // The text affirms it, so that a denial elsewhere in a long sentence is about something else.
+    const isAffirmed = shares.some(
+      ({ clause, share: own }) =>
+        own === most && own >= denialShare && clause.denied === null && denied!.some((key) => keysOf(clause).has(key)),
+    )
     return !known.some(({ clause, sentence }) => {
+      if (share(clause) >= denialShare) return true
       const isSameWord = denied!.some((key) => clause.has(key))
-      return (
-        share(clause) >= denialShare || share(sentence) >= (isSameWord ? denialShareWithWord : denialShareOfSentence)
-      )
+      return !isAffirmed && share(sentence) >= (isSameWord ? denialShareWithWord : denialShareOfSentence)
     })
   })
 }
@@ -254,56 +169,6 @@ function denialsOf(text: readonly Clause[]): Denial[] {
 function shareIn(words: readonly (readonly string[])[], known: ReadonlySet<string>): number {
   return words.filter((keys) => keys.some((key) => known.has(key))).length / words.length
 }
-
-/** A text states the opposite of a clause only if it has this share of its other words. */
-const leastSharedWords = 0.5
-/** A text that has the word itself in a clause with this share does not. */
-const leastSharedWordsOfSame = 0.3
-
-/**
- * Whether the text has the opposite of a word of the sentence in a clause with half of the words of the claimed one. Not if a clause about the same
- * has the word itself.
- */
-export function statesOpposite(claimed: readonly Clause[], text: readonly Clause[]): boolean {
-  if (!claimed.some(({ opposites }) => opposites.length > 0)) return false
-  const places = new Map<number, { clause: Clause; opposite: Opposite }[]>()
-  for (const clause of text) {
-    for (const opposite of clause.opposites) {
-      const known = places.get(opposite.side)
-      if (known) known.push({ clause, opposite })
-      else places.set(opposite.side, [{ clause, opposite }])
-    }
-  }
-  return claimed.some((clause) =>
-    clause.opposites.some((opposite) => {
-      const rest = clause.words.filter(([word]) => word !== opposite.word)
-      if (rest.length === 0) return false
-      const shareAt = (at: readonly { clause: Clause }[]) =>
-        at.reduce((best, place) => Math.max(best, shareIn(rest, keysOf(place.clause))), 0)
-      const ofOpposite = shareAt(
-        (places.get(-opposite.side) ?? []).filter((place) => isDenied(place) === isDenied({ clause, opposite })),
-      )
-      // "Not required" is "optional".
-      const ofSame = shareAt([
-        ...(places.get(opposite.side) ?? []),
-        ...(places.get(-opposite.side) ?? []).filter((place) => isDenied(place) !== isDenied({ clause, opposite })),
-      ])
-      return ofOpposite >= leastSharedWords && ofSame < leastSharedWordsOfSame
-    }),
-  )
-}
-
-const knownKeys = new WeakMap<Clause, ReadonlySet<string>>()
-
-export function keysOf(clause: Clause): ReadonlySet<string> {
-  const known = knownKeys.get(clause) ?? new Set(clause.words.flat())
-  knownKeys.set(clause, known)
-  return known
-}
-
-/** Whether another word than this one denies it. */
-const isDenied = ({ clause, opposite }: { clause: Clause; opposite: Opposite }) =>
-  clause.isNegated !== opposite.isNegation
 
 /** Whether each clause that the sentence denies is denied by the text as well. */
 export function sharesDenials(claimed: readonly Clause[], text: readonly Clause[]): boolean {

@@ -1,7 +1,7 @@
 /** How numbers are written: group and decimal signs, digits of all scripts. Pure. */
 
-/** Digits with group and decimal signs in between, and after a colon the minutes of a time. Linear: no sign may follow a sign. */
-export const numberPattern = String.raw`\d+(?:[.,'’]\d+| \d{3}(?!\d))*`
+/** Digits with group and decimal signs in between; a space groups after three digits at most: "in 2023 310" has two. Linear: no sign may follow a sign. */
+export const numberPattern = String.raw`(?:\d{1,3}(?: \d{3}(?!\d))+|\d+)(?:[.,'’]\d+)*`
 
 /** Code points of the digit zero of other scripts; the other nine follow. */
 const zeros = [

@@ -1,3 +1,4 @@
+import { defaultLanguage, isFunctionWord } from '../language/index.ts'
 import { type Claims, readClaims } from './claims.ts'
 import { derivedFrom, type Operands, plainValueOf } from './derived-numbers.ts'
 import { isOperationWord } from './derivation-words.ts'
@@ -10,17 +11,21 @@ import {
   readEvidence,
 } from './evidence.ts'
 import { findNearSegments, type RowsBy } from './near-segments.ts'
-import { deny, lacksDenial, sharesDenials, statesOpposite } from './negation.ts'
+import { findOtherColumns, mostNamed } from './other-columns.ts'
+import { deny, lacksDenial, sharesDenials } from './negation.ts'
 import type { Figure } from './read-figures.ts'
 import { contradictsRepeated } from './repeated-sentences.ts'
 import { exact, precisionOf } from './read-number.ts'
-import { compareLanguages } from './text-language.ts'
+import { statesOpposite } from './stated-opposites.ts'
+import { compareLanguages, latinOf } from './text-language.ts'
 
 /** Which claims of a sentence a passage has, in the order of the claims. */
 export interface Comparison {
   /** Whether both are in the same language; words are compared only where they are not `different`. */
   languages: 'same' | 'different' | 'unknown'
   figures: boolean[]
+  /** Figures that only other rows or columns of a table have: nothing else is computed to be the same. */
+  elsewhere: boolean[]
   names: boolean[]
   quotes: boolean[]
   words: boolean[]
@@ -42,7 +47,7 @@ export interface Comparison {
   sharesDenials: () => boolean
 }
 
-type PassageOperands = Pick<Operands, 'parts' | 'cells' | 'columns' | 'hasRows' | 'rowCounts'>
+type PassageOperands = Pick<Operands, 'parts' | 'cells' | 'columns' | 'hasRows' | 'rowCounts' | 'totals'>
 
 export interface Support {
   /** `unchecked`: nothing contradicts, but what can be compared does not show support, as in another language. */
@@ -125,10 +130,10 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
   const languages = compareLanguages(claims.language, passage.language)
   const found = claims.figures.map((figure) => segmentsOfFigure(passage, figure))
   const near = findNearSegments(claims, passage, found)
-  const isOfOtherYear = findOtherYears(claims, passage)
+  const isOfOtherColumn = findOtherColumns(claims, passage)
   const isNear = (index: number, segment: number) =>
     (languages === 'different' && !passage.isRow[segment]) ||
-    (near.has(index, segment) && !isOfOtherYear(claims.figures[index]!, segment))
+    (near.has(index, segment) && !isOfOtherColumn(claims.figures[index]!, segment))
   const figures = found.map((segments, index) => segments.some((segment) => isNear(index, segment)))
   const operandsBy = (rowsBy: RowsBy) =>
     claims.operations.size > 0
@@ -140,6 +145,7 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
   return {
     languages,
     figures,
+    elsewhere: found.map((segments, index) => !figures[index] && segments.some((segment) => passage.isRow[segment])),
     names: claims.names.map((name) => areNouns || hasName(passage, name)),
     quotes: claims.quotes.map((quote) => passage.sequence.includes(` ${quote} `)),
     words: claims.words.map((keys) => hasWord(passage, keys)),
@@ -149,6 +155,7 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
     operands: {
       words: operandsBy('words'),
       'words of no header': operandsBy('words of no header'),
+      names: operandsBy('names'),
     },
     isDenied: () =>
       languages !== 'different' &&
@@ -160,30 +167,6 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
     lacksDenial: () =>
       languages !== 'different' && lacksDenial(claims.clauses(passage.language), passage.clauses(claims.language)),
     sharesDenials: () => sharesDenials(claims.clauses(passage.language), passage.clauses(claims.language)),
-  }
-}
-
-const isYear = (value: number) => Number.isInteger(value) && value >= 1_500 && value <= 2_100
-
-/**
- * Whether a row has a figure only in columns of other years than the sentence names. Of a sentence with one number besides years: of several, one
- * may be that of the year before.
- */
-function findOtherYears({ figures }: Claims, { columns, isRow, partNumbers }: Evidence) {
-  const values = figures.flatMap((figure) => (figure.type === 'number' ? [figure.readings[0]![0]!] : []))
-  const columnsOfYears = (isNamed: boolean) =>
-    new Set(
-      [...columns].flatMap(([key, own]) =>
-        typeof key === 'number' && isYear(key) && values.includes(key) === isNamed ? [...own] : [],
-      ),
-    )
-  const named = columnsOfYears(true)
-  const other = columnsOfYears(false).difference(named)
-  if (named.size === 0 || values.filter((value) => !isYear(value)).length !== 1) return () => false
-  return (figure: Figure, segment: number) => {
-    if (figure.type !== 'number' || !isRow[segment]) return false
-    const own = partNumbers[segment]!.filter(({ value }) => figure.readings.some(([first]) => first === value))
-    return own.length > 0 && own.every(({ column }) => other.has(column))
   }
 }
 
@@ -204,7 +187,7 @@ function findMissing(
   const own = valuesOf(claims.figures.filter((_, index) => figures[index]))
   const claimed = valuesOf(claims.figures)
   const missing = valuesOf(claims.figures.filter((_, index) => !figures[index]))
-  const derivations = (['words', 'words of no header'] as const).map((rowsBy) => {
+  const derivations = (['words', 'words of no header', 'names'] as const).map((rowsBy) => {
     const found = comparisons.map(({ operands }) => operands[rowsBy])
     const operands: Operands = {
       own,
@@ -215,11 +198,14 @@ function findMissing(
       columns: found.flatMap(({ columns }) => columns),
       hasRows: found.some(({ hasRows }) => hasRows),
       rowCounts: found.flatMap(({ rowCounts }) => rowCounts),
+      totals: found.flatMap(({ totals }) => totals),
     }
     return derivedFrom(operands, claims.operations)
   })
+  const isElsewhere = (index: number) => comparisons.some(({ elsewhere }) => elsewhere[index])
   return claims.figures.find(
-    (figure, index) => isMissing(figure, index) && !derivations.some((isDerived) => isDerived(figure)),
+    (figure, index) =>
+      isMissing(figure, index) && !derivations.some((isDerived) => isDerived(figure, isElsewhere(index))),
   )
 }
 
@@ -232,33 +218,38 @@ function partsFor(
   return languages === 'different' ? new Set([...best].filter((part) => isRow[part])) : best
 }
 
-const noOperands: PassageOperands = { parts: [], cells: [], columns: [], hasRows: false, rowCounts: [] }
+const signed = ({ value, isNegative }: PartNumber) => (isNegative ? -value : value)
+
+const noOperands: PassageOperands = { parts: [], cells: [], columns: [], hasRows: false, rowCounts: [], totals: [] }
 
 /** The numbers of each of these parts of a passage, and of the columns that the sentence names. */
-function operandsOf(
-  claims: Claims,
-  { partNumbers, columns, isRow }: Evidence,
-  parts: ReadonlySet<number>,
-): PassageOperands {
-  const counts = new Map<number, number>()
-  const keysOfClaims = [
-    ...claims.words,
-    ...claims.figures.map((figure) => plainValueOf(figure) ?? []).map((value) => [value].flat()),
-  ]
-  for (const keys of keysOfClaims) {
-    const named = new Set(keys.flatMap((key) => [...(columns.get(key) ?? [])]))
-    for (const column of named) counts.set(column, (counts.get(column) ?? 0) + 1)
-  }
-  const most = Math.max(1, ...counts.values())
-  const isNamed = (column: number) => counts.get(column) === most
+function operandsOf(claims: Claims, passage: Evidence, parts: ReadonlySet<number>): PassageOperands {
+  const { partNumbers, columns, isRow } = passage
+  const values = claims.figures.map((figure) => plainValueOf(figure) ?? []).map((value) => [value].flat())
+  const named = mostNamed([...claims.words, ...values], columns)
   const rows = [...parts].filter((part) => isRow[part]).map((part) => partNumbers[part]!)
   return {
-    parts: [...parts].map((part) => partNumbers[part]!.map(({ value }) => value)).filter(({ length }) => length > 0),
-    cells: rows.flatMap((row) => row.filter(({ column }) => isNamed(column)).map(({ value }) => value)),
+    parts: [...parts].map((part) => partNumbers[part]!.map(signed)).filter(({ length }) => length > 0),
+    cells: rows.flatMap((row) => row.filter(({ column }) => named.has(column)).map(signed)),
     columns: columnsOfRows(rows),
     hasRows: rows.length > 0,
     rowCounts: [isRow.filter(Boolean).length],
+    totals: totalsOf(passage),
   }
+}
+
+const knownTotals = new WeakMap<Evidence, PassageOperands['totals']>()
+
+function totalsOf(passage: Evidence): PassageOperands['totals'] {
+  const known = knownTotals.get(passage)
+  if (known) return known
+  const rows = passage.partNumbers.filter((_, part) => passage.isRow[part])
+  const totals = columnsOfRows(rows).map((column) => ({
+    sum: column.reduce((sum, one) => sum + one, 0),
+    count: column.length,
+  }))
+  knownTotals.set(passage, totals)
+  return totals
 }
 
 /** The numbers of each column that two rows or more have, in the order of the rows. */
@@ -267,8 +258,8 @@ function columnsOfRows(rows: readonly (readonly PartNumber[])[]): number[][] {
   for (const row of rows) {
     for (const [column, [number]] of Map.groupBy(row, (one) => one.column)) {
       const known = columns.get(column)
-      if (known) known.push(number!.value)
-      else columns.set(column, [number!.value])
+      if (known) known.push(signed(number!))
+      else columns.set(column, [signed(number!)])
     }
   }
   return [...columns.values()].filter(({ length }) => length > 1)
@@ -377,9 +368,20 @@ function findRepeatedNumbers(figures: readonly Figure[], { numbers }: Evidence):
 /** A name is there with its last word and half of all, or with more than half: passages leave out first names and titles. */
 function hasName(passage: Evidence, { words, keys }: Claims['names'][number]): boolean {
   if (words.length === 1 && passage.abbreviations.has(words[0]!)) return true
-  const initials = words.map((word) => word[0]).join('')
-  if (words.length > 1 && passage.words.has(initials)) return true
+  if (words.length > 1 && hasInitials(passage, words)) return true
   const found = keys.map((wordKeys) => hasWord(passage, wordKeys))
   const count = found.filter(Boolean).length
   return found.at(-1) === true ? count * 2 >= words.length : count * 2 > words.length
+}
+
+/** "VA" for "Department of Veterans Affairs": the first letters of all words or of the last ones, where they are no other word. */
+function hasInitials(passage: Evidence, words: readonly string[]): boolean {
+  const latin = latinOf(passage.language, defaultLanguage)
+  return words.slice(0, -1).some((_, from) => {
+    const initials = words
+      .slice(from)
+      .map((word) => word[0])
+      .join('')
+    return passage.words.has(initials) && !isFunctionWord(initials, latin)
+  })
 }
