@@ -74,7 +74,7 @@ export const terms: Term[] = [
     name: /^settle[sd]?\b/,
     write: 'finish, complete, end: only the ledger settles',
     except:
-      /^(?:src\/(?:gateway\/(?:billing|gateway)\/|contract\/usage|app\/parts\/ledger)|scripts\/ledger-proof|test\/harness\/ledger-crash\/|bench\/(?:ledger|gateway\/))/,
+      /^(?:src\/(?:gateway\/(?:billing|gateway)\/|contract\/usage|app\/parts\/scrape)|scripts\/ledger-proof|test\/harness\/ledger-crash\/|bench\/(?:ledger|gateway\/))/,
   },
   { prose: /\bwhoever\b|\bsomebody\b/, write: 'the name of the part that acts' },
   { prose: /\bknows? (?:nobody|no|nothing)\b/, write: 'does not import, does not use' },

@@ -16,7 +16,7 @@ export interface OutboxOptions<Message extends OutboxMessage> {
   log: Log
   /** Of log lines: `a webhook`. */
   noun: string
-  /** What a log line says about a message. */
+  /** The fields of a log line about a message. */
   describe(message: Message): Record<string, unknown>
   /** Makes one attempt. A rejection counts as a failure. */
   send(message: Message): Promise<Failure>
