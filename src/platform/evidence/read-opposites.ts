@@ -55,7 +55,7 @@ export function readOpposites(text: string, language: TextLanguage): Opposite[] 
   })
 }
 
-/** The words beside an opposite, nearest first, up to a conjunction: "frequent in July and rare in May". */
+/** The words next to an opposite, nearest first, up to a conjunction: "frequent in July and rare in May". */
 function readAround(tokens: readonly string[], latin: Language, isAfter: boolean) {
   const end = tokens.findIndex((word) => conjunctions.has(word))
   return tokens
