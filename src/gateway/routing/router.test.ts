@@ -48,6 +48,21 @@ describe('retries', () => {
     expect(result.tookMs).toBeLessThanOrEqual(750)
   })
 
+  test('a fault between two attempts rejects the call', async () => {
+    let isTried = false
+    const { run } = createRouterKit({
+      random() {
+        if (isTried) throw new Error('a fault of the router')
+        return 0
+      },
+    })
+    const trying = run([a], () => {
+      isTried = true
+      return Promise.reject(providerError('overloaded', { status: 503 }))
+    })
+    expect(await trying).toMatchObject({ ok: false, error: { message: 'a fault of the router' } })
+  })
+
   test('another deployment is tried at once, without a pause', async () => {
     const { run, called } = createRouterKit()
     const result = await run([a, b], (deployment) =>

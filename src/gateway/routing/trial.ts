@@ -115,7 +115,8 @@ export class Trial<T> {
     )
     this.#state.breakers.begin(this.#deployment.id)
     try {
-      attempt(this.#deployment, this.#ended, this.#span).then(this.#answered, this.#failed)
+      // A fault of a callback rejects the call too, instead of leaving it without an end.
+      attempt(this.#deployment, this.#ended, this.#span).then(this.#answered, this.#failed).catch(this.#broken)
     } catch (error) {
       this.#failed(error)
     }
@@ -124,8 +125,14 @@ export class Trial<T> {
   /** At once: an attempt that ignores its signal must not delay the client. */
   #end(reason: unknown) {
     this.#ended.abort(reason)
-    this.#failed(reason)
+    try {
+      this.#failed(reason)
+    } catch (error) {
+      this.#broken(error)
+    }
   }
+
+  readonly #broken = (error: unknown) => this.#ends.broken(error)
 
   readonly #onAbort = () => this.#end(this.#call.signal.reason)
 

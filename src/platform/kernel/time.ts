@@ -86,7 +86,16 @@ export class CallEnd implements EndSignal {
     if (this.aborted) return
     this.aborted = true
     this.reason = reason
-    for (let listener = this.#listeners.shift(); listener; listener = this.#listeners.shift()) listener()
+    for (let listener = this.#listeners.shift(); listener; listener = this.#listeners.shift()) {
+      try {
+        listener()
+      } catch (error) {
+        // As an EventTarget does: the others are called too, and the fault is an uncaught one.
+        queueMicrotask(() => {
+          throw error
+        })
+      }
+    }
   }
 
   throwIfAborted(): void {
