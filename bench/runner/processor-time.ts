@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
+import { childrenOf } from '../../test/chaos/harness/processes.ts'
 import type { TestDatabase } from '../../test/harness/statements.ts'
 
 /** Milliseconds of a tick of /proc: the kernel counts a hundred a second for programs. */
@@ -12,10 +13,7 @@ const longestWaitMs = 4_000
 export function processorMs(pid: number): number | undefined {
   try {
     const own = ticksOf(pid) * tickMs
-    const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
-      readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
-    )
-    return children.reduce((sum, child) => sum + (processorMs(child) ?? 0), own)
+    return childrenOf(pid).reduce((sum, child) => sum + (processorMs(child) ?? 0), own)
   } catch {
     return undefined
   }

@@ -1,7 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { residentBytesOf } from '../../src/documents/ingestion/isolation/memory-shares.ts'
 import {
   buildDocx,
   buildPdf,
@@ -10,9 +11,9 @@ import {
   docxParagraph,
 } from '../../src/documents/ingestion/testing/build-documents.ts'
 import { buildPng } from '../../src/documents/ingestion/testing/build-images.ts'
+import { descendantsOf } from '../../test/chaos/harness/processes.ts'
 import { createApiClient, expectStatus, organisationMakers, uploadForm } from '../../test/harness/portico.ts'
 import { startServiceProcess } from '../service-process.ts'
-import { childrenOf } from './resident-memory.ts'
 
 const goalBytes = 1.2e9
 const sampleMs = 50
@@ -26,7 +27,7 @@ export async function printHostilePeak(): Promise<void> {
     let peakBytes = 0
     let peakParts: number[] = []
     const sample = setInterval(() => {
-      const parts = [service.pid, ...childrenOf(service.pid)].map(residentBytes)
+      const parts = [service.pid, ...descendantsOf(service.pid)].map(residentBytesOf)
       const bytes = parts.reduce((sum, part) => sum + part, 0)
       if (bytes > peakBytes) [peakBytes, peakParts] = [bytes, parts]
     }, sampleMs)
@@ -54,15 +55,6 @@ export async function printHostilePeak(): Promise<void> {
     console.log(`peak ${Math.round(peakBytes / 1e6)} MB (${megabytes}), goal ${goalBytes / 1e6} MB`)
   } finally {
     rmSync(dataFolder, { recursive: true, force: true })
-  }
-}
-
-/** Shared pages count in each process; 0 for one that has ended. */
-function residentBytes(pid: number): number {
-  try {
-    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024
-  } catch {
-    return 0
   }
 }
 

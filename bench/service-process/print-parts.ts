@@ -2,9 +2,10 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { descendantsOf } from '../../test/chaos/harness/processes.ts'
 import { createApiClient, organisationMakers } from '../../test/harness/portico.ts'
 import { type ServiceProcess, startServiceProcess } from '../service-process.ts'
-import { childrenOf, readResidentMemory } from './resident-memory.ts'
+import { readResidentMemory } from './resident-memory.ts'
 
 const restMs = 60_000
 const firstRestMs = 10_000
@@ -56,7 +57,7 @@ async function sendLargeRequests({ url, operatorToken }: ServiceProcess): Promis
 async function print(title: string, { pid, report }: ServiceProcess): Promise<void> {
   const { heaps } = await report()
   const { files, webAssembly, code, malloc, other, total } = readResidentMemory(pid)
-  const children = childrenOf(pid).map((child) => readResidentMemory(child).total)
+  const children = descendantsOf(pid).map((child) => readResidentMemory(child).total)
   const heapBytes = heaps.reduce((sum, heap) => sum + heap.bytes, 0)
   const rows: [string, number][] = [
     ...heaps.map(({ name, bytes }, index): [string, number] => [`JavaScript heap, ${name} ${index || ''}`, bytes]),

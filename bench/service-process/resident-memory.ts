@@ -37,14 +37,6 @@ export function readResidentMemory(pid: number): ResidentMemory {
   return memory
 }
 
-/** The processes that this process started, and theirs. */
-export function childrenOf(pid: number): number[] {
-  return fs.readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
-    const children = fs.readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean)
-    return children.flatMap((child) => [Number(child), ...childrenOf(Number(child))])
-  })
-}
-
 function kindOf(mapping: Mapping, next: Mapping | undefined): Exclude<keyof ResidentMemory, 'total'> {
   if (mapping.file === '[heap]') return 'malloc'
   if (mapping.file !== '' && !mapping.file.startsWith('[')) return 'files'

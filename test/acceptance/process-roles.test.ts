@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { childrenOf } from '../chaos/harness/processes.ts'
 import { type DatabasePlace, freshDatabasePlace, serviceVariables, testServerUrl } from '../harness/database.ts'
 import { lastingPorts } from '../harness/free-port.ts'
 import {
@@ -136,12 +137,12 @@ describe.skipIf(!hasServer)('processes with roles', () => {
 
   it('start a killed process again, while the others of its port answer, and bill every answer', async () => {
     const before = await billedRequests()
-    const [victim] = children(gateway.child.pid!)
+    const [victim] = childrenOf(gateway.child.pid!)
     process.kill(victim!, 'SIGKILL')
     let answered = 0
     let cut = 0
     const deadline = Date.now() + 60_000
-    while (children(gateway.child.pid!).filter((pid) => pid !== victim).length < gatewayProcesses || answered < 100) {
+    while (childrenOf(gateway.child.pid!).filter((pid) => pid !== victim).length < gatewayProcesses || answered < 100) {
       if (Date.now() > deadline) throw new Error(`not started again: ${gateway.output()}`)
       // A kept connection to the killed process is cut.
       const answer = await complete().catch(() => undefined)
@@ -162,9 +163,9 @@ describe.skipIf(!hasServer)('processes with roles', () => {
 
   it('end together, with code 0, while one of them is started again', async () => {
     const supervisor = gateway.child.pid!
-    const [victim] = children(supervisor)
+    const [victim] = childrenOf(supervisor)
     process.kill(victim!, 'SIGKILL')
-    const others = () => children(supervisor).filter((pid) => pid !== victim)
+    const others = () => childrenOf(supervisor).filter((pid) => pid !== victim)
     // The new process takes a second or more until it handles signals.
     await expect.poll(() => others().length, { interval: 10 }).toBe(gatewayProcesses)
     const code = await gateway.kill('SIGTERM')
@@ -173,7 +174,7 @@ describe.skipIf(!hasServer)('processes with roles', () => {
   })
 
   it('end together, with code 0, while requests arrive', async () => {
-    const pids = children(gateway.child.pid!)
+    const pids = childrenOf(gateway.child.pid!)
     expect(pids).toHaveLength(gatewayProcesses)
     const code = await gateway.kill('SIGTERM')
     expect(code, gateway.output()).toBe(0)
@@ -193,8 +194,3 @@ describe.skipIf(!hasServer)('processes with roles', () => {
     return expectStatus(await operator('GET', `/api/organisations/${organisation.id}/usage`), 200).totals.requests
   }
 })
-
-/** Of the main thread, which starts them. */
-function children(pid: number): number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
-}

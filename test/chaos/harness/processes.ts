@@ -8,7 +8,7 @@ export function descendantsOf(pid: number): number[] {
 }
 
 /** Children that any thread of the process has started. */
-function childrenOf(pid: number): number[] {
+export function childrenOf(pid: number): number[] {
   try {
     return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
       readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
