@@ -1,6 +1,6 @@
 import { ProviderError, type ProviderEvent } from './port.ts'
 import type { WireStreamReader } from './wire-adapter.ts'
-import { failure } from './wire-failure.ts'
+import { failure, truncatedStream } from './wire-failure.ts'
 import { asString } from './wire-json.ts'
 
 export interface StreamReaderParts<WireEvent> {
@@ -8,10 +8,10 @@ export interface StreamReaderParts<WireEvent> {
   parser: { push(bytes: Uint8Array): Iterable<WireEvent>; end(): Iterable<WireEvent> }
   /** Maps one wire event; may yield events before it throws a ProviderError for an error inside the stream. */
   read(event: WireEvent): Iterable<ProviderEvent>
-  /** Last events of a complete answer. Throws ProviderError if the answer's end was not received. */
-  finish(): ProviderEvent[]
-  /** True once a part of an answer was received. */
-  begun(): boolean
+  /** `begun`: a part of an answer was received; `ended`: its end was. */
+  state: { readonly begun: boolean; readonly ended?: boolean }
+  /** Last events of a complete answer. Throws ProviderError if the answer's end was not received. Default: none. */
+  finish?(): ProviderEvent[]
 }
 
 /**
@@ -23,6 +23,11 @@ export function createStreamReader<WireEvent>(parts: StreamReaderParts<WireEvent
   let pending: ProviderError | null = null
   let sawText = false
   let isCut = false
+
+  function assertEnded(): ProviderEvent[] {
+    if (!parts.state.ended) throw truncatedStream(parts.state.begun)
+    return []
+  }
 
   function collect(wireEvents: () => Iterable<WireEvent>, last?: () => ProviderEvent[]): ProviderEvent[] {
     if (pending) throw pending
@@ -37,7 +42,7 @@ export function createStreamReader<WireEvent>(parts: StreamReaderParts<WireEvent
       for (const wireEvent of wireEvents()) for (const event of parts.read(wireEvent)) take(event)
       if (last) last().forEach(take)
     } catch (error) {
-      const failed = error instanceof ProviderError ? error : unparsable(error, parts.begun())
+      const failed = error instanceof ProviderError ? error : unparsable(error, parts.state.begun)
       if (sawText && isOutputLimit(failed)) {
         isCut = true
         const usage = events.findLastIndex((event) => event.type === 'usage')
@@ -54,7 +59,7 @@ export function createStreamReader<WireEvent>(parts: StreamReaderParts<WireEvent
 
   return {
     push: (bytes) => collect(() => parts.parser.push(bytes)),
-    end: () => collect(() => parts.parser.end(), parts.finish),
+    end: () => collect(() => parts.parser.end(), parts.finish ?? assertEnded),
     pendingError: () => pending,
   }
 }

@@ -53,13 +53,9 @@ export function createMessageStreamReader(redact: Redact, request?: ProviderRequ
     blockStart: 0,
   }
   return createStreamReader({
+    state,
     parser: new SseParser({ maximumEventBytes }),
     read: (event) => readEvent(state, event, redact),
-    finish() {
-      if (!state.ended) throw truncatedStream(state.begun)
-      return []
-    },
-    begun: () => state.begun,
   })
 }
 

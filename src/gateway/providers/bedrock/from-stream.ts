@@ -1,7 +1,6 @@
 import type { ProviderEvent } from '../port.ts'
 import { createStreamReader } from '../stream-reader.ts'
 import type { WireStreamReader } from '../wire-adapter.ts'
-import { truncatedStream } from '../wire-failure.ts'
 import { asName, asObject, asString, type JsonObject } from '../wire-json.ts'
 import { createFrameParser, type EventFrame } from './frame-parser.ts'
 import { mapStreamException } from './map-error.ts'
@@ -12,7 +11,7 @@ import type { Redact } from '../redactor.ts'
 interface ReaderState {
   begun: boolean
   /** `messageStop` was received: the text is complete. */
-  stopped: boolean
+  ended: boolean
   usageSent: boolean
   /** Position of tool calls by the index of their content block. */
   toolCalls: Map<unknown, { index: number; sawDelta: boolean }>
@@ -24,19 +23,15 @@ interface ReaderState {
 export function createConverseStreamReader(redact: Redact): WireStreamReader {
   const state: ReaderState = {
     begun: false,
-    stopped: false,
+    ended: false,
     usageSent: false,
     toolCalls: new Map(),
     reasoning: new Map(),
   }
   return createStreamReader({
+    state,
     parser: createFrameParser(),
     read: (frame) => readFrame(state, frame, redact),
-    finish() {
-      if (!state.stopped) throw truncatedStream(state.begun)
-      return []
-    },
-    begun: () => state.begun,
   })
 }
 
@@ -105,8 +100,8 @@ function readBlockStop(state: ReaderState, payload: JsonObject): ProviderEvent[]
 }
 
 function readStop(state: ReaderState, payload: JsonObject): ProviderEvent[] {
-  if (state.stopped) return []
-  state.stopped = true
+  if (state.ended) return []
+  state.ended = true
   const wireFinishReason = asName(payload.stopReason)
   const blocks = [...state.reasoning.values()]
   const replayed = blocks.length > 0

@@ -2,7 +2,7 @@ import { SseParser, type SseEvent } from '../../../platform/kernel/index.ts'
 import type { ProviderEvent } from '../port.ts'
 import { createStreamReader, textEvent } from '../stream-reader.ts'
 import type { WireStreamReader } from '../wire-adapter.ts'
-import { failure, truncatedStream, unreadableAnswer } from '../wire-failure.ts'
+import { failure, unreadableAnswer } from '../wire-failure.ts'
 import { asName, asObject, asString, type JsonObject, parseJsonObject } from '../wire-json.ts'
 import { failureOfFinish } from './map-error.ts'
 import { mapFinishReason } from '../map-finish-reason.ts'
@@ -23,13 +23,9 @@ interface ReaderState {
 export function createChatStreamReader(redact: Redact): WireStreamReader {
   const state: ReaderState = { begun: false, ended: false, toolCalls: new Map() }
   return createStreamReader({
+    state,
     parser: new SseParser({ maximumEventBytes }),
     read: (event) => readEvent(state, event, redact),
-    finish() {
-      if (!state.ended) throw truncatedStream(state.begun)
-      return []
-    },
-    begun: () => state.begun,
   })
 }
 

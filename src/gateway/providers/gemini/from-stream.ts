@@ -50,10 +50,10 @@ export function createGenerateContentStreamReader(
     named: 0,
   }
   return createStreamReader({
+    state,
     parser: createChunkParser(),
     read: (chunk) => readChunk(state, chunk, redact),
     finish: () => readEnd(state),
-    begun: () => state.begun,
   })
 }
 

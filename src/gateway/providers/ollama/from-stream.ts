@@ -2,7 +2,7 @@ import { mapError } from '../openai/map-error.ts'
 import type { ProviderEvent, ProviderRequest } from '../port.ts'
 import { createStreamReader } from '../stream-reader.ts'
 import type { WireStreamReader } from '../wire-adapter.ts'
-import { truncatedStream, unreadableAnswer } from '../wire-failure.ts'
+import { unreadableAnswer } from '../wire-failure.ts'
 import { asName, asObject, asString, parseJsonObject } from '../wire-json.ts'
 import { createForcedCall, forcedToolOf } from './forced-tool.ts'
 import { answerIdOf, mapCounts, mapDoneReason, readToolCalls } from './from-response.ts'
@@ -16,13 +16,9 @@ export function createOllamaStreamReader(redact: Redact, request?: ProviderReque
   const forced = request && forcedToolOf(request)
   const state: ReaderState = { begun: false, ended: false, toolCalls: 0, toCall: forced && createForcedCall(forced) }
   return createStreamReader<string>({
+    state,
     parser: createLineParser({ maximumLineBytes }),
     read: (line) => (state.ended ? [] : readLine(line, state, redact)),
-    finish() {
-      if (!state.ended) throw truncatedStream(state.begun)
-      return []
-    },
-    begun: () => state.begun,
   })
 }
 

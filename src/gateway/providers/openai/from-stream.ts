@@ -67,6 +67,7 @@ export function createChatStreamReader(flavour: Flavour, redact: Redact, choices
     further: null,
   }
   return createStreamReader<SseEvent>({
+    state,
     parser: new SseParser({ maximumEventBytes }),
     read(wireEvent) {
       if (state.ended) return []
@@ -79,7 +80,6 @@ export function createChatStreamReader(flavour: Flavour, redact: Redact, choices
       if (!state.begun) throw truncatedStream(false)
       return takeEnd(state, flavour, false)
     },
-    begun: () => state.begun,
   })
 }
 

@@ -3,7 +3,7 @@ import type { ProviderEvent } from '../../port.ts'
 import type { Redact } from '../../redactor.ts'
 import { createStreamReader } from '../../stream-reader.ts'
 import type { WireStreamReader } from '../../wire-adapter.ts'
-import { truncatedStream, unreadableAnswer } from '../../wire-failure.ts'
+import { unreadableAnswer } from '../../wire-failure.ts'
 import { asCount, asName, asObject, asObjects, asString, type JsonObject, parseJsonObject } from '../../wire-json.ts'
 import { mapError } from '../map-error.ts'
 import { assertAnswered, readEnd, readLogprobsOf } from './from-response.ts'
@@ -35,13 +35,9 @@ export function createResponsesStreamReader(redact: Redact): WireStreamReader {
     ran: [],
   }
   return createStreamReader<SseEvent>({
+    state,
     parser: new SseParser({ maximumEventBytes }),
     read: (event) => readEvent(state, event, redact),
-    finish() {
-      if (!state.ended) throw truncatedStream(state.begun)
-      return []
-    },
-    begun: () => state.begun,
   })
 }
 
