@@ -32,6 +32,11 @@ Research expenses | (922) | (810)
 Net (loss) income attributable to common stock | $(29.7) | $139.0
 Common stock | 94.3 | 89.3`,
 }
+/** The day of a first match is no number of goals. */
+const players = {
+  title: 'Players.csv',
+  text: 'Name | Caps | Goals | First cap\nZé Roberto | 84 | 6 | 12 August 1995\nCafu | 97 | 33 | 26 June 1999',
+}
 const lottery = {
   title: 'Lottery.md',
   text: 'All prizes for Fantasy 5, Daily 3 and Daily 4 are paid out in one payment, less 25% or 33% federal withholding.',
@@ -84,6 +89,7 @@ test.each([
   ['The area of Teresa and Binangonan differs by 47.8 km².', areas],
   ['Net income attributable to common stock decreased by 112.37% from 2020 to 2021.', losses],
   ['Insgesamt umfasst der Bestand 52.410 Medien.', library],
+  ['On average, Cafu and Zé Roberto scored 22.5 (Goals).', players],
   // 33 less 5 is an accident.
   ['All prizes for Fantasy 5, Daily 3 and Daily 4 are paid out in one payment, less 28% or 33% withholding.', lottery],
 ])('a wrong result does not: %s', (sentence, passage) => {
