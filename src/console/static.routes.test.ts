@@ -17,6 +17,10 @@ beforeAll(async () => {
   mkdirSync(path.join(folder, 'assets'), { recursive: true })
   writeFileSync(path.join(root, 'secret.txt'), 'of another folder')
   writeFileSync(path.join(folder, 'index.html'), '<script nonce="__CSP_NONCE__" src="/console/assets/a-1.js"></script>')
+  writeFileSync(
+    path.join(folder, 'sign-in.html'),
+    '<script nonce="__CSP_NONCE__" src="/console/assets/b-1.js"></script>',
+  )
   writeFileSync(path.join(folder, 'color-scheme.js'), script)
   writeFileSync(path.join(folder, 'assets/a-1.js'), script)
   writeFileSync(path.join(folder, 'assets/a-1.js.br'), brotliCompressSync(script))
@@ -40,8 +44,9 @@ describe('the files of the console', () => {
   it('serves the page with a fresh nonce and a policy without unsafe-inline at every address', async () => {
     const nonces = new Set<string>()
     for (const url of ['/console', '/console/', '/console/operator/models?search=a', '/console/assets-like/page']) {
-      const answer = await app.inject(url)
+      const answer = await app.inject({ url, headers: { cookie: 'portico.session_token=abc' } })
       expect(answer.statusCode).toBe(200)
+      expect(answer.body).toContain('a-1.js')
       const policy = String(answer.headers['content-security-policy'])
       const nonce = /'nonce-([\w-]{20,})'/.exec(policy)![1]!
       expect(answer.body).toContain(`nonce="${nonce}"`)
@@ -51,6 +56,28 @@ describe('the files of the console', () => {
     }
     expect(nonces.size).toBe(4)
   })
+
+  it.each([
+    ['/console', '/console/sign-in'],
+    ['/console/', '/console/sign-in'],
+    ['/console/operator/models?search=a', '/console/sign-in?returnTo=%2Foperator%2Fmodels%3Fsearch%3Da'],
+    ['/console//other.example/', '/console/sign-in?returnTo=%2F%2Fother.example%2F'],
+  ])('leads a browser without a session from %s to the sign-in page, which is a separate document', async (url, to) => {
+    for (const cookie of [undefined, 'theme=dark; other.session_token=abc']) {
+      const answer = await app.inject({ url, headers: cookie === undefined ? {} : { cookie } })
+      expect([answer.statusCode, answer.headers.location]).toEqual([302, to])
+    }
+    const secure = await app.inject({ url, headers: { cookie: 'theme=dark; __Secure-portico.session_token=abc' } })
+    expect(secure.statusCode).toBe(200)
+    expect((await app.inject(to)).body).toContain('b-1.js')
+  })
+
+  it.each(['/console/setup', '/console/invitations/abc', '/console/password-resets/abc'])(
+    'serves %s without a session',
+    async (url) => {
+      expect((await app.inject(url)).body).toContain('a-1.js')
+    },
+  )
 
   it('serves hashed files compressed and for a year, others for an hour', async () => {
     const compressed = await app.inject({ url: '/console/assets/a-1.js', headers: { 'accept-encoding': 'gzip, br' } })
@@ -68,7 +95,7 @@ describe('the files of the console', () => {
     expect(unchanged.statusCode).toBe(304)
   })
 
-  it.each(['/console', '/console/sign-in', '/console/assets/a-1.js', '/console/color-scheme.js'])(
+  it.each(['/console/setup', '/console/sign-in', '/console/assets/a-1.js', '/console/color-scheme.js'])(
     'answers HEAD with the status and headers of GET, without the body: %s',
     async (url) => {
       const headers = { 'accept-encoding': 'br' }

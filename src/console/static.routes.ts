@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import fastifyStatic from '@fastify/static'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App, Routes } from '../platform/http/index.ts'
 
-/** Stands for the nonce in the built index.html; web/vite.config.ts states it. */
+/** Stands for the nonce in the built pages; web/vite.config.ts states it. */
 const noncePlaceholder = '__CSP_NONCE__'
 /** HEAD has the answer of GET without its body: proxies and monitors use it. */
 export const pageOptions = {
@@ -14,16 +14,19 @@ export const pageOptions = {
   exposeHeadRoute: true,
 } as const
 
+/** Pages for people without a session: sign-in, set-up, and the links of invitations and new passwords. */
+const publicPages = /^(?:sign-in|setup|invitations\/.+|password-resets\/.+)$/
+
 /**
  * The built console at /console. Its scripts, styles and images have names with a hash of their content, so browsers keep them for
- * a year. Every other address below /console is the page itself, in which the console's router shows the view.
+ * a year. `/console/sign-in` is a separate document. Every other address below /console is one document, in which the console's router
+ * shows the view; without a session it leads to the sign-in page and back.
  *
  * @param folder where `npm run build:console` has put the console. Without it the page states the command.
  */
 export function staticRoutes({ folder }: { folder: string }): Routes {
   return (app) => {
-    const index = readIndex(folder)
-    const sendPage = index === undefined ? sendMissingPage : (reply: FastifyReply) => sendIndex(reply, index)
+    const [console, signIn] = [readPage(folder, 'index.html'), readPage(folder, 'sign-in.html')]
     void app.register(async (scope) => {
       await scope.register(fastifyStatic, { root: folder, serve: false, preCompressed: true })
       scope.get('/console/assets/*', pageOptions, (request, reply) => {
@@ -37,7 +40,10 @@ export function staticRoutes({ folder }: { folder: string }): Routes {
         (scope as unknown as App).get(url, pageOptions, (request, reply) => {
           const { '*': place = '' } = request.params as { '*'?: string }
           // No page has such an address; some proxies and browsers read the character as a slash.
-          return place.includes('\\') ? reply.callNotFound() : sendPage(reply)
+          if (place.includes('\\')) return reply.callNotFound()
+          if (console === undefined || signIn === undefined) return sendMissingPage(reply)
+          if (!publicPages.test(place) && !hasSession(request)) return reply.redirect(signInAddress(request.url))
+          return sendPage(reply, place === 'sign-in' ? signIn : console)
         })
     })
   }
@@ -52,21 +58,29 @@ function sendFile(reply: FastifyReply, name: string, maximumAgeSeconds: number) 
   return reply.sendFile(name, { maxAge: maximumAgeSeconds * 1000, immutable: maximumAgeSeconds > 3_600 })
 }
 
+/** Whether the browser sends the cookie of a session, valid or not: the console finds out, and asks for another sign-in. */
+const hasSession = ({ headers }: FastifyRequest) => /\bportico\.session_token=/.test(headers.cookie ?? '')
+
+function signInAddress(url: string): string {
+  const returnTo = url.slice('/console'.length)
+  return `/console/sign-in${/^\/?$/.test(returnTo) ? '' : `?${new URLSearchParams({ returnTo })}`}`
+}
+
 /** undefined: it has not been built. */
-export function readIndex(folder: string): string | undefined {
+export function readPage(folder: string, name: string): string | undefined {
   try {
-    return readFileSync(path.join(folder, 'index.html'), 'utf8')
+    return readFileSync(path.join(folder, name), 'utf8')
   } catch {
     return undefined
   }
 }
 
-function sendIndex(reply: FastifyReply, index: string) {
+function sendPage(reply: FastifyReply, page: string) {
   const nonce = randomBytes(16).toString('base64url')
   return reply
     .header('content-security-policy', createPolicy(nonce))
     .type('text/html; charset=utf-8')
-    .send(index.replaceAll(noncePlaceholder, nonce))
+    .send(page.replaceAll(noncePlaceholder, nonce))
 }
 
 /**

@@ -2,7 +2,7 @@ import path from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyReply } from 'fastify'
 import type { App, Routes } from '../platform/http/index.ts'
-import { pageOptions, readIndex } from './static.routes.ts'
+import { pageOptions, readPage } from './static.routes.ts'
 
 /**
  * The page of a hosted chat at /s/NAME, its files, and the script that websites include. The page is the same for every Space; what
@@ -20,7 +20,7 @@ export function visitorPageRoutes({
   pagePolicyOf: (name: string) => { frameAncestors: readonly string[] } | undefined
 }): Routes {
   return (app) => {
-    const page = readIndex(folder)
+    const page = readPage(folder, 'index.html')
     void app.register(async (scope) => {
       await scope.register(fastifyStatic, { root: folder, serve: false, preCompressed: true })
       scope.get('/widget/assets/*', pageOptions, (request, reply) => {

@@ -205,6 +205,8 @@ describe.skipIf(!hasBrowser)(`accounts in the console${skipReason}`, () => {
     await expectAccessible(lost.page)
     await lost.page.getByLabel('New password').fill('an entirely new password')
     await lost.page.getByRole('button', { name: 'Set password' }).click()
+    await lost.page.getByText('Your password is set.').waitFor()
+    await lost.page.getByRole('link', { name: 'Go to the sign-in page' }).click()
     await lost.page.waitForURL(/\/console\/sign-in/)
     await lost.page.goto(link)
     await lost.page.getByText('This link is no longer valid').waitFor()

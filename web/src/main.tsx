@@ -1,9 +1,8 @@
-import './app/mantine.css'
-import '@mantine/notifications/styles.css'
-import './app/app.css'
-import { createRoot } from 'react-dom/client'
-import { App } from './app/app.tsx'
+import { showPage } from './app/show-page.tsx'
 import { startTranslations } from './i18n/translations.ts'
 
+// Not imported statically: the files that web/vite.config.ts calls `frame` have what this file and the sign-in page import.
+const loading = import('./app/app.tsx')
 await startTranslations()
-createRoot(document.getElementById('root')!).render(<App />)
+const { App } = await loading
+showPage(<App />)

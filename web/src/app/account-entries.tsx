@@ -1,11 +1,11 @@
 import { Menu, useMantineColorScheme } from '@mantine/core'
 import { IconLanguage, IconLogout, IconMoon, IconSettings, IconSun } from '@tabler/icons-react'
-import { useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { postJson } from '../api/client.ts'
 import { changeLanguage, languages } from '../i18n/translations.ts'
 import { forgetAsked } from '../pages/own-chats/asked-question.ts'
+import { signInAddress } from './sign-in-address.ts'
 
 /** The entries of the account menu, which load when it is about to open. */
 export function AccountEntries() {
@@ -43,13 +43,11 @@ export function AccountEntries() {
 
 function SignOutItem() {
   const { t } = useTranslation()
-  const navigate = useNavigate()
-  const queryClient = useQueryClient()
   const signOut = async () => {
     await postJson('/api/auth/sign-out', {})
-    queryClient.clear()
     forgetAsked()
-    await navigate({ to: '/sign-in' })
+    // Another document: nothing of this person stays in memory.
+    globalThis.location.replace(signInAddress())
   }
   return (
     <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => void signOut()}>

@@ -2,12 +2,13 @@ import type { QueryClient } from '@tanstack/react-query'
 import { createRootRouteWithContext, createRoute, lazyRouteComponent, Outlet, redirect } from '@tanstack/react-router'
 import { ApiError } from '../api/client.ts'
 import { sessionQuery } from './session.ts'
+import { signInAddress } from './sign-in-address.ts'
 
 /** The layouts that pages hang below. Pages are in src/pages; routes.tsx joins them. */
 
 export const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({ component: Outlet })
 
-/** Pages for people who are not signed in. */
+/** Pages for people who are not signed in, without the sign-in page: see sign-in-address.ts. */
 export const publicRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'public',
@@ -21,7 +22,7 @@ export const shellRoute = createRoute({
   loader: ({ context, location }) =>
     context.queryClient.ensureQueryData(sessionQuery).catch((error: unknown) => {
       if (!(error instanceof ApiError) || error.status !== 401) throw error
-      throw redirect({ to: '/sign-in', search: { returnTo: location.href }, replace: true })
+      throw redirect({ href: signInAddress(location.href), reloadDocument: true })
     }),
   component: lazyRouteComponent(() => import('./shell.tsx'), 'Shell'),
 })

@@ -1,26 +1,11 @@
-import { Center, Group, Paper, Stack, Text } from '@mantine/core'
 import { Outlet } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
-import { LanguageMenu } from '../ui/language-menu.tsx'
-import { Logo } from '../ui/logo.tsx'
+import { PublicFrame } from './public-frame.tsx'
 
-/** The frame of sign-in, set-up and invitations. */
+/** Set-up, invitations and links for a new password. */
 export function PublicLayout() {
-  const { t } = useTranslation()
   return (
-    <Center component="main" mih="100dvh" p="md">
-      <Stack w="100%" maw={420} gap="lg">
-        <Group justify="space-between">
-          <Logo />
-          <LanguageMenu />
-        </Group>
-        <Paper withBorder p="xl">
-          <Outlet />
-        </Paper>
-        <Text size="xs" c="dimmed" ta="center">
-          {t('tagline')}
-        </Text>
-      </Stack>
-    </Center>
+    <PublicFrame>
+      <Outlet />
+    </PublicFrame>
   )
 }

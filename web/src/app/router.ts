@@ -5,6 +5,7 @@ import { LoadingState } from '../ui/loading-state.tsx'
 import { NotFoundState } from '../ui/not-found-state.tsx'
 import { queryClient } from './query-client.ts'
 import { routeTree } from './routes.tsx'
+import { signInAddress } from './sign-in-address.ts'
 
 export const router = createRouter({
   routeTree,
@@ -22,11 +23,8 @@ export const router = createRouter({
 
 /** A session that has ended leads to the sign-in page, and from there back. */
 queryClient.getQueryCache().config.onError = (error) => {
-  // Also where the way to it has only begun: another one would clear what the page is loading.
-  const { pathname, href } = router.latestLocation
-  if (!(error instanceof ApiError) || error.status !== 401 || pathname === '/sign-in') return
-  queryClient.clear()
-  void router.navigate({ to: '/sign-in', search: { returnTo: href }, replace: true })
+  if (!(error instanceof ApiError) || error.status !== 401) return
+  globalThis.location.replace(signInAddress(router.latestLocation.href))
 }
 
 declare module '@tanstack/react-router' {

@@ -7,7 +7,7 @@ import { sessionQuery } from './session.ts'
 /** The dialog of an expired session: the page behind it keeps what was typed. Its code loads when it is first needed. */
 
 const SignInAgain = lazy(async () => {
-  const { SignInAgain: Dialog } = await withTexts('accounts', import('../pages/accounts/sign-in-page.tsx'))
+  const { SignInAgain: Dialog } = await withTexts('accounts', import('../pages/accounts/sign-in-again.tsx'))
   return { default: Dialog }
 })
 

@@ -1,17 +1,18 @@
 import { Button, Code, Group } from '@mantine/core'
-import { type ErrorComponentProps, Navigate, useRouter, useRouterState } from '@tanstack/react-router'
+import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
 import { useQueryErrorResetBoundary } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { ApiError } from '../api/client.ts'
 import { EmptyState } from './empty-state.tsx'
+import { LoadingState } from './loading-state.tsx'
 import { NotFoundState } from './not-found-state.tsx'
 
 /** Replaces a page whose data could not be loaded: what happened, and the way out. */
 export function ErrorState({ error }: ErrorComponentProps) {
   const { t } = useTranslation()
-  const returnTo = useRouterState({ select: (state) => state.location.href })
   if (error instanceof ApiError) {
-    if (error.status === 401) return <Navigate to={'/sign-in'} search={{ returnTo }} replace />
+    // The sign-in page is on its way: router.ts.
+    if (error.status === 401) return <LoadingState />
     if (error.status === 403)
       return <EmptyState drawing="broken" title={t('error.forbidden')} text={t('error.forbiddenText')} />
     if (error.status === 404) return <NotFoundState />

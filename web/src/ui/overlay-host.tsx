@@ -1,4 +1,5 @@
 import '@mantine/core/styles/Notification.css'
+import '@mantine/notifications/styles.css'
 import { ModalsProvider, modals } from '@mantine/modals'
 import { Notifications, notifications } from '@mantine/notifications'
 import { useEffect } from 'react'

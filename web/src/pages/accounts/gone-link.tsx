@@ -1,9 +1,9 @@
-import { Stack, Text, Title } from '@mantine/core'
+import { Anchor, Stack, Text, Title } from '@mantine/core'
 import type { ErrorComponentProps } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { ApiError } from '../../api/client.ts'
+import { signInAddress } from '../../app/sign-in-address.ts'
 import { ErrorState } from '../../ui/error-state.tsx'
-import { AnchorLink } from '../../ui/link.tsx'
 
 /** The page of a link that was used, withdrawn or has expired. */
 function GoneLink({ title, text, ...props }: ErrorComponentProps & { title: string; text: string }) {
@@ -13,7 +13,7 @@ function GoneLink({ title, text, ...props }: ErrorComponentProps & { title: stri
     <Stack>
       <Title order={1}>{title}</Title>
       <Text>{text}</Text>
-      <AnchorLink to={'/sign-in'}>{t('toSignIn')}</AnchorLink>
+      <Anchor href={signInAddress()}>{t('toSignIn')}</Anchor>
     </Stack>
   )
 }

@@ -1,16 +1,16 @@
-import { Button, Divider, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Anchor, Button, Divider, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { MeBody, OpenInvitationBody } from '@contract/people.ts'
 import { ApiError, getJson, postJson } from '../../api/client.ts'
+import { signInAddress } from '../../app/sign-in-address.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { NewPassword } from './new-password.tsx'
 import { Problem, useProblemText } from './problem.tsx'
 import { invitationQuery } from './routes.tsx'
 import { SingleSignOnButton } from './single-sign-on-button.tsx'
-import { AnchorLink } from '../../ui/link.tsx'
 
 export function InvitationPage() {
   const { t } = useTranslation('accounts')
@@ -71,9 +71,7 @@ function Acceptance({ token, invitation, onProblem }: AcceptanceProps) {
           <NewAccount token={token} email={email} onProblem={onProblem} />
           <Text size="sm">
             {t('invitation.haveAccount')}{' '}
-            <AnchorLink to={'/sign-in'} search={{ returnTo }}>
-              {t('invitation.signIn', { email })}
-            </AnchorLink>
+            <Anchor href={signInAddress(returnTo)}>{t('invitation.signIn', { email })}</Anchor>
           </Text>
         </>
       )}

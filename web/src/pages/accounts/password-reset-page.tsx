@@ -1,10 +1,11 @@
-import { Button, Stack, Text, TextInput, Title } from '@mantine/core'
-import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { Anchor, Button, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { postJson } from '../../api/client.ts'
+import { signInAddress } from '../../app/sign-in-address.ts'
 import { useFormat } from '../../i18n/use-format.ts'
-import { notifySuccess } from '../../ui/notify.ts'
 import { NewPassword } from './new-password.tsx'
 import { Problem } from './problem.tsx'
 import { passwordResetQuery } from './routes.tsx'
@@ -16,7 +17,19 @@ export function PasswordResetPage() {
   const format = useFormat()
   const { token } = useParams({ strict: false }) as { token: string }
   const { data: reset } = useSuspenseQuery(passwordResetQuery(token))
-  const { submit, problem, isBusy } = usePasswordReset(token)
+  const [isDone, setDone] = useState(false)
+  const { submit, problem, isBusy } = useSentForm(async ({ password }) => {
+    await postJson(`/api/password-resets/${encodeURIComponent(token)}`, { password })
+    setDone(true)
+  })
+  if (isDone)
+    return (
+      <Stack>
+        <Title order={1}>{t('reset.title')}</Title>
+        <Text role="status">{t('reset.done')}</Text>
+        <Anchor href={signInAddress()}>{t('toSignIn')}</Anchor>
+      </Stack>
+    )
   return (
     <form onSubmit={submit}>
       <Stack>
@@ -35,16 +48,4 @@ export function PasswordResetPage() {
       </Stack>
     </form>
   )
-}
-
-function usePasswordReset(token: string) {
-  const { t } = useTranslation('accounts')
-  const navigate = useNavigate()
-  const queryClient = useQueryClient()
-  return useSentForm(async ({ password }) => {
-    await postJson(`/api/password-resets/${encodeURIComponent(token)}`, { password })
-    queryClient.clear()
-    notifySuccess(t('reset.done'))
-    await navigate({ to: '/sign-in', replace: true })
-  })
 }

@@ -1,9 +1,10 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import type { MembersView, PeopleView } from '@contract/console-people.ts'
 import type { OpenInvitationBody, PasswordResetBody, SessionsBody, SetupState } from '@contract/people.ts'
 import { getJson } from '../../api/client.ts'
 import { operatorRoute, organisationRoute, publicRoute, shellRoute } from '../../app/layout-routes.tsx'
+import { signInAddress } from '../../app/sign-in-address.ts'
 import { withTexts } from '../../i18n/translations.ts'
 
 /** People on one page of a list. */
@@ -53,24 +54,14 @@ export const peopleQuery = (offset: number, search: string) =>
     placeholderData: keepPreviousData,
   })
 
-const textIn = (search: Record<string, unknown>, name: string) =>
-  typeof search[name] === 'string' ? { [name]: search[name] } : {}
-
 export const publicAccountRoutes = [
   createRoute({
     getParentRoute: () => publicRoute,
-    path: 'sign-in',
-    validateSearch: (search: Record<string, unknown>): { returnTo?: string; error?: string } => ({
-      ...textIn(search, 'returnTo'),
-      ...textIn(search, 'error'),
-    }),
-    loader: ({ context }) => context.queryClient.ensureQueryData(setupQuery),
-    component: lazyRouteComponent(() => withTexts('accounts', import('./sign-in-page.tsx')), 'SignInPage'),
-  }),
-  createRoute({
-    getParentRoute: () => publicRoute,
     path: 'setup',
-    loader: ({ context }) => context.queryClient.ensureQueryData(setupQuery),
+    async loader({ context }) {
+      const { required } = await context.queryClient.ensureQueryData(setupQuery)
+      if (!required) throw redirect({ href: signInAddress(), reloadDocument: true })
+    },
     component: lazyRouteComponent(() => withTexts('accounts', import('./setup-page.tsx')), 'SetupPage'),
   }),
   createRoute({

@@ -1,19 +1,16 @@
 import { Button, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
-import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
-import { Navigate, useNavigate } from '@tanstack/react-router'
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { postJson } from '../../api/client.ts'
 import { NewPassword } from './new-password.tsx'
 import { Problem } from './problem.tsx'
-import { setupQuery } from './routes.tsx'
 import { useSentForm } from './use-sent-form.ts'
 
 /** Creates the first account, with the operator token that the first start has printed. */
 export function SetupPage() {
   const { t } = useTranslation('accounts')
-  const { data: setup } = useSuspenseQuery(setupQuery)
   const { submit, problem, isBusy } = useSetup()
-  if (!setup.required) return <Navigate to={'/sign-in'} replace />
   return (
     <form onSubmit={submit}>
       <Stack>

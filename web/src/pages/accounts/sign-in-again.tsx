@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { MeBody } from '@contract/people.ts'
+import { signInAddress } from '../../app/sign-in-address.ts'
 import { Problem } from './problem.tsx'
 import { setupQuery } from './routes.tsx'
 import { PasswordForm, SecondFactor } from './sign-in-forms.tsx'
@@ -42,7 +43,7 @@ export function SignInAgain({ session, onRenewed, onLeave }: SignInAgainProps) {
         )}
         {setup?.singleSignOn && step === 'password' && (
           <>
-            <Anchor href="/console/sign-in" target="_blank" size="sm">
+            <Anchor href={signInAddress()} target="_blank" size="sm">
               {t('again.otherTab', { name: setup.singleSignOn.name })}
             </Anchor>
             <Button variant="default" onClick={() => void finish()}>

@@ -1,27 +1,23 @@
-import { Divider, Stack, Text, Title } from '@mantine/core'
-import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
-import { Navigate, useNavigate, useSearch } from '@tanstack/react-router'
+import { Button, Divider, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import type { SetupState } from '@contract/people.ts'
 import { isKnown, Problem } from './problem.tsx'
-import { setupQuery } from './routes.tsx'
 import { PasswordForm, SecondFactor } from './sign-in-forms.tsx'
 import { SingleSignOnButton } from './single-sign-on-button.tsx'
 
-// One file with the sign-in page: see add-provider.tsx.
-export { SignInAgain } from './sign-in-again.tsx'
-
-export function SignInPage() {
+/** Without router and queries: this page is a separate document. Its address may state `returnTo` and the code of an `error`. */
+export function SignInPage({ setup }: { setup: SetupState }) {
   const { t } = useTranslation('accounts')
-  const { data: setup } = useSuspenseQuery(setupQuery)
-  const { returnTo, error } = useSearch({ strict: false }) as { returnTo?: string; error?: string }
+  const search = new URLSearchParams(globalThis.location.search)
+  const error = search.get('error')
+  const destination = destinationOf(search.get('returnTo') ?? '/')
   const [step, setStep] = useState<'password' | 'code'>('password')
   const [problem, setProblem] = useState<string | undefined>(
-    error === undefined ? undefined : isKnown(error) ? t(`problem.${error}`) : t('problem.sign_in_failed'),
+    error === null ? undefined : isKnown(error) ? t(`problem.${error}`) : t('problem.sign_in_failed'),
   )
-  const destination = safeReturn(returnTo)
-  const finish = useFinish(destination)
-  if (setup.required) return <Navigate to={'/setup'} replace />
+  // Never resolves: the form stays busy until the next page is there.
+  const finish = () => new Promise<void>(() => globalThis.location.replace(destination))
   return (
     <Stack>
       <title>{`${t('signIn.title')} · Portico`}</title>
@@ -38,7 +34,7 @@ export function SignInPage() {
           {setup.singleSignOn && (
             <SingleSignOnButton
               name={setup.singleSignOn.name}
-              returnTo={(isHostedChat(destination) ? '' : '/console') + destination.split('?', 1)[0]}
+              returnTo={destination.split('?', 1)[0]!}
               isPrimary={!setup.passwordSignIn}
               onProblem={setProblem}
             />
@@ -54,21 +50,23 @@ export function SignInPage() {
   )
 }
 
-/** A page outside of the console, for members of an organisation. */
-const isHostedChat = (path: string) => path.startsWith('/s/')
-
-/** Opens the page to which the sign-in leads, without data of an earlier person. */
-function useFinish(returnTo: string): () => Promise<void> {
-  const navigate = useNavigate()
-  const queryClient = useQueryClient()
-  return async () => {
-    queryClient.clear()
-    if (isHostedChat(returnTo)) return location.replace(returnTo)
-    await navigate({ href: returnTo, replace: true })
-  }
+/** How people can sign in is not known: the server cannot be reached, for instance. */
+export function SignInUnavailable({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+  const { t } = useTranslation()
+  return (
+    <Stack>
+      <Title order={1}>{t('error.title')}</Title>
+      <Problem text={error instanceof Error ? error.message : ''} />
+      <Button onClick={onRetry}>{t('retry')}</Button>
+    </Stack>
+  )
 }
 
-/** Only addresses of this site: a link to the sign-in page must not lead to another one. */
-function safeReturn(returnTo: string | undefined): string {
-  return returnTo !== undefined && /^\/(?![/\\])/.test(returnTo) ? returnTo : '/'
+/**
+ * The page to which the sign-in leads: of the console, or a hosted chat, for members of an organisation. Only addresses of this site: a link to
+ * the sign-in page must not lead to another one.
+ */
+function destinationOf(returnTo: string): string {
+  if (!/^\/(?![/\\])/.test(returnTo) || returnTo === '/') return '/console'
+  return returnTo.startsWith('/s/') ? returnTo : `/console${returnTo}`
 }
