@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)(`the pages of operators${skipReason}`, () => {
     const { page } = operator
     await page.getByLabel('Renews on day').fill('31')
     await page.getByLabel('Markup').fill('7.5')
-    await page.getByText('2 unsaved changes').waitFor()
+    await page.getByText('Unsaved changes').waitFor()
     await page.getByRole('button', { name: 'Save changes' }).click()
     await page.getByText('periodAnchorDay must be a day from 1 to 28.').waitFor()
     await page.getByLabel('Renews on day').fill('15')

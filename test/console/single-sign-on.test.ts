@@ -52,10 +52,10 @@ describe.skipIf(!hasBrowser)(`single sign-on in the console${skipReason}`, () =>
     await page.getByLabel('Client id').fill(provider.clientId)
     await page.getByLabel('Client secret').fill('not the secret')
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Example login')
-    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('button', { name: 'Save changes' }).click()
     await page.getByText('must be an https address').waitFor()
     await page.getByLabel('Issuer').fill(provider.issuer)
-    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('button', { name: 'Save changes' }).click()
     await page.getByRole('button', { name: 'Test sign-in' }).click()
     await page.getByLabel('Subject').fill('ada')
     await page.getByRole('button', { name: 'Continue' }).click()
@@ -68,7 +68,7 @@ describe.skipIf(!hasBrowser)(`single sign-on in the console${skipReason}`, () =>
   it('is switched on after a test that has passed, and people can sign in', async () => {
     await page.getByLabel('Client secret').fill(provider.clientSecret)
     expect(await page.getByRole('button', { name: 'Test sign-in' }).isDisabled()).toBe(true)
-    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('button', { name: 'Save changes' }).click()
     await page.getByRole('button', { name: 'Test sign-in' }).click()
     // The provider has a session by now, and asks for nothing.
     await page.getByText('The test has passed').waitFor()
@@ -90,7 +90,7 @@ describe.skipIf(!hasBrowser)(`single sign-on in the console${skipReason}`, () =>
     const { issuer, clientId } = provider
     const changed = await stage.portico.operator('PUT', '/api/single-sign-on', { name: 'Theirs', issuer, clientId })
     expect(changed.status).toBe(200)
-    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('button', { name: 'Save changes' }).click()
     const conflict = page.getByRole('dialog')
     for (const value of ['Mine', 'Theirs']) await conflict.getByRole('cell', { name: value }).waitFor()
     await conflict.getByRole('button', { name: 'Use theirs' }).click()

@@ -29,10 +29,7 @@ export const goldenSettingsRoute = createRoute({
   getParentRoute: () => spaceRoute,
   path: 'golden-questions/settings',
   loader: ({ context, params }) => context.queryClient.ensureQueryData(goldenSettingsQuery(params.spaceId)),
-  component: lazyRouteComponent(
-    () => withTexts([texts, 'spaces'], import('./settings-page.tsx')),
-    'GoldenSettingsPage',
-  ),
+  component: lazyRouteComponent(() => withTexts(texts, import('./settings-page.tsx')), 'GoldenSettingsPage'),
 })
 
 export const runsRoute = createRoute({

@@ -1,14 +1,15 @@
-import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { Alert, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { patchJson } from '../../api/client.ts'
 import { useRights } from '../../app/session.ts'
 import { useFormat } from '../../i18n/use-format.ts'
-import { ifMatch, useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
+import { ifMatch } from '../../ui/conflict/if-match.ts'
+import { useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import { notifySuccess } from '../../ui/notify.ts'
+import { SaveBar } from '../../ui/save-bar.tsx'
 import { useSpace } from '../spaces/queries.ts'
-import { LeaveGuard } from '../spaces/leave-dialog.tsx'
 import { GoldenFrame } from './golden-frame.tsx'
 import styles from './golden.module.css'
 import { goldenKey, goldenPath, goldenSettingsQuery } from './queries.ts'
@@ -46,7 +47,6 @@ export function GoldenSettingsPage() {
             ? value && JSON.stringify(value)
             : value,
   })
-  const { draft, isDirty } = form
   const save = useMutation({
     mutationFn: () => form.save(),
     onSuccess: async (isSaved) => {
@@ -56,7 +56,7 @@ export function GoldenSettingsPage() {
     },
   })
   const submit = () => void attempt(() => save.mutateAsync())
-  const given = { draft, change: form.set, errors }
+  const given = { draft: form.draft, change: form.set, errors }
   return (
     <GoldenFrame>
       <form
@@ -76,21 +76,10 @@ export function GoldenSettingsPage() {
             )}
             <PassingFields {...given} />
             <GateFields {...given} />
-            <Group gap="sm">
-              <Button type="submit" loading={save.isPending} disabled={!isDirty}>
-                {t('settings.save')}
-              </Button>
-              {isDirty && (
-                <Button variant="default" onClick={form.discard}>
-                  {t('settings.discard')}
-                </Button>
-              )}
-            </Group>
+            <SaveBar form={form} isSaving={save.isPending} onSave={submit} />
           </Stack>
         </fieldset>
       </form>
-      <LeaveGuard isDirty={isDirty && !save.isPending} />
-      {form.dialog(submit)}
     </GoldenFrame>
   )
 }

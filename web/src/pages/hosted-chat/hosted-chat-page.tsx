@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Paper, Stack, Switch, Text } from '@mantine/core'
+import { Alert, Button, Stack, Switch } from '@mantine/core'
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
 import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import type { FormEvent } from 'react'
@@ -9,7 +9,7 @@ import { useFieldErrors } from '../../ui/field-errors.ts'
 import { AnchorLink } from '../../ui/link.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Page } from '../../ui/page.tsx'
-import { LeaveGuard } from '../spaces/leave-dialog.tsx'
+import { SaveBar } from '../../ui/save-bar.tsx'
 import { useSpace } from '../spaces/queries.ts'
 import { AccessFields } from './access-fields.tsx'
 import { LimitFields } from './limit-fields.tsx'
@@ -138,7 +138,7 @@ function SettingsForm({ space, view }: { space: ReturnType<typeof useSpace>; vie
   const { t } = useTranslation('hosted-chat')
   const queryClient = useQueryClient()
   const form = useSiteForm(space, view)
-  const { draft, isDirty: isChanged, set: change } = form
+  const { draft, set: change } = form
   const { errors, attempt } = useFieldErrors(fields)
   const save = useMutation({
     mutationFn: () => form.save(),
@@ -148,7 +148,6 @@ function SettingsForm({ space, view }: { space: ReturnType<typeof useSpace>; vie
       notifySuccess(t('saved'))
     },
   })
-  const isNew = view.site === null
   const store = () => void attempt(() => save.mutateAsync())
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -178,26 +177,13 @@ function SettingsForm({ space, view }: { space: ReturnType<typeof useSpace>; vie
         />
         <AppearanceFields {...props} spaceId={spaceId} />
         <LimitFields {...props} />
-        <Paper pos={isChanged ? 'sticky' : undefined} bottom={0} py="sm" style={{ zIndex: 2 }}>
-          <Group gap="sm">
-            <Button type="submit" loading={save.isPending} disabled={!isNew && !isChanged}>
-              {isNew ? t('create') : t('save')}
-            </Button>
-            {isChanged && !save.isPending && !isNew && (
-              <>
-                <Button variant="default" onClick={form.discard}>
-                  {t('discard')}
-                </Button>
-                <Text size="sm" c="dimmed" role="status">
-                  {t('unsaved')}
-                </Text>
-              </>
-            )}
-          </Group>
-        </Paper>
+        <SaveBar
+          form={form}
+          isSaving={save.isPending}
+          onSave={store}
+          create={view.site === null ? t('create') : undefined}
+        />
       </Stack>
-      <LeaveGuard isDirty={isChanged && !save.isPending} />
-      {form.dialog(store)}
     </form>
   )
 }

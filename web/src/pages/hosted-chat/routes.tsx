@@ -9,10 +9,7 @@ export const hostedChatRoute = createRoute({
   path: 'published-spaces/$spaceId/hosted-chat',
   loader: ({ context: { queryClient }, params: { spaceId } }) =>
     Promise.all([queryClient.ensureQueryData(spaceQuery(spaceId)), queryClient.ensureQueryData(siteQuery(spaceId))]),
-  component: lazyRouteComponent(
-    () => withTexts(['hosted-chat', 'spaces'], import('./hosted-chat-page.tsx')),
-    'HostedChatPage',
-  ),
+  component: lazyRouteComponent(() => withTexts('hosted-chat', import('./hosted-chat-page.tsx')), 'HostedChatPage'),
 })
 
 export const hostedChatRoutes = [hostedChatRoute] as const

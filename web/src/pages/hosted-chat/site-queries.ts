@@ -1,7 +1,7 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
 import type { SiteTodayBody, SiteViewBody } from '@contract/sites.ts'
 import { getJson, postJson, putJson } from '../../api/client.ts'
-import { ifMatch } from '../../ui/conflict/use-shared-draft.tsx'
+import { ifMatch } from '../../ui/conflict/if-match.ts'
 import type { SiteChange } from './site-draft.ts'
 
 export function siteQuery(spaceId: string) {

@@ -5,7 +5,8 @@ import { Alert, Autocomplete, Button, Drawer, getDefaultZIndex, Group, Select, S
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { patchJson, putJson } from '../../api/client.ts'
-import { ifMatch, type SharedDraft, useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
+import { ifMatch } from '../../ui/conflict/if-match.ts'
+import { type SharedDraft, useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import { ProviderFieldInput } from './provider-field-input.tsx'
 import {
@@ -184,6 +185,8 @@ function useProviderForm(provider: ProviderView | undefined, onSaved: (id: strin
 type Stored = Partial<ProviderBody> & { version: string }
 type FieldName = ProviderField['name']
 
+const secrets: ReadonlySet<keyof ProviderValues> = new Set(['apiKey', 'credentials'])
+
 const newProvider: Stored = { version: '' }
 const addressOf = ({ id }: ProviderValues) => `/api/providers/${encodeURIComponent(id.trim())}`
 const ownLabels = {
@@ -191,7 +194,6 @@ const ownLabels = {
   hosting: 'providerForm.hosting',
   models: 'providerForm.models',
 } as const
-const secrets: ReadonlySet<keyof ProviderValues> = new Set(['apiKey', 'credentials'])
 
 function storedSecrets(provider: ProviderView | undefined): ReadonlySet<string> {
   return new Set([

@@ -1,14 +1,14 @@
-import { Button, Group, Paper, Stack, Text } from '@mantine/core'
+import { Stack } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { OrganisationBody } from '@contract/operator.ts'
 import { patchJson } from '../../api/client.ts'
-import { differing } from '../../ui/conflict/shared-draft.ts'
-import { ifMatch, useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
+import { ifMatch } from '../../ui/conflict/if-match.ts'
+import { useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
 import { notifySuccess } from '../../ui/notify.ts'
 import { useFieldErrors } from '../../ui/field-errors.ts'
-import { LeaveGuard } from '../spaces/leave-dialog.tsx'
+import { SaveBar } from '../../ui/save-bar.tsx'
 import { organisationQuery } from './routes.tsx'
 import { BudgetFields, GeneralFields, LimitFields, ModelFields, SubscriptionFields } from './settings-fields.tsx'
 import { changesOf, draftOf, fieldNames } from './settings-draft.ts'
@@ -53,24 +53,8 @@ export function OrganisationSettings({ organisation, models }: { organisation: O
         <BudgetFields {...fields} />
         <LimitFields {...fields} />
         <ModelFields {...fields} models={models} />
-        {isDirty && (
-          <Paper withBorder px="md" py="sm" pos="sticky" bottom={0} style={{ zIndex: 2 }}>
-            <Group justify="space-between" gap="sm">
-              <Text size="sm">{t('settings.unsaved', { count: differing(draftOf(form.base), draft).length })}</Text>
-              <Group gap="xs">
-                <Button variant="default" onClick={form.discard}>
-                  {t('settings.discard')}
-                </Button>
-                <Button type="submit" loading={save.isPending}>
-                  {t('settings.save')}
-                </Button>
-              </Group>
-            </Group>
-          </Paper>
-        )}
+        <SaveBar form={form} isSaving={save.isPending} onSave={submitChanges} />
       </Stack>
-      <LeaveGuard isDirty={isDirty && !save.isPending} />
-      {form.dialog(submitChanges)}
     </form>
   )
 }

@@ -116,10 +116,7 @@ export const organisationPageRoute = createRoute({
   getParentRoute: () => operatorRoute,
   path: 'organisations/$organisationId',
   loader: ({ context, params }) => context.queryClient.ensureQueryData(organisationQuery(params.organisationId)),
-  component: lazyRouteComponent(
-    () => withTexts(['operator', 'spaces'], import('./organisation-page.tsx')),
-    'OrganisationPage',
-  ),
+  component: lazyRouteComponent(() => withTexts('operator', import('./organisation-page.tsx')), 'OrganisationPage'),
 })
 
 export const auditRoute = createRoute({

@@ -18,7 +18,7 @@ export const singleSignOnRoutes = [
     path: 'single-sign-on',
     loader: ({ context }) => context.queryClient.ensureQueryData(singleSignOnQuery),
     component: lazyRouteComponent(
-      () => withTexts(['single-sign-on', 'spaces'], import('./single-sign-on-page.tsx')),
+      () => withTexts('single-sign-on', import('./single-sign-on-page.tsx')),
       'SingleSignOnPage',
     ),
   }),

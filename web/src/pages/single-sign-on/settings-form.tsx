@@ -1,16 +1,17 @@
 import '@mantine/core/styles/Pill.css'
 import '@mantine/core/styles/PillsInput.css'
 import type { PutSingleSignOn, SingleSignOnBody } from '@contract/single-sign-on.ts'
-import { Button, Group, PasswordInput, Stack, Switch, TagsInput, TextInput } from '@mantine/core'
+import { Group, PasswordInput, Stack, Switch, TagsInput, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
 import { putJson } from '../../api/client.ts'
-import { ifMatch, useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
+import { ifMatch } from '../../ui/conflict/if-match.ts'
+import { useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import { notifySuccess } from '../../ui/notify.ts'
+import { SaveBar } from '../../ui/save-bar.tsx'
 import { Section } from '../../ui/section.tsx'
-import { LeaveGuard } from '../spaces/leave-dialog.tsx'
 import { singleSignOnPath, singleSignOnQuery } from './routes.tsx'
 
 type Draft = Required<PutSingleSignOn>
@@ -86,20 +87,9 @@ export function SettingsForm({ view, onDirty }: { view: SingleSignOnBody; onDirt
             onChange={(event) => set({ createAccounts: event.currentTarget.checked })}
           />
           <TextInput {...text('verifiedClaim')} description={t('settings.claimText')} />
-          <Group gap="sm">
-            <Button type="submit" loading={save.isPending} disabled={!isDirty}>
-              {t('settings.save')}
-            </Button>
-            {isDirty && (
-              <Button variant="default" onClick={form.discard}>
-                {t('settings.discard')}
-              </Button>
-            )}
-          </Group>
+          <SaveBar form={form} isSaving={save.isPending} onSave={submit} />
         </Stack>
       </form>
-      <LeaveGuard isDirty={isDirty && !save.isPending} />
-      {form.dialog(submit)}
     </Section>
   )
 }

@@ -1,15 +1,16 @@
-import { Button, Group, Paper, Stack, Text } from '@mantine/core'
+import { Stack } from '@mantine/core'
 import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import type { FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ApiError, patchJson } from '../../api/client.ts'
 import { useRights } from '../../app/session.ts'
-import { ifMatch, useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
+import { ifMatch } from '../../ui/conflict/if-match.ts'
+import { useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Page } from '../../ui/page.tsx'
+import { SaveBar } from '../../ui/save-bar.tsx'
 import { DeleteSpace } from './delete-space.tsx'
-import { LeaveGuard } from './leave-dialog.tsx'
 import { spaceListsKey, spaceModelsQuery, spaceQuery, useSpace } from './queries.ts'
 import { settingsRoute } from './routes.tsx'
 import { AnswerFields, FilterFields, GeneralFields, labelKeys, PrivacyFields } from './settings-fields.tsx'
@@ -62,12 +63,10 @@ export function SettingsPage() {
           <AnswerFields draft={draft} onChange={change} fallbackModel={space.fallbackModel} errorOf={errorOf} />
           <FilterFields draft={draft} onChange={change} errorOf={errorOf} isAdministrator={isAdministrator} />
           <PrivacyFields draft={draft} onChange={change} errorOf={errorOf} isAdministrator={isAdministrator} />
-          <SaveBar isDirty={isDirty} isSaving={save.isPending} onDiscard={form.discard} />
+          <SaveBar form={form} isSaving={save.isPending} onSave={save.mutate} />
         </Stack>
       </form>
       <DeleteSpace organisationId={organisationId} space={space} />
-      <LeaveGuard isDirty={isDirty && !save.isPending} />
-      {form.dialog(save.mutate)}
     </Page>
   )
 }
@@ -86,29 +85,4 @@ function useSave(save: () => Promise<boolean>) {
       if (!(error instanceof ApiError && error.param !== undefined)) notifyError(error)
     },
   })
-}
-
-/** Stays at the lower edge of the window while there is something to save. */
-function SaveBar(props: { isDirty: boolean; isSaving: boolean; onDiscard: () => void }) {
-  const { isDirty, isSaving, onDiscard } = props
-  const { t } = useTranslation('spaces')
-  return (
-    <Paper pos={isDirty ? 'sticky' : undefined} bottom={0} py="sm" style={{ zIndex: 2 }}>
-      <Group gap="sm">
-        <Button type="submit" loading={isSaving} disabled={!isDirty}>
-          {t('settings.save')}
-        </Button>
-        {isDirty && !isSaving && (
-          <>
-            <Button variant="default" onClick={onDiscard}>
-              {t('settings.discard')}
-            </Button>
-            <Text size="sm" c="dimmed" role="status">
-              {t('settings.unsaved')}
-            </Text>
-          </>
-        )}
-      </Group>
-    </Paper>
-  )
 }

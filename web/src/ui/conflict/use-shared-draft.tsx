@@ -28,9 +28,6 @@ interface Conflict<View, Draft> {
   fields: (keyof Draft)[]
 }
 
-/** The header with which a change is refused if someone else was faster. */
-export const ifMatch = ({ version }: { version: string }) => ({ headers: { 'if-match': `"${version}"` } })
-
 /** Another instance may show what was read before the change for up to a second. */
 const maximumAttempts = 5
 
