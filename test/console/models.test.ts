@@ -161,6 +161,22 @@ describe.skipIf(!hasBrowser)(`the pages for providers, deployments and models${s
     expectStatus(await stage.portico.operator('PATCH', '/api/providers/east', { hosting: 'eu' }), 200)
   })
 
+  it('ask which key of a provider stays when two operators replace it', async () => {
+    await drawer().getByRole('button', { name: 'Edit' }).click()
+    await drawer().getByText('A value is stored.').waitFor()
+    await drawer().getByLabel('API key').first().fill(rightKey)
+    const theirs = 'sk-of-another-operator-7777'
+    expectStatus(await stage.portico.operator('PATCH', '/api/providers/east', { apiKey: theirs }), 200)
+    await drawer().getByRole('button', { name: 'Save' }).click()
+    const conflict = page.getByRole('dialog').filter({ hasText: 'Save mine' })
+    for (const end of [rightKey.slice(-4), '7777'])
+      await conflict.getByRole('cell', { name: `••••${end}`, exact: true }).waitFor()
+    const lastFour = async () => (await stage.portico.operator('GET', '/api/providers/east')).body.apiKeyLastFour
+    expect(await lastFour()).toBe('7777')
+    await conflict.getByRole('button', { name: 'Save mine' }).click()
+    await expect.poll(lastFour).toBe(rightKey.slice(-4))
+  })
+
   it('show a future price in the timeline with the cost of a typical call, and take it back', async () => {
     await page.goto(`${stage.url}/operator/models?search=llama-3.3&availability=eu`)
     await row('llama-3.3').getByText('$0.50').waitFor()

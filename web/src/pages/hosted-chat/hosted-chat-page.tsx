@@ -120,6 +120,7 @@ function useSiteForm(space: ReturnType<typeof useSpace>, view: VersionedSite) {
     isNew: view.site === null,
     send: (draft, base) => putSite(space.id, changeOf(draft), base),
     labelOf: (field) => t(labelKeys[field]),
+    secrets: { password: () => undefined },
     textOf: (field, value) =>
       field === 'access' && typeof value === 'string'
         ? t(`access.${value as SiteDraft['access']}`)

@@ -149,7 +149,7 @@ function useProviderForm(provider: ProviderView | undefined, onSaved: (id: strin
     },
     labelOf: (field) =>
       t(field in ownLabels ? ownLabels[field as keyof typeof ownLabels] : `field.${field as FieldName}`),
-    textOf: (field, value) => (secrets.has(field) && value !== '' ? '••••••••' : value),
+    secrets: { apiKey: ({ apiKeyLastFour }) => apiKeyLastFour ?? '', credentials: () => undefined },
   })
   const values = shared.draft
   const form: ProviderForm = { description, values, stored }
@@ -184,8 +184,6 @@ function useProviderForm(provider: ProviderView | undefined, onSaved: (id: strin
 /** What the form knows of a stored provider; a new one has a version only. */
 type Stored = Partial<ProviderBody> & { version: string }
 type FieldName = ProviderField['name']
-
-const secrets: ReadonlySet<keyof ProviderValues> = new Set(['apiKey', 'credentials'])
 
 const newProvider: Stored = { version: '' }
 const addressOf = ({ id }: ProviderValues) => `/api/providers/${encodeURIComponent(id.trim())}`

@@ -104,6 +104,6 @@ function useSettings(view: SingleSignOnBody) {
     send: ({ clientSecret, ...settings }, base) =>
       putJson(singleSignOnPath, { ...settings, ...(clientSecret !== '' && { clientSecret }) }, ifMatch(base)),
     labelOf: (field) => t(`settings.${field}`),
-    textOf: (field, value) => (field === 'clientSecret' && value !== '' ? hiddenSecret : value),
+    secrets: { clientSecret: () => undefined },
   })
 }

@@ -23,6 +23,13 @@ test('a field that both changed is a conflict unless both gave it the same value
   })
 })
 
+test('a secret that both replaced is a conflict, though the stored one is never shown', () => {
+  const stored = { ...before, key: '' }
+  const mine = { ...stored, key: 'my new key' }
+  expect(mergeDrafts(stored, mine, stored, ['key'])).toEqual({ draft: mine, conflicts: ['key'] })
+  expect(mergeDrafts(stored, { ...stored, name: 'Ours' }, stored, ['key']).conflicts).toEqual([])
+})
+
 test('what the other person changed and I did not is never overwritten', () => {
   expect(mergeDrafts(before, before, { name: 'Theirs', calls: 9, models: [] }).draft).toEqual({
     name: 'Theirs',

@@ -13,12 +13,17 @@ export interface Merged<Draft> {
   conflicts: (keyof Draft)[]
 }
 
-/** Joins two changes of `before`. */
-export function mergeDrafts<Draft extends object>(before: Draft, mine: Draft, theirs: Draft): Merged<Draft> {
+/** Joins two changes of `before`. `replaced`: fields that the other person has changed although `theirs` does not show it. */
+export function mergeDrafts<Draft extends object>(
+  before: Draft,
+  mine: Draft,
+  theirs: Draft,
+  replaced: readonly (keyof Draft)[] = [],
+): Merged<Draft> {
   const changed = differing(before, mine)
   const draft = { ...theirs }
   for (const name of changed) draft[name] = mine[name]
-  const both = new Set(differing(before, theirs))
+  const both = new Set([...differing(before, theirs), ...replaced])
   const conflicts = changed.filter(
     (name) => both.has(name) && differing({ [name]: mine[name] }, { [name]: theirs[name] }).length > 0,
   )

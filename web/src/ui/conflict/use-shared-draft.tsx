@@ -19,7 +19,16 @@ interface Options<View, Draft> {
   labelOf: (field: keyof Draft) => string
   /** The value of a field that is an object. */
   textOf?: (field: keyof Draft, value: unknown) => unknown
+  /**
+   * Fields that are empty until a secret is typed, each with the end of the stored one. undefined: none of it is shown, so every change of
+   * another person may be one of the secret.
+   */
+  secrets?: Partial<Record<keyof Draft, (view: View) => string | undefined>>
 }
+
+type Secrets<View, Draft> = NonNullable<Options<View, Draft>['secrets']>
+
+const hidden = '••••'
 
 interface Conflict<View, Draft> {
   latest: View
@@ -68,7 +77,7 @@ export function useSharedDraft<View extends { version: string }, Draft extends o
     }
     const latest = await options.load()
     const theirs = draftOf(latest)
-    const merged = mergeDrafts(draftOf(from), wanted, theirs)
+    const merged = mergeDrafts(draftOf(from), wanted, theirs, replacedSecrets(options.secrets ?? {}, from, latest))
     refill(latest, merged.draft, wanted)
     if (merged.conflicts.length === 0) return save(merged.draft, latest, attempts - 1)
     setConflict({ latest, mine: merged.draft, theirs, fields: merged.conflicts })
@@ -110,11 +119,22 @@ export type SharedDraft<View extends { version: string }, Draft extends object> 
   typeof useSharedDraft<View, Draft>
 >
 
-function describe<View, Draft>({ fields, mine, theirs }: Conflict<View, Draft>, options: Options<View, Draft>) {
-  const { labelOf, textOf = (_, value) => value } = options
-  return fields.map((name) => ({
-    label: labelOf(name),
-    mine: textOf(name, mine[name]),
-    theirs: textOf(name, theirs[name]),
-  }))
+function replacedSecrets<View, Draft>(secrets: Secrets<View, Draft>, before: View, latest: View): (keyof Draft)[] {
+  return (Object.keys(secrets) as (keyof Draft)[]).filter((name) => {
+    const end = secrets[name]!(latest)
+    return end === undefined || end !== secrets[name]!(before)
+  })
+}
+
+function describe<View, Draft>(conflict: Conflict<View, Draft>, options: Options<View, Draft>) {
+  const { fields, mine, theirs, latest } = conflict
+  const { labelOf, textOf = (_, value) => value, secrets = {} as Secrets<View, Draft> } = options
+  return fields.map((name) => {
+    const label = labelOf(name)
+    const secret = secrets[name]
+    if (!secret) return { label, mine: textOf(name, mine[name]), theirs: textOf(name, theirs[name]) }
+    const end = secret(latest)
+    if (end === undefined) return { label, mine: hidden, theirs: hidden }
+    return { label, mine: hidden + String(mine[name]).slice(-4), theirs: end && hidden + end }
+  })
 }
