@@ -2,7 +2,7 @@ import type { SemanticSearchBody } from '@contract/semantic-search.ts'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { deleteJson, putJson } from '../../api/client.ts'
-import { ifMatch } from '../../ui/conflict/use-shared-draft.tsx'
+import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { semanticSearchPath, semanticSearchQuery } from './routes.tsx'
 
