@@ -1,5 +1,4 @@
-import '@mantine/core/styles/NumberInput.css'
-import { NumberInput, Select, Stack, Text, Textarea } from '@mantine/core'
+import { Select, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
 import { schemaExamples, toolExamples } from './examples.ts'
@@ -96,26 +95,27 @@ export function SettingsForm({ models, needs, settings, problems, onChange }: Se
         onSwitch={(hasSchema) => set({ hasSchema })}
         onChange={(schema) => set({ schema })}
       />
-      <NumberInput
+      <TextInput
+        type="number"
         label={t('temperature')}
         description={t('temperatureDescription')}
         value={settings.temperature ?? ''}
-        onChange={(value) => set({ temperature: toNumber(value) })}
+        onChange={(event) => set({ temperature: toNumber(event.currentTarget.value) })}
         error={refusals['temperature']}
         min={0}
         max={2}
         step={0.1}
-        decimalScale={2}
       />
-      <NumberInput
+      <TextInput
+        type="number"
         label={t('maximumTokens')}
         description={t('maximumTokensDescription')}
         value={settings.maximumTokens ?? ''}
-        onChange={(value) => set({ maximumTokens: toNumber(value) })}
+        onChange={(event) => set({ maximumTokens: toNumber(event.currentTarget.value) })}
         error={refusals['maximumTokens']}
         min={1}
         max={models.find(({ id }) => id === settings.model)?.maxOutputTokens ?? 1_000_000}
-        allowDecimal={false}
+        step={1}
       />
     </Stack>
   )
