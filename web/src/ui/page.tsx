@@ -10,7 +10,8 @@ export function Page(props: { title: string; description?: ReactNode; actions?: 
   return (
     <Stack gap="lg" w="100%" maw={1600} mx="auto">
       <Group justify="space-between" align="flex-start" gap="sm">
-        <Box miw={0}>
+        {/* A long description makes room for the actions, where both fit. */}
+        <Box miw={0} flex="1 1 440px">
           <Title order={1}>{title}</Title>
           {description && (
             <Text c="dimmed" size="sm" maw={720}>

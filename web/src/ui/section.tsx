@@ -1,4 +1,4 @@
-import { Group, Stack, Text, Title } from '@mantine/core'
+import { Box, Group, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useId } from 'react'
 
 /** A part of a page with a heading. */
@@ -8,7 +8,7 @@ export function Section(props: { title: string; description?: ReactNode; actions
   return (
     <Stack component="section" gap="sm" aria-labelledby={id}>
       <Group justify="space-between" align="flex-end" gap="sm">
-        <div>
+        <Box flex="1 1 320px" miw={0}>
           <Title order={2} id={id}>
             {title}
           </Title>
@@ -17,7 +17,7 @@ export function Section(props: { title: string; description?: ReactNode; actions
               {description}
             </Text>
           )}
-        </div>
+        </Box>
         {actions && <Group gap="xs">{actions}</Group>}
       </Group>
       {children}

@@ -134,6 +134,8 @@ function RequestFacts({ receipt }: { receipt: ReceiptBody }) {
     'crashed',
     'unanswered',
   ] as const
+  // The price list of a price that operators state (src/gateway/models/from-operator.ts).
+  const statedAt = /^operator (.+Z)$/.exec(receipt.priceSource)?.[1]
   const ending = known.find((one) => one === receipt.ending)
   return (
     <Stack>
@@ -160,7 +162,7 @@ function RequestFacts({ receipt }: { receipt: ReceiptBody }) {
           [t('promptTokens'), format.number(usage.promptTokens)],
           [t('completionTokens'), format.number(usage.completionTokens)],
           [t('period'), format.day(receipt.period)],
-          [t('priceSource'), receipt.priceSource],
+          [t('priceSource'), statedAt ? t('priceStated', { time: format.dateTime(statedAt) }) : receipt.priceSource],
         ]}
       />
     </Stack>

@@ -9,6 +9,7 @@ import {
   IconServer2,
 } from '@tabler/icons-react'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRights } from '../../app/session.ts'
 import styles from './space-layout.module.css'
@@ -35,6 +36,13 @@ export function SpaceLayout() {
   const isShown = (tab: (typeof tabs)[number]) => isAdministrator || !('isForAdministrators' in tab)
   const path = useRouterState({ select: (state) => state.location.pathname })
   const base = `/organisations/${organisationId}/spaces/${spaceId}`
+  const active = useRef<HTMLAnchorElement>(null)
+  // On a phone not all links fit. Not scrollIntoView, which may scroll the page too.
+  useEffect(() => {
+    const link = active.current
+    const bar = link?.parentElement
+    if (bar) bar.scrollLeft = link.offsetLeft - bar.offsetLeft - (bar.clientWidth - link.clientWidth) / 2
+  }, [path])
   return (
     <Stack gap="lg" maw={1600} mx="auto">
       <Box>
@@ -55,6 +63,7 @@ export function SpaceLayout() {
             return (
               <Link
                 key={tab}
+                ref={isActive ? active : undefined}
                 to={`${base}/${tab}` as '/'}
                 className={styles['tab']}
                 aria-current={isActive ? 'page' : undefined}
