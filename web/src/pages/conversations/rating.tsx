@@ -1,10 +1,17 @@
 import { Alert, Group, Stack, Text } from '@mantine/core'
 import { IconThumbDown, IconThumbUp } from '@tabler/icons-react'
+import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { ConversationTurnBody } from '@contract/conversations.ts'
 import type { goldenLimits, GoldenMessages } from '@contract/golden-questions.ts'
-import { AcceptCandidate } from '../golden-questions/accept-candidate.tsx'
+import { withTexts } from '../../i18n/translations.ts'
+import { lazyPart } from '../../ui/lazy-part.tsx'
 import styles from '../spaces/chat/chat.module.css'
+
+const AcceptCandidate = lazyPart(
+  () => withTexts('golden-questions', import('../golden-questions/accept-candidate.tsx')),
+  'AcceptCandidate',
+)
 
 interface RatingProps {
   spaceId: string
@@ -31,7 +38,9 @@ export function Rating({ spaceId, turn, before }: RatingProps) {
         {isDown && (
           <Group justify="space-between" gap="xs">
             <Text size="sm">{t('rating.golden')}</Text>
-            <AcceptCandidate spaceId={spaceId} question={turn.question} earlier={earlierOf(turn, before)} />
+            <Suspense>
+              <AcceptCandidate spaceId={spaceId} question={turn.question} earlier={earlierOf(turn, before)} />
+            </Suspense>
           </Group>
         )}
       </Stack>

@@ -69,7 +69,7 @@ export const conversationRoute = createRoute({
   loader: ({ context, params }) =>
     context.queryClient.ensureInfiniteQueryData(conversationQuery(params.spaceId, params.conversationId)),
   component: lazyRouteComponent(
-    () => withTexts(['conversations', 'golden-questions'], import('./conversation-page.tsx')),
+    () => withTexts('conversations', import('./conversation-page.tsx')),
     'ConversationPage',
   ),
 })
