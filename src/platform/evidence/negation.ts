@@ -5,12 +5,8 @@ import type { Opposite } from './read-opposites.ts'
 /** A clause with a smaller share of the words deals with something else; in scripts without spaces words are pairs of characters. */
 const minimumShare = 0.55
 const minimumShareOfPairs = 0.45
-/**
- * A clause with this share of the words of the best one may be meant as well, unless that has nearly all. Denials are rare, so that one with fewer
- * words counts.
- */
+/** A clause with this share of the words of the best one may be meant as well, unless that has nearly all. */
 const nearlyBest = 0.67
-const nearlyBestDenial = 0.45
 /** A denial in other words has more. */
 const nearlyMost = 0.8
 /** Where a clause has this share of the words, one with fewer is about something else. */
@@ -44,7 +40,7 @@ export function deny(claimed: readonly Clause[], text: readonly Clause[]): boole
     if (most === 0 || most < words.length * (isPaired(words) ? minimumShareOfPairs : minimumShare)) return false
     const isClear = most >= words.length * clearShare
     if (isCondition && !isClear) return false
-    const least = isClear ? most : most * (isNegated ? nearlyBestDenial : nearlyBest)
+    const least = isClear ? most : most * nearlyBest
     const near = [...counts].filter(([, count]) => count >= least)
     const best = near.map(([index]) => text[index]!)
     if (near.some(([index, count]) => count >= most * nearlyMost && deniesOtherwise(claim, text[index]!))) return false
@@ -52,19 +48,7 @@ export function deny(claimed: readonly Clause[], text: readonly Clause[]): boole
     const denials = isNegated ? [] : claimed.filter((one) => one.isNegated && one.sentence === claim.sentence)
     const isDeniedNext = (clause: Clause) =>
       denials.some((one) => agrees(one, clause) && shareIn(one.words, keysOf(clause)) >= denialShare)
-    const has = ({ denied }: Clause, other: Clause) => denied?.some((key) => keysOf(other).has(key)) ?? false
-    // "If you do not qualify, the office sends a form" does not deny that the office sends one.
-    const isOfOther = (clause: Clause) =>
-      !isClear && !isNegated && clause.isNegated && clause.denied!.length > 0 && !isPaired(words) && !has(clause, claim)
-    // "Food is not allowed, but water is": the text affirms what the sentence denies, and denies something else.
-    const isAffirmed =
-      isNegated && near.some(([index, count]) => count === most && !text[index]!.isNegated && has(claim, text[index]!))
-    return best.every(
-      (clause) =>
-        (!agrees(claim, clause) || (isAffirmed && clause.isNegated && !has(claim, clause))) &&
-        !isDeniedNext(clause) &&
-        !isOfOther(clause),
-    )
+    return best.every((clause) => !agrees(claim, clause) && !isDeniedNext(clause))
   })
 }
 
