@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { callIdsOf } from '../chat/chat/index.ts'
 import { createConversationAccess, createOwnChats, createRunningAnswers } from '../chat/conversations/index.ts'
-import { createGoldenQuestions, createGoldenSettings } from '../chat/golden-questions/index.ts'
+import { createGoldenProposals, createGoldenQuestions, createGoldenSettings } from '../chat/golden-questions/index.ts'
 import {
   createExportedSpaceStore,
   createSpaceImportStore,
@@ -35,8 +35,13 @@ import {
   createWebSources,
 } from '../documents/documents/index.ts'
 import { createImportedChunks, detectFormat } from '../documents/ingestion/index.ts'
-import { createSemanticSearch } from '../documents/retrieval/index.ts'
-import { createCatalogueViews, createOperatorCatalogue, listEmbeddingModels } from '../gateway/models/index.ts'
+import { createSemanticSearch, samplePassages } from '../documents/retrieval/index.ts'
+import {
+  createCatalogueViews,
+  createOperatorCatalogue,
+  listEmbeddingModels,
+  priceInForce,
+} from '../gateway/models/index.ts'
 import { loadFailures, loadHistory } from '../gateway/routing/index.ts'
 import { recordChange } from '../platform/database/index.ts'
 import { loadQueueState } from '../platform/jobs/index.ts'
@@ -119,6 +124,18 @@ export const servingParts = workerParts
   })
   .add('goldenSettings', ({ goldenStores, timeZoneOf, clock }) =>
     createGoldenSettings({ store: goldenStores.settings, timeZoneOf, clock }),
+  )
+  .add('goldenProposals', ({ answers, corpus, catalogue, clock }) =>
+    createGoldenProposals({
+      ...answers,
+      samplePassages: (scope, limit, signal) => samplePassages(corpus, scope, limit, signal),
+      pricesOf(organisation, model) {
+        const nowMs = clock.now()
+        const deployments = catalogue.resolve(organisation, model, nowMs)?.deployments ?? []
+        const schedules = deployments.flatMap((deployment) => priceInForce(deployment, nowMs) ?? [])
+        return schedules.toSorted((left, right) => Number(right.base.output - left.base.output))[0]
+      },
+    }),
   )
   .add('toolServers', ({ toolServerStores, toolCalls, secretBox, clock }) =>
     createToolServers({ store: toolServerStores, calls: toolCalls, secretBox, clock }),

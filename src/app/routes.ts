@@ -34,7 +34,12 @@ import {
   documentSessionRoutes,
 } from '../documents/documents/index.ts'
 import { erasureRoutes } from '../chat/erasures/index.ts'
-import { goldenQuestionRoutes, goldenRunRoutes, goldenSettingsRoutes } from '../chat/golden-questions/index.ts'
+import {
+  goldenProposalRoutes,
+  goldenQuestionRoutes,
+  goldenRunRoutes,
+  goldenSettingsRoutes,
+} from '../chat/golden-questions/index.ts'
 import { type Metrics, operationsRoutes, type Routes } from '../platform/http/index.ts'
 import { modelRoutes } from '../gateway/models/index.ts'
 import { alertRoutes, renderAlert } from '../tenants/alerts/index.ts'
@@ -251,6 +256,7 @@ function spacePages({
   spaceArchives,
   toolServers,
   goldenQuestions,
+  goldenProposals,
   goldenSettings,
   goldenRuns,
   conversations,
@@ -261,6 +267,7 @@ function spacePages({
   | 'spaceArchives'
   | 'toolServers'
   | 'goldenQuestions'
+  | 'goldenProposals'
   | 'goldenSettings'
   | 'goldenRuns'
   | 'conversations'
@@ -272,6 +279,7 @@ function spacePages({
     spaceArchiveRoutes(spaceArchives),
     toolServerRoutes({ servers: toolServers, getSpace }),
     goldenQuestionRoutes({ questions: goldenQuestions, getSpace }),
+    goldenProposalRoutes({ proposals: goldenProposals, getSpace }),
     goldenSettingsRoutes({ settings: goldenSettings, getSpace }),
     goldenRunRoutes({ runs: goldenRuns, getSpace }),
     conversationRoutes({ conversations, getSpace }),

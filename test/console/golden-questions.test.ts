@@ -36,6 +36,14 @@ async function upload(space: TestSpace, content: string, fileName: string): Prom
 }
 
 describe.skipIf(!hasBrowser)(`golden questions${skipReason}`, () => {
+  it('are not made from documents by the built-in model', async () => {
+    await page.goto(addressOf(await stage.portico.createSpace(organisation, { name: 'Handbook' })))
+    await page.getByRole('button', { name: 'From documents' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Questions from documents' })
+    await dialog.getByText('The built-in model writes no questions.').waitFor()
+    expect(await dialog.getByRole('button', { name: 'Make questions' }).isDisabled()).toBe(true)
+  })
+
   it('are added with a document and facts, changed and deleted', async () => {
     const space = await stage.portico.createSpace(organisation, { name: 'Tickets' })
     await upload(space, 'A ticket costs 12 euros.', 'tickets.txt')

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { expectStatus, type TestOrganisation, type TestSpace } from '../harness/portico.ts'
+import { expectStatus, type TestOrganisation, type TestSpace, uploadForm, waitForDocument } from '../harness/portico.ts'
 import { scriptedTurn } from '../upstream/scripted-model.ts'
 import { startUpstream, type Upstream } from '../upstream/upstream.ts'
 import {
@@ -67,6 +67,48 @@ async function completeRun(page: Page, name: string, count: number) {
   const completed = async () => (await runsOf()).filter(({ state }: { state: string }) => state === 'completed').length
   await expect.poll(completed, { timeout: 60_000 }).toBe(count)
 }
+
+async function upload(content: string, fileName: string) {
+  const form = uploadForm(content, fileName)
+  const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, form), 201)
+  await waitForDocument(organisation.client, id)
+}
+
+describe.skipIf(!hasBrowser)(`golden questions from documents${skipReason}`, () => {
+  it('are written by the model of the Space, and count once they are reviewed', async () => {
+    await upload('Parental leave lasts three years.', 'leave.txt')
+    await upload('The company bicycle is blue.', 'bicycle.txt')
+    answers = {
+      years: JSON.stringify({ question: 'How long is it?', facts: ['three years', 'four years'] }),
+      blue: JSON.stringify({ question: 'Which colour has the bicycle?', facts: ['blue'] }),
+    }
+    const path = `/api/spaces/${space.id}/golden-questions`
+    const listNew = async () => expectStatus(await stage.portico.operator('GET', path), 200).items.slice(2)
+    const { page } = await stage.openAs(administrator())
+    await page.goto(`${stage.url}/organisations/${organisation.id}/spaces/${space.id}/golden-questions`)
+    await page.getByRole('button', { name: 'From documents' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Questions from documents' })
+    await dialog.getByText('large writes them; about').waitFor()
+    await dialog.getByRole('button', { name: 'Make questions' }).click()
+    const leave = dialog.getByRole('article', { name: 'How long is it?' })
+    await leave.getByText('leave.txt: Parental leave lasts three years.').waitFor()
+    expect(await leave.getByText('four years').count()).toBe(0)
+    await expectAccessible(page)
+    await expectNoSidewaysScroll(page)
+    expect(await listNew()).toEqual([])
+
+    await dialog.getByRole('article', { name: 'Which colour' }).getByRole('button', { name: 'Add' }).click()
+    await expect
+      .poll(listNew)
+      .toMatchObject([{ expectedDocuments: [{ name: 'bicycle.txt' }], expectedFacts: ['blue'] }])
+    await leave.getByRole('button', { name: 'Edit' }).click()
+    await page.getByRole('textbox', { name: 'Question', exact: true }).fill('How long is parental leave?')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await expect.poll(async () => (await listNew()).length).toBe(2)
+    expect(JSON.stringify(await listNew())).toContain('How long is parental leave?')
+    await expect.poll(() => dialog.getByRole('article').count()).toBe(0)
+  })
+})
 
 describe.skipIf(!hasBrowser)(`runs of golden questions${skipReason}`, () => {
   it('are cancelled while the model answers, and keep the results that they have', async () => {

@@ -23,6 +23,7 @@ export const changesNothing = new Set([
   'POST /api/organisations/{id}/chat/completions',
   'POST /api/organisations/{id}/v2/chat/completions',
   'POST /api/spaces/{id}/chat',
+  'POST /api/spaces/{id}/golden-questions/proposals',
   // What a person does with own conversations, which nobody else reads.
   'DELETE /api/spaces/{id}/own-chats',
   'PATCH /api/spaces/{id}/own-chats/{chatId}',

@@ -144,6 +144,8 @@ export const lowestRoles: Readonly<Record<string, Lowest>> = {
   'GET /api/spaces/{id}/golden-questions/candidates': 'administrator',
   'GET /api/spaces/{id}/golden-questions/export': 'member',
   'POST /api/spaces/{id}/golden-questions/import': 'member',
+  'GET /api/spaces/{id}/golden-questions/proposals': 'member',
+  'POST /api/spaces/{id}/golden-questions/proposals': 'member',
   'GET /api/spaces/{id}/golden-questions/settings': 'member',
   'PATCH /api/spaces/{id}/golden-questions/settings': 'administrator',
   'GET /api/spaces/{id}/golden-questions/{questionId}': 'member',

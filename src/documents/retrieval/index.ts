@@ -44,5 +44,6 @@ export { semanticSearchRoutes } from './semantic-search/semantic-search.routes.t
 export { checkDueSpaces } from './vector-share/vector-check.ts'
 export type { ContextText } from './lexical/weigh-context.ts'
 export { createRetrieval, type Retrieval } from './retrieval.ts'
-export type { Passage } from './corpus/passages.store.ts'
+export type { Passage, StoredPassage } from './corpus/passages.store.ts'
+export { samplePassages } from './corpus/vector-checks.store.ts'
 export { createSearchIndex, type IndexWriter, type SearchIndex } from './search-index.ts'

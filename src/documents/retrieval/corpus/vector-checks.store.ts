@@ -1,6 +1,7 @@
 import type { Database, OwnedDatabase } from '../../../platform/database/index.ts'
-import type { OrganisationId, SpaceId } from '../../../platform/kernel/index.ts'
+import { createUuid, type OrganisationId, type SpaceId } from '../../../platform/kernel/index.ts'
 import type { SpaceScope } from '../engine.ts'
+import { loadPassages, type StoredPassage } from './passages.store.ts'
 
 /** How much the vectors of an embedding version help the search of a Space. */
 export interface VectorCheck {
@@ -53,23 +54,43 @@ export function loadDueSpaces(database: OwnedDatabase, versionId: number): Promi
   )
 }
 
-/** Searchable chunks, spread over the documents of a Space and over each of them. Always the same ones of the same documents. */
-export function sampleChunks(database: Database, scope: SpaceScope, limit: number): Promise<SampledChunk[]> {
+/**
+ * Searchable chunks, spread over the documents of a Space and over each of them. Always the same ones of the same documents with the same seed;
+ * `offset`, 0..1, is where in its stretch of a document a chunk is.
+ */
+export function sampleChunks(
+  database: Database,
+  scope: SpaceScope,
+  limit: number,
+  { seed, offset } = { seed: '', offset: 0.5 },
+): Promise<SampledChunk[]> {
   return database.for(scope.organisationId).query<SampledChunk>(
     `with picked as (
        select document_id, chunk_count from indexed_documents
        where organisation_id = $1 and space_id = $2 and searchable and chunk_count > 0
-       order by md5(document_id::text) limit $3
+       order by md5($4::text || document_id::text) limit $3
      ), places as (
-       select distinct document_id, floor((n + 0.5) * chunk_count / per)::int as place
+       select distinct document_id, floor((n + $5::float8) * chunk_count / per)::int as place
        from picked, (select ceil($3::float8 / count(*))::int as per from picked) share, generate_series(0, per - 1) n
      )
      select c.id as "chunkId", c.content as text, c.heading_path as "headingPath"
      from places p join chunks c on c.document_id = p.document_id and c.chunk_index = p.place
      where c.organisation_id = $1 and c.space_id = $2
-     order by md5(c.document_id::text), c.chunk_index limit $3`,
-    [scope.organisationId, scope.spaceId, limit],
+     order by md5($4::text || c.document_id::text), c.chunk_index limit $3`,
+    [scope.organisationId, scope.spaceId, limit, seed, offset],
   )
+}
+
+/** Such chunks, others each time. In no order. */
+export async function samplePassages(
+  database: Database,
+  scope: SpaceScope,
+  limit: number,
+  signal: AbortSignal,
+): Promise<StoredPassage[]> {
+  const chunks = await sampleChunks(database, scope, limit, { seed: createUuid(), offset: Math.random() })
+  const ids = chunks.map(({ chunkId }) => chunkId)
+  return loadPassages(database, { ...scope, filter: null }, ids, signal)
 }
 
 export async function loadVectorCheck(

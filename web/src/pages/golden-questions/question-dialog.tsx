@@ -14,10 +14,13 @@ interface DialogProps {
   opened: boolean
   /** Undefined: a new question. */
   question: GoldenQuestionBody | undefined
-  /** The text that a new question begins with. */
-  text?: string
+  /** What a new question begins with. */
+  text?: string | undefined
   /** The messages before it. */
   earlier?: GoldenMessages
+  documents?: ChosenDocument[] | undefined
+  facts?: string[] | undefined
+  onSaved?: () => void
   onClose: () => void
 }
 
@@ -31,6 +34,8 @@ export function QuestionDialog({ opened, question, onClose, ...form }: DialogPro
   )
 }
 
+type FormProps = Omit<DialogProps, 'opened'>
+
 interface Draft {
   earlier: GoldenMessages
   question: string
@@ -39,8 +44,8 @@ interface Draft {
   mustAbstain: boolean
 }
 
-function draftOf(question: GoldenQuestionBody | undefined, text: string, earlier: GoldenMessages): Draft {
-  if (!question) return { earlier, question: text, documents: [], facts: '', mustAbstain: false }
+function draftOf({ question, text = '', earlier = [], documents = [], facts = [] }: FormProps): Draft {
+  if (!question) return { earlier, question: text, documents, facts: facts.join('\n'), mustAbstain: false }
   return {
     earlier: question.messages.slice(0, -1),
     question: questionOf(question),
@@ -52,9 +57,10 @@ function draftOf(question: GoldenQuestionBody | undefined, text: string, earlier
 
 const fields = ['messages', 'expectedDocuments', 'expectedFacts', 'mustAbstain'] as const
 
-function QuestionForm({ spaceId, question, text = '', earlier = [], onClose }: Omit<DialogProps, 'opened'>) {
+function QuestionForm(props: FormProps) {
+  const { spaceId, question, onSaved, onClose } = props
   const { t } = useTranslation('golden-questions')
-  const [draft, setDraft] = useState(() => draftOf(question, text, earlier))
+  const [draft, setDraft] = useState(() => draftOf(props))
   const save = useSaveQuestion(spaceId)
   const { errors, attempt } = useFieldErrors(fields, { other: 'form' })
   const change = (fieldsChanged: Partial<Draft>) => setDraft((current) => ({ ...current, ...fieldsChanged }))
@@ -62,6 +68,7 @@ function QuestionForm({ spaceId, question, text = '', earlier = [], onClose }: O
     event.preventDefault()
     if (!(await attempt(() => save.mutateAsync({ id: question?.id, question: givenOf(draft) })))) return
     notifySuccess(t('form.saved'))
+    onSaved?.()
     onClose()
   }
   return (

@@ -1,6 +1,6 @@
 import { Button, Group, Stack } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconDownload, IconPlus, IconUpload } from '@tabler/icons-react'
+import { IconDownload, IconFileText, IconPlus, IconUpload } from '@tabler/icons-react'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -15,6 +15,7 @@ import { RegressionNotice } from './regression-notice.tsx'
 import { questionsRoute } from './routes.tsx'
 
 const QuestionDialog = lazyPart(() => import('./question-dialog.tsx'), 'QuestionDialog')
+const ProposalsDialog = lazyPart(() => import('./proposals-dialog.tsx'), 'ProposalsDialog')
 const ImportDialog = lazyPart(() => import('./import-dialog.tsx'), 'ImportDialog')
 
 /** The golden questions of a Space: add, change, delete, import and export. */
@@ -27,12 +28,13 @@ export function QuestionsPage() {
   const [edited, setEdited] = useState<GoldenQuestionBody>()
   const [isEditing, editing] = useDisclosure(false)
   const [isImporting, importing] = useDisclosure(false)
+  const [isProposing, proposing] = useDisclosure(false)
   const show = (next: QuestionSearch) => void navigate({ search: next, replace: true })
   const edit = (question: GoldenQuestionBody | undefined) => {
     setEdited(question)
     editing.open()
   }
-  const actions = <Actions onAdd={() => edit(undefined)} onImport={importing.open} />
+  const actions = <Actions onAdd={() => edit(undefined)} onImport={importing.open} onPropose={proposing.open} />
   const isEmpty = page.total === 0 && search.search === undefined
   return (
     <GoldenFrame
@@ -68,6 +70,9 @@ export function QuestionsPage() {
       <OnceOpened opened={isEditing}>
         <QuestionDialog spaceId={spaceId} opened={isEditing} question={edited} onClose={editing.close} />
       </OnceOpened>
+      <OnceOpened opened={isProposing}>
+        <ProposalsDialog spaceId={spaceId} opened={isProposing} onClose={proposing.close} />
+      </OnceOpened>
       <OnceOpened opened={isImporting}>
         <ImportDialog spaceId={spaceId} opened={isImporting} onClose={importing.close} />
       </OnceOpened>
@@ -75,10 +80,13 @@ export function QuestionsPage() {
   )
 }
 
-function Actions({ onAdd, onImport }: { onAdd: () => void; onImport: () => void }) {
+function Actions({ onAdd, onImport, onPropose }: Record<'onAdd' | 'onImport' | 'onPropose', () => void>) {
   const { t } = useTranslation('golden-questions')
   return (
     <>
+      <Button variant="default" leftSection={<IconFileText size={16} aria-hidden />} onClick={onPropose}>
+        {t('proposals.action')}
+      </Button>
       <Button variant="default" leftSection={<IconUpload size={16} aria-hidden />} onClick={onImport}>
         {t('import.action')}
       </Button>
