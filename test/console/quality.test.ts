@@ -51,6 +51,8 @@ describe.skipIf(!hasBrowser)(`every page of the console${skipReason}`, () => {
   it('is in the table of pages', async () => {
     const page = english.operator
     await page.goto(`${stage.url}/account`)
+    // The router is there once the application has begun.
+    await page.getByRole('heading', { level: 1 }).waitFor()
     const paths = await page.evaluate(() => {
       const { routesById } = (globalThis as unknown as Routed).__TSR_ROUTER__
       const leaves = Object.values(routesById).filter(({ children }) => !children)
