@@ -375,14 +375,15 @@ function hasName(passage: Evidence, { words, keys }: Claims['names'][number]): b
   return found.at(-1) === true ? count * 2 >= words.length : count * 2 > words.length
 }
 
+/** Letters of the longest abbreviation. */
+const maximumInitials = 10
+
 /** "VA" for "Department of Veterans Affairs": the first letters of all words or of the last ones, where they are no other word. */
 function hasInitials(passage: Evidence, words: readonly string[]): boolean {
   const latin = latinOf(passage.language, defaultLanguage)
-  return words.slice(0, -1).some((_, from) => {
-    const initials = words
-      .slice(from)
-      .map((word) => word[0])
-      .join('')
+  const letters = words.slice(-maximumInitials).map((word) => word[0])
+  return letters.slice(0, -1).some((_, from) => {
+    const initials = letters.slice(from).join('')
     return passage.words.has(initials) && !isFunctionWord(initials, latin)
   })
 }
