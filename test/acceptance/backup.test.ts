@@ -5,6 +5,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { operatorVariables, runCommand } from '../harness/cli.ts'
 import { type DatabasePlace, testServerUrl } from '../harness/database.ts'
+import { uploadReady } from '../harness/museum.ts'
 import {
   createApiClient,
   expectStatus,
@@ -13,8 +14,6 @@ import {
   startSeparatePortico,
   type TestOrganisation,
   type TestSpace,
-  uploadForm,
-  waitForDocument,
 } from '../harness/portico.ts'
 
 /** Backup of the embedded databases while the service runs, and restore into an empty folder. */
@@ -33,9 +32,7 @@ describe.skipIf(testServerUrl() !== undefined)('backup and restore of the embedd
     portico = await startSeparatePortico()
     organisation = await portico.createOrganisation()
     space = await portico.createSpace(organisation, { settings: { wholeSpaceTokens: 0 } })
-    const form = uploadForm('The museum opens at ten on Sundays.', 'museum.txt')
-    const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, form), 201)
-    expect((await waitForDocument(organisation.client, id)).status).toBe('ready')
+    await uploadReady(organisation, space.id, 'The museum opens at ten on Sundays.', 'museum.txt')
   })
   afterAll(async () => {
     await portico?.stop()

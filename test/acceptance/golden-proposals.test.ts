@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createPerson } from '../harness/people.ts'
+import { uploadReady } from '../harness/museum.ts'
 import {
   expectStatus,
   startPortico,
   type TestOrganisation,
   type TestPortico,
   type TestSpace,
-  uploadForm,
-  waitForDocument,
 } from '../harness/portico.ts'
 import { scriptedTurn } from '../upstream/scripted-model.ts'
 import { startUpstream, type Upstream, type UpstreamReply } from '../upstream/upstream.ts'
@@ -64,9 +63,7 @@ const make = (count: number, of = space) => portico.operator('POST', pathOf(of),
 async function createSpace(model: string, files: Record<string, string> = texts): Promise<TestSpace> {
   const made = await portico.createSpace(organisation, { model })
   for (const [name, text] of Object.entries(files)) {
-    const form = uploadForm(text, name)
-    const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${made.id}`, form), 201)
-    await waitForDocument(organisation.client, id)
+    await uploadReady(organisation, made.id, text, name)
   }
   return made
 }

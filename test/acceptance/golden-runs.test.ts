@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { GoldenRunBody } from '../../src/contract/golden-runs.ts'
 import { type Browser, createPerson } from '../harness/people.ts'
+import { uploadReady } from '../harness/museum.ts'
 import {
   expectStatus,
   startPortico,
   type TestOrganisation,
   type TestPortico,
   type TestSpace,
-  uploadForm,
-  waitForDocument,
 } from '../harness/portico.ts'
 import { scriptedTurn } from '../upstream/scripted-model.ts'
 import { startUpstream, type Upstream, type UpstreamReply } from '../upstream/upstream.ts'
@@ -73,9 +72,7 @@ async function createFilledSpace(): Promise<TestSpace> {
   const made = await portico.createSpace(organisation, { model: 'large', settings: { maximumPassages: 2 } })
   const files = { 'tickets.txt': 'A ticket for adults costs 12 euros.', 'herons.txt': 'Herons live at the pond.' }
   for (const [name, text] of Object.entries(files)) {
-    const form = uploadForm(text, name)
-    const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${made.id}`, form), 201)
-    expect(await waitForDocument(organisation.client, id)).toMatchObject({ status: 'ready' })
+    const id = await uploadReady(organisation, made.id, text, name)
     if (name === 'tickets.txt') ticketsId = id
   }
   return made
@@ -249,9 +246,7 @@ describe('a run', () => {
   it('finds a document that was deleted and uploaded again by its name', async () => {
     await addTicket()
     expect((await organisation.client('DELETE', `/v1/documents/${ticketsId}`)).status).toBe(204)
-    const form = uploadForm('A ticket for adults costs 12 euros today.', 'tickets.txt')
-    const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, form), 201)
-    await waitForDocument(organisation.client, id)
+    const id = await uploadReady(organisation, space.id, 'A ticket for adults costs 12 euros today.', 'tickets.txt')
     const done = await run()
     expect((await resultsOf(done.id)).items[0].expectedDocuments).toMatchObject([{ id, isCited: true }])
   })

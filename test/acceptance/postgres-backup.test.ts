@@ -8,14 +8,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startBackupLoad } from '../harness/backup-load.ts'
 import { type DatabasePlace, databaseVariables, withoutPooler } from '../harness/database.ts'
 import { runOnServer, testServerUrl, urlOfDatabase } from '../harness/database-template.ts'
+import { uploadReady } from '../harness/museum.ts'
 import {
   createApiClient,
   expectStatus,
   removeFolder,
   type SeparatePortico,
   startSeparatePortico,
-  uploadForm,
-  waitForDocument,
 } from '../harness/portico.ts'
 
 /** `deploy/postgres-backup.sh`: backup of a service on PostgreSQL under load, and restore into another database. */
@@ -62,9 +61,7 @@ describe.skipIf(testServerUrl() === undefined)('deploy/postgres-backup.sh', () =
   it('a backup under load has every call and document acknowledged before it began, and the restored service works', async () => {
     const organisation = await portico.createOrganisation({ limits: { concurrentCalls: 64 } })
     const space = await portico.createSpace(organisation, { settings: { wholeSpaceTokens: 0 } })
-    const form = uploadForm('The museum opens at ten on Sundays.', 'museum.txt')
-    const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, form), 201)
-    await waitForDocument(organisation.client, id)
+    await uploadReady(organisation, space.id, 'The museum opens at ten on Sundays.', 'museum.txt')
 
     const load = startBackupLoad(portico, organisation, space)
     await load.reach(100)

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type DatabasePlace, freshDatabasePlace, testServerUrl } from '../harness/database.ts'
 import { type MeaningHost, startMeaningHost } from '../harness/meaning-host.ts'
+import { uploadReady } from '../harness/museum.ts'
 import {
   type ApiAnswer,
   createApiClient,
@@ -10,8 +11,6 @@ import {
   type TestOrganisation,
   type TestPortico,
   type TestSpace,
-  uploadForm,
-  waitForDocument,
 } from '../harness/portico.ts'
 
 /** Search by meaning, as operators switch it on in the console. */
@@ -47,11 +46,7 @@ afterEach(async () => {
 })
 
 async function upload(text: string, name: string, to = space, of = organisation) {
-  const form = uploadForm(text, name)
-  const client = createApiClient(portico.url, of.apiKey)
-  const { id } = expectStatus(await client('POST', `/v1/documents?spaceId=${to.id}`, form), 201)
-  const { status } = await waitForDocument(client, id)
-  if (status !== 'ready') throw new Error(`${name} is ${status}`)
+  await uploadReady({ client: createApiClient(portico.url, of.apiKey) }, to.id, text, name)
 }
 
 const view = async (by = portico) => expectStatus(await by.operator('GET', path), 200)

@@ -2,14 +2,13 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { SseParser } from '../../src/platform/kernel/index.ts'
+import { uploadReady } from '../harness/museum.ts'
 import {
   expectStatus,
   startPortico,
   type TestOrganisation,
   type TestPortico,
   type TestSpace,
-  uploadForm,
-  waitForDocument,
 } from '../harness/portico.ts'
 import { startUpstream, type Upstream } from '../upstream/upstream.ts'
 
@@ -95,9 +94,7 @@ beforeEach(() => {
 })
 
 async function upload(target: TestSpace, text: string, fileName: string) {
-  const form = uploadForm(text, fileName)
-  const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${target.id}`, form), 201)
-  expect(await waitForDocument(organisation.client, id)).toMatchObject({ status: 'ready' })
+  await uploadReady(organisation, target.id, text, fileName)
 }
 
 const chat = (body: object, headers: Record<string, string> = {}, target = space, from = organisation) =>

@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createPerson, type Browser } from '../harness/people.ts'
+import { uploadReady } from '../harness/museum.ts'
 import {
   expectStatus,
   startPortico,
   type TestOrganisation,
   type TestPortico,
   type TestSpace,
-  uploadForm,
-  waitForDocument,
 } from '../harness/portico.ts'
 import { scriptedTurn } from '../upstream/scripted-model.ts'
 import { startUpstream, type Upstream } from '../upstream/upstream.ts'
@@ -64,9 +63,7 @@ async function createSpace(settings: object, files: Record<string, string>, mode
   const space = await portico.createSpace(organisation, { model, settings })
   const ids: Record<string, string> = {}
   for (const [name, content] of Object.entries(files)) {
-    const form = uploadForm(content, name)
-    const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, form), 201)
-    expect(await waitForDocument(organisation.client, id)).toMatchObject({ status: 'ready' })
+    const id = await uploadReady(organisation, space.id, content, name)
     ids[name] = id
   }
   return { ...space, ids }

@@ -2,14 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildTextPdf } from '../../src/documents/ingestion/testing/build-documents.ts'
 import { type SseEvent, SseParser } from '../../src/platform/kernel/index.ts'
 import { type Browser, createPerson } from '../harness/people.ts'
+import { uploadReady } from '../harness/museum.ts'
 import {
   expectStatus,
   startPortico,
   type TestOrganisation,
   type TestPortico,
   type TestSpace,
-  uploadForm,
-  waitForDocument,
 } from '../harness/portico.ts'
 
 /** Passage references of published chat, and the preview of a Space with a session. */
@@ -54,9 +53,7 @@ beforeAll(async () => {
 afterAll(() => portico?.stop())
 
 async function upload(target: TestSpace, content: string | Uint8Array, fileName: string) {
-  const form = uploadForm(content, fileName)
-  const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${target.id}`, form), 201)
-  expect(await waitForDocument(organisation.client, id)).toMatchObject({ status: 'ready' })
+  await uploadReady(organisation, target.id, content, fileName)
 }
 
 const chat = (body: object, headers: Record<string, string>) =>

@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Browser, createPerson } from '../harness/people.ts'
+import { uploadReady } from '../harness/museum.ts'
 import {
   expectStatus,
   startPortico,
   type TestOrganisation,
   type TestPortico,
   type TestSpace,
-  uploadForm,
-  waitForDocument,
 } from '../harness/portico.ts'
 import { scriptedTurn } from '../upstream/scripted-model.ts'
 import { startUpstream, type Upstream } from '../upstream/upstream.ts'
@@ -69,9 +68,7 @@ beforeAll(async () => {
     ['Tickets for adults cost twelve euros at the museum.', 'tickets.txt'],
     ['The cloakroom closes at nine.', 'cloakroom.txt'],
   ] as const) {
-    const form = uploadForm(text, name)
-    const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, form), 201)
-    expect(await waitForDocument(organisation.client, id)).toMatchObject({ status: 'ready' })
+    await uploadReady(organisation, space.id, text, name)
   }
 })
 afterAll(async () => {

@@ -1,13 +1,12 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { uploadReady } from '../harness/museum.ts'
 import {
   expectStatus,
   startPortico,
   type TestOrganisation,
   type TestPortico,
   type TestSpace,
-  uploadForm,
-  waitForDocument,
 } from '../harness/portico.ts'
 
 /** A published Space as a server of the Model Context Protocol, called by the protocol's own client. */
@@ -20,9 +19,12 @@ beforeAll(async () => {
   portico = await startPortico()
   organisation = await portico.createOrganisation()
   space = await portico.createSpace(organisation, { name: 'Museum' })
-  const form = uploadForm('# Prices\n\nA ticket for adults costs 12 euros. Children pay nothing.', 'tickets.md')
-  const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, form), 201)
-  expect(await waitForDocument(organisation.client, id)).toMatchObject({ status: 'ready' })
+  await uploadReady(
+    organisation,
+    space.id,
+    '# Prices\n\nA ticket for adults costs 12 euros. Children pay nothing.',
+    'tickets.md',
+  )
 })
 afterAll(() => portico?.stop())
 

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectStatus, type TestOrganisation, uploadForm, waitForDocument } from '../harness/portico.ts'
+import { uploadReady } from '../harness/museum.ts'
+import type { TestOrganisation } from '../harness/portico.ts'
 import { scriptedTurn } from '../upstream/scripted-model.ts'
 import { startUpstream, type Upstream } from '../upstream/upstream.ts'
 import { expectAccessible, hasBrowser, skipReason, startConsole, type TestConsole } from './harness/console.ts'
@@ -45,9 +46,7 @@ describe.skipIf(!hasBrowser)(`a marker of an answer${skipReason}`, () => {
   it('opens only the quote that supports its sentence', async () => {
     const space = await stage.portico.createSpace(organisation, { name: 'Guide', model: 'large' })
     for (const [name, content] of Object.entries({ 'guide.txt': guide, 'prices.csv': prices })) {
-      const form = uploadForm(content, name)
-      const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, form), 201)
-      await waitForDocument(organisation.client, id)
+      await uploadReady(organisation, space.id, content, name)
     }
     await page.goto(`${stage.url}/organisations/${organisation.id}/spaces/${space.id}/chat`)
     await page.getByRole('textbox', { name: 'Question' }).fill('What do I have to know?')

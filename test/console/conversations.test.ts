@@ -1,13 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  type ApiAnswer,
-  expectStatus,
-  type TestOrganisation,
-  type TestSpace,
-  uploadForm,
-  waitForDocument,
-} from '../harness/portico.ts'
+import { uploadReady } from '../harness/museum.ts'
+import { type ApiAnswer, expectStatus, type TestOrganisation, type TestSpace } from '../harness/portico.ts'
 import {
   countRequests,
   expectAccessible,
@@ -28,9 +22,12 @@ beforeAll(async () => {
   stage = await startConsole()
   organisation = await stage.portico.createOrganisation({ name: 'Riverside Museum' })
   space = await stage.portico.createSpace(organisation, { name: 'Visitor handbook' })
-  const form = uploadForm('# Tickets\n\nA ticket costs 12 euros. The museum opens at nine.', 'tickets.md')
-  const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, form), 201)
-  await waitForDocument(organisation.client, id)
+  await uploadReady(
+    organisation,
+    space.id,
+    '# Tickets\n\nA ticket costs 12 euros. The museum opens at nine.',
+    'tickets.md',
+  )
   const administrator = { email: 'a@example.com', organisationId: organisation.id, role: 'administrator' } as const
   page = (await stage.openAs(administrator)).page
   base = `${stage.url}/organisations/${organisation.id}/spaces/${space.id}`

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectStatus, type TestOrganisation, type TestSpace, uploadForm, waitForDocument } from '../harness/portico.ts'
+import { uploadReady } from '../harness/museum.ts'
+import { expectStatus, type TestOrganisation, type TestSpace } from '../harness/portico.ts'
 import {
   expectAccessible,
   expectNoSidewaysScroll,
@@ -29,10 +30,7 @@ const pathOf = ({ id }: TestSpace) => `/api/spaces/${id}/golden-questions`
 const listOf = async (space: TestSpace) => expectStatus(await stage.portico.operator('GET', pathOf(space)), 200).items
 
 async function upload(space: TestSpace, content: string, fileName: string): Promise<string> {
-  const form = uploadForm(content, fileName)
-  const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, form), 201)
-  await waitForDocument(organisation.client, id)
-  return id
+  return uploadReady(organisation, space.id, content, fileName)
 }
 
 describe.skipIf(!hasBrowser)(`golden questions${skipReason}`, () => {

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { expectStatus, type TestOrganisation, type TestSpace, uploadForm, waitForDocument } from '../harness/portico.ts'
+import { uploadReady } from '../harness/museum.ts'
+import { expectStatus, type TestOrganisation, type TestSpace } from '../harness/portico.ts'
 import { scriptedTurn } from '../upstream/scripted-model.ts'
 import { startUpstream, type Upstream } from '../upstream/upstream.ts'
 import {
@@ -69,9 +70,7 @@ async function completeRun(page: Page, name: string, count: number) {
 }
 
 async function upload(content: string, fileName: string) {
-  const form = uploadForm(content, fileName)
-  const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, form), 201)
-  await waitForDocument(organisation.client, id)
+  await uploadReady(organisation, space.id, content, fileName)
 }
 
 describe.skipIf(!hasBrowser)(`golden questions from documents${skipReason}`, () => {

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { expectStatus, type TestOrganisation, type TestSpace, uploadForm, waitForDocument } from '../harness/portico.ts'
+import { uploadReady } from '../harness/museum.ts'
+import { expectStatus, type TestOrganisation, type TestSpace } from '../harness/portico.ts'
 import { scriptedTurn } from '../upstream/scripted-model.ts'
 import { startUpstream, type Upstream, type UpstreamReply } from '../upstream/upstream.ts'
 import {
@@ -43,9 +44,7 @@ beforeAll(async () => {
     model: 'large',
     settings: { queryRewriting: 'off' },
   })
-  const form = uploadForm(text, 'guide.txt')
-  const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, form), 201)
-  await waitForDocument(organisation.client, id)
+  await uploadReady(organisation, space.id, text, 'guide.txt')
   page = (await stage.openAs({ email: 'm@example.com', organisationId: organisation.id })).page
   chat = `${stage.url}/organisations/${organisation.id}/spaces/${space.id}/chat`
 })

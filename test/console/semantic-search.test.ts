@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type MeaningHost, startMeaningHost } from '../harness/meaning-host.ts'
-import { expectStatus, type TestOrganisation, uploadForm, waitForDocument } from '../harness/portico.ts'
+import { uploadReady } from '../harness/museum.ts'
+import { expectStatus, type TestOrganisation } from '../harness/portico.ts'
 import {
   countRequests,
   expectAccessible,
@@ -35,9 +36,7 @@ afterAll(async () => {
 
 async function upload(organisation: TestOrganisation, text: string) {
   const { id: spaceId } = await stage.portico.createSpace(organisation)
-  const form = uploadForm(text, 'file.txt')
-  const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${spaceId}`, form), 201)
-  await waitForDocument(organisation.client, id)
+  await uploadReady(organisation, spaceId, text, 'file.txt')
 }
 
 describe.skipIf(!hasBrowser)(`search by meaning in the console${skipReason}`, () => {

@@ -6,7 +6,8 @@ import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildTextPdf } from '../../src/documents/ingestion/testing/build-documents.ts'
-import { expectStatus, type TestOrganisation, type TestSpace, uploadForm, waitForDocument } from '../harness/portico.ts'
+import { uploadReady } from '../harness/museum.ts'
+import { expectStatus, type TestOrganisation, type TestSpace } from '../harness/portico.ts'
 import {
   expectAccessible,
   expectNoSidewaysScroll,
@@ -31,9 +32,7 @@ beforeAll(async () => {
 afterAll(() => stage?.stop())
 
 async function upload(space: TestSpace, content: string | Uint8Array, fileName: string) {
-  const form = uploadForm(content, fileName)
-  const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, form), 201)
-  await waitForDocument(organisation.client, id)
+  const id = await uploadReady(organisation, space.id, content, fileName)
   return id as string
 }
 

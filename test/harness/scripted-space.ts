@@ -1,16 +1,8 @@
 import { SseParser } from '../../src/platform/kernel/index.ts'
 import { readToolRequest, scriptedTurn, type ToolRequest } from '../upstream/scripted-model.ts'
 import { startUpstream, type Upstream, type UpstreamReply } from '../upstream/upstream.ts'
-import {
-  expectStatus,
-  type StartOptions,
-  startPortico,
-  type TestOrganisation,
-  type TestPortico,
-  type TestSpace,
-  uploadForm,
-  waitForDocument,
-} from './portico.ts'
+import { uploadReady } from './museum.ts'
+import { type StartOptions, startPortico, type TestOrganisation, type TestPortico, type TestSpace } from './portico.ts'
 
 /** A running Portico whose model and embeddings are a scripted host. */
 export interface ScriptedStage {
@@ -111,10 +103,7 @@ export async function startScriptedStage({
     playEmbedding: (reply) => void (nextEmbedding = reply),
     calls: () => calls,
     async upload(organisation, space, text, name) {
-      const form = uploadForm(text, name)
-      const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, form), 201)
-      expectReady(await waitForDocument(organisation.client, id))
-      return id
+      return uploadReady(organisation, space.id, text, name)
     },
     openChat: (organisation, space, chat) => openChat(portico.url, organisation, space, chat),
     async stop() {
@@ -175,8 +164,4 @@ function embed(body: string): UpstreamReply {
   const usage = { prompt_tokens: input.length, total_tokens: input.length }
   const answer = { object: 'list', data, model: 'embedder', usage }
   return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(answer) }
-}
-
-function expectReady({ status, error }: { status: string; error?: unknown }) {
-  if (status !== 'ready') throw new Error(`the document is ${status}: ${JSON.stringify(error)}`)
 }

@@ -8,6 +8,7 @@ import { startBackupLoad } from '../harness/backup-load.ts'
 import { operatorVariables, runCommand } from '../harness/cli.ts'
 import type { DatabasePlace } from '../harness/database.ts'
 import { expectResponsive } from '../harness/event-loop-guard.ts'
+import { uploadReady } from '../harness/museum.ts'
 import {
   createApiClient,
   expectStatus,
@@ -16,7 +17,6 @@ import {
   startSeparatePortico,
   type TestOrganisation,
   type TestSpace,
-  uploadForm,
   waitForDocument,
 } from '../harness/portico.ts'
 
@@ -36,9 +36,7 @@ describe('backup and restore of the embedded databases', () => {
     portico = await startSeparatePortico()
     organisation = await portico.createOrganisation({ limits: { concurrentCalls: 64 } })
     space = await portico.createSpace(organisation, { settings: { wholeSpaceTokens: 0 } })
-    const form = uploadForm('The museum opens at ten on Sundays.', 'museum.txt')
-    const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, form), 201)
-    expect((await waitForDocument(organisation.client, id)).status).toBe('ready')
+    await uploadReady(organisation, space.id, 'The museum opens at ten on Sundays.', 'museum.txt')
   })
   afterAll(async () => {
     await portico?.stop()

@@ -3,14 +3,13 @@ import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testServerUrl } from '../harness/database.ts'
 import { question } from '../harness/gateway-stage.ts'
+import { uploadReady } from '../harness/museum.ts'
 import {
-  expectStatus,
   type SeparatePortico,
   startSeparatePortico,
   type TestOrganisation,
   type TestSpace,
   uploadForm,
-  waitForDocument,
 } from '../harness/portico.ts'
 
 /** While one organisation floods the service, each request of another one is answered, and does not wait behind the flood. */
@@ -50,9 +49,12 @@ async function createTenant(): Promise<Tenant> {
   const organisation = await portico.createOrganisation({ monthlyBudgetUsd: '100000' })
   const space = await portico.createSpace(organisation)
   for (let number = 1; number <= 5; number += 1) {
-    const form = uploadForm(`Ticket ${number} of the museum costs ${10 * number} euros.`, `ticket-${number}.md`)
-    const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, form), 201)
-    expect(await waitForDocument(organisation.client, id)).toMatchObject({ status: 'ready' })
+    await uploadReady(
+      organisation,
+      space.id,
+      `Ticket ${number} of the museum costs ${10 * number} euros.`,
+      `ticket-${number}.md`,
+    )
   }
   return { organisation, space, agent: new Agent({ keepAlive: true, maxSockets: 1_000 }) }
 }

@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTokenCounter, loadVocabulary } from '../../src/gateway/tokens/index.ts'
 import { expectResponsive } from '../harness/event-loop-guard.ts'
+import { uploadReady } from '../harness/museum.ts'
 import {
   expectStatus,
   type SeparatePortico,
   startSeparatePortico,
   type TestOrganisation,
   type TestSpace,
-  uploadForm,
-  waitForDocument,
 } from '../harness/portico.ts'
 import { leaveAfterFirstBytes, stallingModel, startStallingUpstream } from '../harness/stalling-upstream.ts'
 
@@ -46,9 +45,7 @@ beforeAll(async () => {
   portico = await startSeparatePortico({ settings: upstream.settings })
   organisation = await portico.createOrganisation({ monthlyBudgetUsd: '1000000' })
   space = await portico.createSpace(organisation)
-  const form = uploadForm('The garden has roses. Roses are red.', 'garden.txt')
-  const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, form), 201)
-  await waitForDocument(organisation.client, id)
+  await uploadReady(organisation, space.id, 'The garden has roses. Roses are red.', 'garden.txt')
 })
 afterAll(async () => {
   await portico?.stop()
