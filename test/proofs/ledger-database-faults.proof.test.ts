@@ -122,6 +122,8 @@ describe.skipIf(!hasOwnPostgres())(
 
       await load.stop()
       await first.settleAll(organisations)
+      // A registration whose reply came late leaves an instance without a process, until it is presumed dead.
+      await untilInstances(direct, victims.length)
       const findings = await first.auditFindings()
       expect(await Promise.all(victims.map((victim) => victim.stop()))).toEqual([0, 0])
       const tables = await readLedgerTables(direct)

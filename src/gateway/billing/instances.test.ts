@@ -214,6 +214,46 @@ describe('several instances', () => {
     expect((await alive!.audit()).findings).toEqual([])
   })
 
+  test('a heartbeat that was sent before its instance registered again does not end the new one', async () => {
+    const reply = Promise.withResolvers<void>()
+    const sent = Promise.withResolvers<void>()
+    let isHeld = false
+    const slow: TestDatabase = {
+      ...shared,
+      for: () => slow,
+      async execute(...given) {
+        const touched = await shared.execute(...given)
+        if (isHeld && given[0].startsWith('update ledger_instances set heartbeat_at')) {
+          sent.resolve()
+          await reply.promise
+        }
+        return touched
+      },
+    }
+    // Nothing runs but what the test asks for.
+    const clock = { ...systemClock, every: () => () => {} }
+    const [alive] = await openInstances(1, { clock })
+    const [dead] = await openInstances(1, { clock, database: slow })
+    const organisation = organisationWith('1')
+    await (await dead!.hold(callOf(organisation))).settle(answered(100, 10))
+    const before = dead!.instanceId()
+    await silence(dead!)
+    await alive!.maintain()
+    isHeld = true
+    const maintaining = dead!.maintain()
+    await sent.promise
+    await expect((await dead!.hold(callOf(organisation))).durable).rejects.toMatchObject({ code: 'overloaded' })
+    await expect.poll(() => dead!.instanceId()).not.toBe(before)
+    const renewed = dead!.instanceId()
+    const hold = await dead!.hold(callOf(organisation))
+    await hold.durable
+    isHeld = false
+    reply.resolve()
+    await maintaining
+    expect(dead!.instanceId()).toBe(renewed)
+    expect(await hold.settle(answered(100, 10))).toMatchObject({ ending: 'completed', estimated: false })
+  })
+
   test('a receipt is the bill of the other instance also where the database does not answer at first', async () => {
     let isLost = false
     const failing: TestDatabase = {

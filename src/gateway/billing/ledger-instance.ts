@@ -59,14 +59,16 @@ export class LedgerInstance {
   /** Also notices that the database is back when no call writes to it. */
   async beat(): Promise<void> {
     const { database, clock, times, noteDatabase } = this.deps
+    // A statement of a call may renew this instance while the heartbeat is under way.
+    const id = this.id
     try {
       const sentMs = clock.monotonicMs()
-      const alive = await withDeadline(times.heartbeatTimeoutMs, (signal) => writeHeartbeat(database, this.id, signal))
+      const alive = await withDeadline(times.heartbeatTimeoutMs, (signal) => writeHeartbeat(database, id, signal))
       if (alive) {
         if (sentMs - this.confirmedMs > times.steadyGapMs) this.steadySinceMs = sentMs
         this.confirmedMs = sentMs
         noteDatabase(true)
-      } else await this.renew(this.id)
+      } else await this.renew(id)
     } catch (error) {
       noteDatabase(false)
       throw error
