@@ -1,11 +1,10 @@
 export { type ChangeFeed, createChangeFeed, type RecordChange, recordChange } from './change-feed.ts'
-export { countRows } from './count-rows.ts'
+export { countRows, toJsonPath } from './sql.ts'
 export { DatabaseError, DatabaseStartError, findLostConnection, isForeignKeyViolation } from './database-error.ts'
 export { lockFolder } from './embedded/folder-lock.ts'
 export { readEmbeddedSchema } from './embedded/read-schema.ts'
 export { knownMigrations } from './migrate.ts'
 export { checkTarget, endMove, moveDatabase, type MovedRows } from './move/move-database.ts'
-export { toJsonPath } from './metadata-path.ts'
 export { MoveError } from './move/moved-tables.ts'
 export { openControlDatabase, openDatabases } from './open-databases.ts'
 export type {
@@ -20,4 +19,4 @@ export type {
   StoreOf,
 } from './port.ts'
 export { mostConnections } from './server/server-source.ts'
-export { decodeIntegers, decodeVector, encodeHalfVector, encodeVector } from './vectors.ts'
+export { decodeIntegers, decodeVector, encodeHalfVector, encodeVector } from './statement.ts'

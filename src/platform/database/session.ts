@@ -1,6 +1,6 @@
-import pg from 'pg'
-import { DatabaseError, sqlState, toDatabaseError } from './database-error.ts'
+import { DatabaseError, sqlState } from './database-error.ts'
 import type { QueryOptions, SqlValue } from './port.ts'
+import { FairShares, Turns } from '../kernel/index.ts'
 
 /** Longest duration of a statement without a specific limit. */
 export const defaultStatementTimeoutMs = 30_000
@@ -70,53 +70,6 @@ export function tooManyWaiting(): DatabaseError {
   )
 }
 
-// pg's Query reads `queryMode`, which is missing in its types. Without it, pg sends a statement without parameters by the simple
-// protocol, which accepts several statements in one text.
-type ExtendedQuery = pg.QueryConfig & { queryMode?: 'extended' }
-
-/** Names of prepared statements, by their text. */
-const preparedNames = new Map<string, string>()
-
-function nameOf(statement: string): string {
-  const known = preparedNames.get(statement)
-  if (known !== undefined) return known
-  const name = `portico_${preparedNames.size + 1}`
-  preparedNames.set(statement, name)
-  return name
-}
-
-/** Runs one statement on an idle client; `prepared`: parses and plans it once for this client. Throws DatabaseError only. */
-export async function runOnClient(
-  client: pg.ClientBase,
-  statement: string,
-  parameters: readonly SqlValue[] | null,
-  { prepared = false }: { prepared?: boolean | undefined } = {},
-): Promise<SqlResult> {
-  const query = queryOf(statement, parameters)
-  if (prepared) query.name = nameOf(statement)
-  try {
-    return resultOf((await client.query(query)) as pg.QueryResult | pg.QueryResult[])
-  } catch (error) {
-    throw toDatabaseError(error)
-  }
-}
-
-/** The driver's form of a statement; `parameters` null: a script of several. */
-export function queryOf(statement: string, parameters: readonly SqlValue[] | null): ExtendedQuery {
-  const query: ExtendedQuery = { text: statement, types: valueTypes }
-  if (parameters !== null) {
-    query.values = parameters.map(toParameter)
-    query.queryMode = 'extended'
-  }
-  return query
-}
-
-/** The result of the last statement. */
-export function resultOf(result: pg.QueryResult | pg.QueryResult[]): SqlResult {
-  const last = Array.isArray(result) ? result.at(-1) : result
-  return { rows: last?.rows ?? [], count: last?.rowCount ?? 0, command: last?.command ?? '' }
-}
-
 /** Runs calls one after the other, in the order of the calls. */
 export function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
@@ -127,85 +80,142 @@ export function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   }
 }
 
-/** Conversion of values. Both engines use PostgreSQL's protocol, so one table of types is enough. */
-
-type Parse = (text: string) => unknown
-
-const parseTimestamp = pg.types.getTypeParser(1184) as Parse
-// text[]; the driver's table of oids has no names for arrays.
-const parseTextArray = pg.types.getTypeParser(1009 as typeof pg.types.builtins.TEXT) as Parse
-const asText: Parse = (text) => text
-
-// Keys are the oids of pg_type.dat, which do not change.
-const scalarParsers: Record<number, Parse> = {
-  16: (text) => text === 't', // bool
-  17: (text) => new Uint8Array(Buffer.from(text.slice(2), 'hex')), // bytea, always \x…
-  20: BigInt, // int8
-  21: Number, // int2
-  23: Number, // int4
-  26: Number, // oid
-  700: Number, // float4
-  701: Number, // float8
-  114: (text) => JSON.parse(text) as unknown, // json
-  3802: (text) => JSON.parse(text) as unknown, // jsonb
-  1184: parseTimestamp, // timestamptz
+interface Waiter {
+  grant(): void
+  background: boolean
+  sinceMs: number
 }
 
-const elementOfArray: Record<number, number> = {
-  1000: 16,
-  1001: 17,
-  1016: 20,
-  1005: 21,
-  1007: 23,
-  1028: 26,
-  1021: 700,
-  1022: 701,
-  199: 114,
-  3807: 3802,
-  1185: 1184,
-  // Arrays of texts: name, text, bpchar, varchar, numeric, uuid, date, timestamp.
-  1003: 25,
-  1009: 25,
-  1014: 25,
-  1015: 25,
-  1231: 25,
-  2951: 25,
-  1182: 25,
-  1115: 25,
+export interface TurnOptions {
+  signal?: AbortSignal | undefined
+  /** Lets other work go first. */
+  background?: boolean
+  /** Longest wait; without it, as long as the signal allows. */
+  waitMs?: number
 }
 
-function mapElements(values: unknown, parse: Parse): unknown {
-  if (Array.isArray(values)) return values.map((value) => mapElements(value, parse))
-  return typeof values === 'string' ? parse(values) : null
+/** Background work lets other work go first, but waits no longer than this for it. */
+const maximumBackgroundDelayMs = 100
+const hasPriority = ({ background, sinceMs }: Waiter) =>
+  !background || performance.now() - sinceMs > maximumBackgroundDelayMs
+
+/** What waits, by organisation. */
+class WaitingTurns {
+  readonly #shares = new FairShares(maximumWaiting)
+  readonly #turns = new Turns<Waiter>()
+  #last: (() => void) | undefined
+
+  get size(): number {
+    return this.#shares.total
+  }
+
+  /** Resolves in its turn. Throws where too many wait. */
+  wait(owner: string, { signal, background = false, waitMs }: TurnOptions): Promise<void> {
+    if (!this.#shares.hasRoom(owner)) throw tooManyWaiting()
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', onAbort)
+      }
+      const grant = () => {
+        end()
+        resolve()
+      }
+      const waiter: Waiter = { grant, background, sinceMs: performance.now() }
+      const giveUp = (error: unknown) => {
+        end()
+        this.#turns.remove(owner, waiter)
+        this.#shares.release(owner)
+        reject(error as Error)
+      }
+      const onAbort = () => giveUp(signal!.reason)
+      const timer = waitMs === undefined ? undefined : setTimeout(() => giveUp(noFreeConnection(waitMs)), waitMs)
+      signal?.addEventListener('abort', onAbort, { once: true })
+      this.#turns.add(owner, waiter)
+      this.#shares.take(owner)
+    })
+  }
+
+  /** Resolves after all others, except background work that still lets others go first. */
+  waitLast(): Promise<void> {
+    return new Promise((resolve) => (this.#last = resolve))
+  }
+
+  /** The grant of the next turn. */
+  takeNext(): (() => void) | undefined {
+    return this.#takeFirst(hasPriority) ?? this.#takeLast() ?? this.#takeFirst()
+  }
+
+  #takeFirst(isReady?: (waiter: Waiter) => boolean): (() => void) | undefined {
+    const next = this.#turns.takeNext(isReady)
+    if (next) this.#shares.release(next.owner)
+    return next?.item.grant
+  }
+
+  #takeLast(): (() => void) | undefined {
+    const last = this.#last
+    this.#last = undefined
+    return last
+  }
 }
 
-function parserOf(oid: number): Parse {
-  const scalar = scalarParsers[oid]
-  if (scalar) return scalar
-  const element = elementOfArray[oid]
-  if (element === undefined) return asText
-  const parse = scalarParsers[element] ?? asText
-  return (text) => mapElements(parseTextArray(text), parse)
+/**
+ * Gives the connections of a database to so many statements and transactions at a time. Organisations take turns, so that the many
+ * statements of one delay a statement of another by one each.
+ */
+export function createTurnQueue(connections = 1) {
+  const waiting = new WaitingTurns()
+  let running = 0
+
+  function takeFree(): boolean {
+    if (running >= connections) return false
+    running += 1
+    return true
+  }
+
+  return {
+    /** Statements and transactions that wait or run. */
+    load: (): number => waiting.size + running,
+    release(): void {
+      const grant = waiting.takeNext()
+      if (grant) grant()
+      else running -= 1
+    },
+    /** The same as `take` for a caller that goes after all others, except background work that still lets others go first. Call it once. */
+    async takeLast(): Promise<void> {
+      if (!takeFree()) await waiting.waitLast()
+    },
+    /** Resolves when the caller may use a connection, in the turn of `owner`; it must call `release` once. Throws where too many wait. */
+    async take(owner: string, options: TurnOptions = {}): Promise<void> {
+      options.signal?.throwIfAborted()
+      if (!takeFree()) await waiting.wait(owner, options)
+    },
+  }
 }
 
-const parsers = new Map<number, Parse>()
+type OnNotification = (payload: string) => void
 
-/** Type parsers, passed with each query, so that other uses of `pg` in this process are not affected. */
-const valueTypes = {
-  getTypeParser(oid: number): Parse {
-    let parser = parsers.get(oid)
-    if (!parser) {
-      parser = parserOf(oid)
-      parsers.set(oid, parser)
-    }
-    return parser
-  },
-} as unknown as pg.CustomTypesConfig
+/** The callbacks for the NOTIFY channels of one database. They outlive its connections. */
+export type Subscriptions = ReturnType<typeof createSubscriptions>
 
-/** A parameter for the driver. Dates become UTC text, because the driver's text has the process's time zone. */
-function toParameter(value: SqlValue, index: number): unknown {
-  if (value === undefined) throw new DatabaseError('22023', `parameter $${index + 1} is undefined`)
-  if (value instanceof Date) return value.toISOString()
-  if (Array.isArray(value)) return value.map((item: SqlValue) => (item instanceof Date ? item.toISOString() : item))
-  return value
+export function createSubscriptions() {
+  const byChannel = new Map<string, Set<OnNotification>>()
+  return {
+    /** True where the channel had no callback, so that LISTEN must be sent. */
+    add(channel: string, onNotification: OnNotification): boolean {
+      const callbacks = byChannel.get(channel) ?? new Set()
+      byChannel.set(channel, callbacks)
+      const isNew = callbacks.size === 0
+      callbacks.add(onNotification)
+      return isNew
+    },
+    remove(channel: string, onNotification: OnNotification): void {
+      byChannel.get(channel)?.delete(onNotification)
+    },
+    /** All channels that were ever added: a new connection must send LISTEN for each of them. */
+    channels: (): string[] => [...byChannel.keys()],
+    deliver({ channel, payload = '' }: { channel: string; payload?: string | undefined }): void {
+      for (const onNotification of byChannel.get(channel) ?? []) onNotification(payload)
+    },
+  }
 }

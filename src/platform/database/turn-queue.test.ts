@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { sharedOwner } from '../kernel/index.ts'
-import { createTurnQueue, type TurnOptions } from './turn-queue.ts'
+import { createTurnQueue, type TurnOptions } from './session.ts'
 
 function arrange(connections?: number) {
   const turns = createTurnQueue(connections)

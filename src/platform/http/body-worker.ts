@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { type BodyReader, readLongBody } from '../bodies/index.ts'
 import { describeError, isAppError } from '../kernel/index.ts'
-import { type BodyResult, type BodyTask, packTexts } from './body-messages.ts'
+import { type BodyResult, type BodyTask, packTexts } from './body-thread.ts'
 
 /** The thread that parses large bodies, one after another; see body-thread.ts. */
 parentPort!.on('message', (task: BodyTask) => {

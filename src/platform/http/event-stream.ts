@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import type { FastifyReply } from 'fastify'
-import { type EndSignal, raceSignal } from '../kernel/index.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Clock, type EndSignal, isAppError, raceSignal } from '../kernel/index.ts'
 
 /** Idle time after which a comment line is sent, so that proxies and clients keep the connection open. */
 const heartbeatMs = 15_000
@@ -103,4 +103,41 @@ async function drain(raw: ServerResponse, stalledClientMs: number, signal: EndSi
     raw.off('timeout', cut)
     if (!raw.destroyed) raw.setTimeout(0)
   }
+}
+
+/** A session that ended, or a membership that was removed, ends an open stream at the latest after this time. */
+const checkEveryMs = 10_000
+
+const refusals = ['not_signed_in', 'forbidden_role', 'invalid_operator_token'] as const
+
+/**
+ * Checks regularly whether the caller of an open stream may still call its route. `ended` aborts with the refusal. Call `stop` when the
+ * stream has ended.
+ */
+export function followAccess(
+  request: Pick<FastifyRequest, 'checkAccess'>,
+  clock: Pick<Clock, 'every'>,
+): { ended: AbortSignal; stop(): void } {
+  const access = new AbortController()
+  let isChecking = false
+  async function check() {
+    if (isChecking) return
+    isChecking = true
+    try {
+      await request.checkAccess()
+    } catch (error) {
+      // Other errors, for example of the database, are no reason to end the stream.
+      const isRefused = refusals.some((code) => isAppError(error, code)) || isMissing(error)
+      if (isRefused) access.abort(error)
+    } finally {
+      isChecking = false
+    }
+  }
+  const stop = clock.every(checkEveryMs, () => void check())
+  return { ended: access.signal, stop }
+}
+
+/** The organisation is no longer one of the person's, or the resource was removed: the 404 of the route. */
+function isMissing(error: unknown): boolean {
+  return isAppError(error) && error.code.endsWith('not_found')
 }

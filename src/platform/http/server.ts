@@ -10,18 +10,16 @@ import { type Admit, createAdmit, type House } from './admit.ts'
 import { type Admission, createBodyBudget } from './load.ts'
 import { type Authenticators, findOrganisation, isActing, isOfVisits } from './identity.ts'
 import { createBodyThread } from './body-thread.ts'
-import { limitConnections } from './connection-limit.ts'
+import { answerOddRequests, answerParserError, limitConnections } from './connections.ts'
 import { createDirectCalls, type DirectCalls } from './direct-calls.ts'
 import { createSlowBodies, deferContinue, type SlowBodies } from './body-arrival.ts'
-import { decorateRequests, FastifyVisit } from './fastify-visit.ts'
+import { FastifyVisit, type Visit } from './visit.ts'
 import type { Metrics } from './metrics.ts'
 import { describeApi } from './openapi.ts'
-import { answerOddRequests, answerParserError } from './parser-errors.ts'
 import { type Bodies, createBodies } from './read-bodies.ts'
 import type { Caller } from './caller.ts'
 import type { App, RequestLimiter, Routes } from './route.ts'
 import { createUnknownRoutes } from './unknown-routes.ts'
-import type { Visit } from './visit.ts'
 
 export interface ServerOptions {
   /** Paths of other roles are rejected. Default: `all`. */
@@ -267,4 +265,21 @@ function addHooks(app: App, admit: Admit, longBodies: WeakSet<Socket>) {
   })
   app.addHook('preHandler', ({ visit }, _reply, done) => admit('handler', visit) ?? done())
   app.addHook('onSend', ({ visit }, _reply, _payload, done) => admit('answer', visit) ?? done())
+}
+
+/** What routes find in requests: see route.ts. */
+function decorateRequests(app: App): void {
+  app.decorateRequest('visit', null as never)
+  const from = <Name extends keyof FastifyRequest>(name: Name, get: (visit: FastifyVisit) => FastifyRequest[Name]) =>
+    app.decorateRequest(name, {
+      getter(this: FastifyRequest) {
+        return get(this.visit)
+      },
+    } as never)
+  // Undefined on routes without one; the type omits that.
+  from('organisation', ({ organisation }) => organisation as Caller)
+  from('person', ({ person }) => person)
+  from('requestId', ({ requestId }) => requestId)
+  from('clientSignal', ({ clientSignal }) => clientSignal)
+  from('checkAccess', ({ checkAccess }) => checkAccess)
 }

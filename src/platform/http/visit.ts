@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import {
+  anySignal,
   AppError,
   CallEnd,
   describeError,
@@ -13,7 +14,7 @@ import {
 import { discardBody } from './body-arrival.ts'
 import type { Caller, LimitedKind, Person, RouteAuthentication } from './caller.ts'
 import { errorResponse, statusOf, toAppError } from './error-renderer.ts'
-import type { EventStream } from './event-stream.ts'
+import { type EventStream, startEventStream } from './event-stream.ts'
 import type { BodyAccount } from './load.ts'
 
 /** What the steps of a request read of its route. */
@@ -257,4 +258,68 @@ export function logFailure(log: Log, requestId: string, error: AppError): void {
     // Not error.message, which is for the client and may quote the request.
     'a request failed',
   )
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    visit: FastifyVisit
+  }
+}
+
+/** A request that Fastify answers. */
+export class FastifyVisit extends Visit {
+  readonly request: FastifyRequest
+  readonly #reply: FastifyReply
+  #clientSignal: AbortSignal | undefined
+
+  constructor(request: FastifyRequest, reply: FastifyReply) {
+    const { url, bodyLimit, config } = request.routeOptions
+    const { auth, limited, longBody = false, access } = config
+    super({
+      raw: request.raw,
+      response: reply.raw,
+      requestId: request.id as RequestId,
+      route: {
+        url: request.is404 ? undefined : url,
+        auth,
+        limited,
+        longBody,
+        access,
+        maximumBodyBytes: bodyLimit,
+      },
+      declaredBytes: Number(request.headers['content-length'] ?? 0),
+    })
+    this.request = request
+    this.#reply = reply
+  }
+
+  get host(): string {
+    return this.request.host
+  }
+
+  /** The signal for what needs one of the platform. */
+  get clientSignal(): AbortSignal {
+    return (this.#clientSignal ??= anySignal(this.signal))
+  }
+
+  header(name: string, value: string): void {
+    this.#reply.header(name, value)
+  }
+
+  closes(): boolean {
+    return this.#reply.hasHeader('connection')
+  }
+
+  keepOpen(): void {
+    this.#reply.removeHeader('connection')
+  }
+
+  sendJson(status: number, json: string): void {
+    // Text with this type is sent as it is.
+    void this.#reply.code(status).header('content-type', jsonType).send(json)
+  }
+
+  startEvents(): EventStream {
+    return startEventStream(this.#reply, this.signal, { heartbeat: null })
+  }
 }

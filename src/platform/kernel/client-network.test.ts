@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { clientNetwork } from './client-network.ts'
+import { clientNetwork } from './network-rule.ts'
 
 const spellings: Record<string, string[]> = {
   '203.0.113.7': [

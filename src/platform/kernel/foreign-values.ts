@@ -78,3 +78,10 @@ export function toWebUrl(text: string): string | null {
   // oxlint-disable-next-line no-control-regex
   return /[\u0000-\u0020\u007f-\u009f]/.test(trimmed) || !/^https?:\/\//i.test(trimmed) ? url.href : trimmed
 }
+
+/** The beginning and the end of a text that is too long, with a line break between them: at most `maximumCharacters` UTF-16 units. */
+export function cutMiddle(text: string, maximumCharacters: number): string {
+  if (text.length <= maximumCharacters) return text
+  const half = Math.floor((maximumCharacters - 1) / 2)
+  return `${text.slice(0, half)}\n${text.slice(-half)}`.toWellFormed()
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createPseudonyms } from './pseudonyms.ts'
+import { createPseudonyms } from './secret-box.ts'
 
 test('a pseudonym is stable for one person and differs between persons, organisations and installations', () => {
   const here = createPseudonyms('k'.repeat(32))

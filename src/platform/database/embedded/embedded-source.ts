@@ -1,17 +1,17 @@
 import { type Log, raceSignal, sharedOwner } from '../../kernel/index.ts'
 import { DatabaseError, shortMessage, sqlState } from '../database-error.ts'
-import { runWithLocalSettings, setConfig } from '../local-settings.ts'
-import { quoteName } from '../quote-name.ts'
+import { runOnClient, runWithLocalSettings, setConfig } from '../statement.ts'
+import { quoteName } from '../sql.ts'
 import {
   connectionLost,
+  createSubscriptions,
+  createTurnQueue,
   createTurns,
   pastDeadline,
-  runOnClient,
   type SessionSource,
   type SqlSession,
+  type Subscriptions,
 } from '../session.ts'
-import { createSubscriptions, type Subscriptions } from '../subscriptions.ts'
-import { createTurnQueue } from '../turn-queue.ts'
 import { connectWorker, type WorkerConnection } from './worker-connection.ts'
 
 interface EmbeddedSource extends SessionSource {

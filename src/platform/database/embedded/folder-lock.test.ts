@@ -7,7 +7,7 @@ import { makeTemporaryFolder } from '../../../../test/harness/temporary-folder.t
 import { lockFolder } from './folder-lock.ts'
 import { createReopeningConnection } from './embedded-source.ts'
 import { silentLog } from '../../kernel/index.ts'
-import { createSubscriptions } from '../subscriptions.ts'
+import { createSubscriptions } from '../session.ts'
 
 test('a folder is locked for one holder at a time', () => {
   const folder = makeTemporaryFolder('lock')

@@ -1,7 +1,7 @@
 import type { Clock, Log } from '../../kernel/index.ts'
 import { shortMessage } from '../database-error.ts'
 import type { OwnedDatabase } from '../port.ts'
-import { quoteName } from '../quote-name.ts'
+import { quoteName } from '../sql.ts'
 
 /** Checkpoints and vacuums, because PGlite has neither a checkpointer nor autovacuum. */
 

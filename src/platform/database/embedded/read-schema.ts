@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { runOnClient } from '../session.ts'
+import { runOnClient } from '../statement.ts'
 import { connectWorker } from './worker-connection.ts'
 
 const sharedBuffersMegabytes = 8

@@ -1,6 +1,6 @@
 import { sharedOwner } from '../../kernel/index.ts'
 import type { Databases, OwnedDatabase, Queryable } from '../port.ts'
-import { quoteName } from '../quote-name.ts'
+import { quoteName } from '../sql.ts'
 import {
   insertRows,
   keyOf,

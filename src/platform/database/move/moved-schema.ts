@@ -1,5 +1,5 @@
 import type { OwnedDatabase, Queryable } from '../port.ts'
-import { quoteName } from '../quote-name.ts'
+import { quoteName } from '../sql.ts'
 import type { MovedTable } from './moved-tables.ts'
 
 /** What the target gets back after the rows: a trigger would add rows that are moved as well, and indexes are faster to build at once. */

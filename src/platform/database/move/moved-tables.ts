@@ -1,5 +1,5 @@
 import type { Queryable } from '../port.ts'
-import { quoteName } from '../quote-name.ts'
+import { quoteName } from '../sql.ts'
 
 /** What a move reads of a table in PostgreSQL's catalogue. */
 export interface MovedTable {

@@ -1,10 +1,9 @@
 import pg from 'pg'
 import { type Log, raceSignal } from '../../kernel/index.ts'
 import { DatabaseError, shortMessage, sqlState, toDatabaseError } from '../database-error.ts'
-import { type LocalSettings, runWithLocalSettings, setConfig } from '../local-settings.ts'
-import { createTurns, pastDeadline, runOnClient, type RunOptions, type SqlResult, type SqlSession } from '../session.ts'
+import { type LocalSettings, runOnClient, runWithLocalSettings, setConfig } from '../statement.ts'
+import { createTurns, pastDeadline, type RunOptions, type SqlResult, type SqlSession } from '../session.ts'
 import { cancelThroughPooler, processIdOf } from './pooler.ts'
-import { processIdOfPrimary } from './primary.ts'
 
 // An unreachable server is noticed after this time; the ledger rejects calls after 5 s.
 export const connectTimeoutMs = 3_000
@@ -173,4 +172,13 @@ async function cancelStatement(config: pg.ClientConfig, client: pg.PoolClient): 
   } finally {
     await other.end().catch(() => {})
   }
+}
+
+/** The server process of a connection. Throws where it leads to a standby, which writes nothing and may answer from the past. */
+export async function processIdOfPrimary(client: pg.ClientBase): Promise<number> {
+  const { rows } = await client.query<{ pid: number; isStandby: boolean }>(
+    'select pg_backend_pid() as pid, pg_is_in_recovery() as "isStandby"',
+  )
+  if (rows[0]!.isStandby) throw new DatabaseError(sqlState.readOnly, 'the server is a standby and not the primary')
+  return rows[0]!.pid
 }

@@ -1,10 +1,11 @@
 import {
   type FieldCondition,
+  filterBounds,
   type FilterRange,
   type FilterValue,
-  filterBounds,
   type MetadataFilter,
 } from '../../contract/metadata-filter.ts'
+import type { Queryable, QueryOptions, SqlValue } from './port.ts'
 
 const comparators = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const
 
@@ -47,3 +48,19 @@ const ofRange = (range: FilterRange) =>
 
 /** JSON's escapes are those of the path language. */
 const literal = (value: FilterValue) => JSON.stringify(value)
+
+/** The number of rows of `from`: tables, joins and conditions. */
+export async function countRows(
+  database: Queryable,
+  from: string,
+  values: readonly SqlValue[],
+  options?: QueryOptions,
+): Promise<number> {
+  const [row] = await database.query<{ total: bigint }>(`select count(*) as total from ${from}`, values, options)
+  return Number(row!.total)
+}
+
+/** An SQL identifier in quotes, for statements that do not accept a parameter in its place. */
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
