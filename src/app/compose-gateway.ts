@@ -19,14 +19,14 @@ import { listParts, type PartsOf } from './part-list.ts'
 import { checkConnections } from './parts/connections.ts'
 import { describeInstance } from './parts/instance-facts.ts'
 import { createScrape, observeLedger } from './parts/scrape.ts'
-import { openFetch } from './parts/outgoing-fetch.ts'
-import { createReadiness } from './parts/readiness.ts'
 import {
   journalOptions,
+  openFetch,
   readCertificates,
   singleSignOnOf,
   toCatalogueConfiguration,
 } from './parts/settings-of-parts.ts'
+import { createReadiness } from './parts/readiness.ts'
 import { accountsSecret } from './parts/secret-key.ts'
 import { openTelemetry } from './parts/telemetry.ts'
 import type { Given } from './given.ts'

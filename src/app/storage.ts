@@ -1,9 +1,10 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
 import { isUnfinishedRestore } from './backup/unfinished-restore.ts'
 import type { Config } from './config/index.ts'
 import { createRecentEvents, type RecentEvents } from '../console/recent-events.ts'
 import { type Databases, DatabaseStartError, openControlDatabase, openDatabases } from '../platform/database/index.ts'
 import { type Clock, type Log, systemClock } from '../platform/kernel/index.ts'
-import { isMoved, movedMark } from './moved-mark.ts'
 import { openSecretKey } from './parts/secret-key.ts'
 
 /**
@@ -84,4 +85,13 @@ async function openSecrets({ config, log: processLog, clock = systemClock }: Sto
     )
   }
   return { secretKey: await openSecretKey(config), events, log }
+}
+
+/** Its presence: the embedded databases of the folder are being moved to a server, or were. */
+export function movedMark(dataFolder: string): string {
+  return path.join(dataFolder, 'moved-to-postgres.json')
+}
+
+function isMoved(dataFolder: string): boolean {
+  return existsSync(movedMark(dataFolder))
 }

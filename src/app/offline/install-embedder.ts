@@ -7,7 +7,7 @@ import {
   pinnedModels,
 } from '../../documents/retrieval/index.ts'
 import { loadConfig } from '../config/index.ts'
-import { openFetch } from '../parts/outgoing-fetch.ts'
+import { openFetch } from '../parts/settings-of-parts.ts'
 
 /** `portico embedder install`: the configuration of the service names the data folder, the proxies and the certificates. */
 

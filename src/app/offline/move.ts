@@ -15,7 +15,7 @@ import {
 } from '../../platform/database/index.ts'
 import { type BlobStore, createFolderBlobStore } from '../../documents/documents/index.ts'
 import { createUuid, sharedOwner, silentLog, systemClock } from '../../platform/kernel/index.ts'
-import { movedMark } from '../moved-mark.ts'
+import { movedMark } from '../storage.ts'
 import { openBlobStore } from '../parts/document-stores.ts'
 
 /** `portico migrate embedded-to-postgres`: the configuration of the service names the data folder and the server. */

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import type { Config } from '../config/index.ts'
-import { ConfigError } from '../config/index.ts'
+import { fetch as undiciFetch } from 'undici'
+import { type Config, ConfigError } from '../config/index.ts'
 import type { Database } from '../../platform/database/index.ts'
 import type { CatalogueConfiguration } from '../../gateway/models/index.ts'
+import { createConnectionPool } from '../../gateway/providers/index.ts'
+import type { SendMail } from '../../tenants/alerts/index.ts'
 
 /** External resources of the configuration: certificates, providers, journal, single sign-on. */
 
@@ -47,4 +49,36 @@ export function journalOptions(engine: Database['engine'], { settings }: Config)
 export function singleSignOnOf({ settings, secrets }: Config) {
   const { singleSignOn } = settings.accounts
   return singleSignOn && { ...singleSignOn, clientSecret: secrets.ssoClientSecret ?? '' }
+}
+
+type PoolOptions = Parameters<typeof createConnectionPool>[0]
+
+/** `fetch` with the operator's certificates, that connects only to what `rule` accepts, if there is one. */
+export function openFetch(
+  config: Config,
+  options: Pick<PoolOptions, 'limits' | 'rule' | 'proxies'>,
+): { fetch: typeof fetch; close: () => Promise<void> } {
+  const { dispatcher, close } = createConnectionPool({ ...options, certificateAuthority: readCertificates(config) })
+  return {
+    fetch: ((address: string, init: object) =>
+      undiciFetch(address, { ...init, dispatcher })) as unknown as typeof fetch,
+    close,
+  }
+}
+
+/** The operator's mail server; undefined: none is configured. Its module loads only if there is one. */
+export async function openMail(config: Config): Promise<SendMail | undefined> {
+  const { host, port, encryption, user, from } = config.settings.mail
+  if (host === undefined || from === undefined) return undefined
+  const { createSendMail } = await import('../../tenants/alerts/send-mail.ts')
+  const certificateAuthority = readCertificates(config)
+  return createSendMail({
+    host,
+    port,
+    encryption,
+    user,
+    from,
+    password: config.secrets.mailPassword,
+    certificateAuthority,
+  })
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../config/index.ts'
 import type { Metrics } from '../../platform/http/index.ts'
 import { createUuid, type Log, notMetadata, type Telemetry, version } from '../../platform/kernel/index.ts'
-import { openFetch } from './outgoing-fetch.ts'
+import { openFetch } from './settings-of-parts.ts'
 
 interface TelemetryDependencies {
   config: Config

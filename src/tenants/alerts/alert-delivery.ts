@@ -1,9 +1,9 @@
+import { createHmac, randomBytes } from 'node:crypto'
 import type { OwnedDatabase } from '../../platform/database/index.ts'
 import type { Clock, Log } from '../../platform/kernel/index.ts'
 import { createOutbox, type Failure, postJson } from './outbox.ts'
 import type { Delivery } from './port.ts'
 import type { SendMail } from './send-mail.ts'
-import { signedHeaders } from './standard-webhook.ts'
 
 const table = {
   name: 'alert_deliveries',
@@ -60,4 +60,25 @@ async function sendByMail(
   if (!sendMail) return { reason: 'this instance has no mail server' }
   await sendMail({ id, to: recipients, subject, text: body })
   return null
+}
+
+/** Signatures as https://www.standardwebhooks.com has them (version 1, symmetric): its libraries for receivers verify them. */
+
+const prefix = 'whsec_'
+/** The specification allows 24 to 64 bytes. */
+const secretBytes = 32
+
+/** A new secret: the prefix and the key in base64. */
+export function createWebhookSecret(): string {
+  return `${prefix}${randomBytes(secretBytes).toString('base64')}`
+}
+
+/** The three headers of a message. `id` is the same for each attempt; the time is that of the attempt, in seconds. */
+function signedHeaders(
+  secret: string,
+  { id, atSeconds, body }: { id: string; atSeconds: number; body: string },
+): Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string> {
+  const key = Buffer.from(secret.slice(prefix.length), 'base64')
+  const digest = createHmac('sha256', key).update(`${id}.${atSeconds}.${body}`).digest('base64')
+  return { 'webhook-id': id, 'webhook-timestamp': String(atSeconds), 'webhook-signature': `v1,${digest}` }
 }

@@ -21,7 +21,7 @@ import {
 } from '../../platform/kernel/index.ts'
 import type { Actor } from '../operators/index.ts'
 import { checkWebhookUrl } from '../organisations/index.ts'
-import { createAlertDelivery } from './alert-delivery.ts'
+import { createAlertDelivery, createWebhookSecret } from './alert-delivery.ts'
 import { messagesOfAlert, testMessage } from './alert-messages.ts'
 import {
   loadAlertSettings,
@@ -31,20 +31,21 @@ import {
   webhookSecretContext,
 } from './alert-settings.store.ts'
 import {
+  addDeliveries,
   applyConditions,
   countOpenAlerts,
   giveAuditTurnBack,
   loadAlerts,
+  loadDeliveries,
   recordAudit,
   recordLedgerAudit,
+  resendDelivery,
   takeTurn,
   tidyAlerts,
   type Transitions,
 } from './alerts.store.ts'
-import { addDeliveries, loadDeliveries, resendDelivery } from './deliveries.store.ts'
 import type { Alert, AlertSettings, AlertSources } from './port.ts'
 import type { SendMail } from './send-mail.ts'
-import { createWebhookSecret } from './standard-webhook.ts'
 
 const evaluateEveryMs = 30_000
 const deliverEveryMs = 5_000

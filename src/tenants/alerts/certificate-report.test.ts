@@ -7,7 +7,7 @@ import { openTestDatabases } from '../../../test/harness/database.ts'
 import { testCertificate, testCertificateKey } from '../../../test/upstream/test-certificate.ts'
 import { sharedOwner, silentLog, systemClock } from '../../platform/kernel/index.ts'
 import { loadCertificates } from './alerts.store.ts'
-import { createCertificateReport } from './certificate-report.ts'
+import { createCertificateReport } from './installation-reports.ts'
 
 test('the end of the public certificate is reported, and stays known while the address cannot be reached', async () => {
   const databases = await openTestDatabases()

@@ -1,7 +1,6 @@
 import type { Database } from '../../platform/database/index.ts'
-import { type Clock, describeError, type Log, repeatWork } from '../../platform/kernel/index.ts'
-import { removeOldEntries } from './admin-log-retention.store.ts'
-import { sharedOwner } from '../../platform/kernel/index.ts'
+import { type Clock, describeError, type Log, repeatWork, sharedOwner } from '../../platform/kernel/index.ts'
+import { removeOldEntries } from './admin-log.store.ts'
 
 /** How often every instance looks for old entries. */
 const everyMs = 600_000

@@ -3,9 +3,8 @@ import { openTestDatabases, type TestDatabases } from '../../../test/harness/dat
 import type { Database } from '../../platform/database/index.ts'
 import { silentLog, systemClock } from '../../platform/kernel/index.ts'
 import type { AdminLogEntry } from './admin-log.ts'
-import { entriesPerRound, removeOldEntries } from './admin-log-retention.store.ts'
+import { createAdminLog, entriesPerRound, removeOldEntries } from './admin-log.store.ts'
 import { openAdminLogRetention } from './admin-log-retention.ts'
-import { createAdminLog } from './admin-log.store.ts'
 import { renderAdminLog } from './admin-log.routes.ts'
 
 const nowMs = Date.parse('2026-11-22T12:00:00Z')

@@ -1,10 +1,15 @@
 export { administrators, members, noOrganisation } from './administrators.ts'
-export { assertGatewayAccess, assertSubscription, isSubscriptionActive } from './gate.ts'
+export {
+  assertGatewayAccess,
+  assertSubscription,
+  createOrganisationLimiter,
+  isSubscriptionActive,
+  type TakenTokens,
+  type TokenLimiter,
+} from './gate.ts'
 export { describeOrganisation, renderApiKey, renderOrganisation } from './describe-organisation.ts'
 export type { Organisation, Plan } from './organisation.ts'
-export { createOrganisationLimiter, type TakenTokens, type TokenLimiter } from './organisation-limiter.ts'
 export { makeOrganisation } from './organisation-change.ts'
 export { checkWebhookUrl, createOrganisations, type Organisations } from './organisations.ts'
-export { modelSwitchRoutes } from './model-switches.routes.ts'
-export { organisationRoutes } from './organisations.routes.ts'
+export { modelSwitchRoutes, organisationRoutes } from './organisations.routes.ts'
 export { createOrganisationStore, type OrganisationStore, webhookSecretsColumn } from './organisations.store.ts'

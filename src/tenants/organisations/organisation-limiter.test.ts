@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../../test/harness/fake-clock.ts'
 import type { OrganisationId } from '../../platform/kernel/index.ts'
-import { createOrganisationLimiter } from './organisation-limiter.ts'
+import { createOrganisationLimiter } from './gate.ts'
 import { defaultOrganisationLimits, type OrganisationLimits } from './organisation.ts'
 import { makeOrganisation } from './organisation-change.ts'
 

@@ -1,10 +1,35 @@
+import { statfs } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import net from 'node:net'
 import tls from 'node:tls'
 import type { OwnedDatabase } from '../../platform/database/index.ts'
 import { type Clock, describeError, type Log, repeatWork } from '../../platform/kernel/index.ts'
-import { recordCertificate } from './alerts.store.ts'
+import { recordCertificate, recordDisk } from './alerts.store.ts'
 
-const reportEveryMs = 600_000
+const reportEveryMs = 60_000
+
+/** Reports the room on the disk of a folder, so that an instance elsewhere can raise the alert. */
+export function createDiskReport(deps: { database: OwnedDatabase; folder: string; clock: Clock; log: Log }) {
+  const { database, folder, clock, log } = deps
+  async function report(): Promise<void> {
+    const { bavail, blocks, bsize } = await statfs(folder)
+    await recordDisk(database, {
+      host: hostname(),
+      folder,
+      freeBytes: bavail * bsize,
+      totalBytes: blocks * bsize,
+    })
+  }
+  const onFailed = (error: unknown) => {
+    // A process with a database server may have no data folder.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
+      log.warn({ error: describeError(error) }, 'the room on the disk could not be reported')
+  }
+  const repeated = repeatWork({ clock, everyMs: reportEveryMs, work: report, onFailed })
+  return { report: () => report().catch(onFailed), close: () => repeated.close() }
+}
+
+const certificatesEveryMs = 600_000
 const connectTimeoutMs = 10_000
 
 interface Dependencies {
@@ -27,7 +52,7 @@ export function createCertificateReport({ database, publicUrl, clock, log }: Dep
   }
   const onFailed = (error: unknown) =>
     log.warn({ error: describeError(error) }, 'the end of the certificate could not be reported')
-  const repeated = repeatWork({ clock, everyMs: reportEveryMs, work: report, onFailed })
+  const repeated = repeatWork({ clock, everyMs: certificatesEveryMs, work: report, onFailed })
   return { report, close: () => repeated.close() }
 }
 
