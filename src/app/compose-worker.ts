@@ -56,11 +56,9 @@ import { gatewayParts } from './compose-gateway.ts'
 import type { PartsOf } from './part-list.ts'
 import { documentWorkers, extractorPoolSize, workOnChanges, workOnDocuments } from './parts/document-work.ts'
 import { followChosenModel, openEmbedder, openFormerEmbedders } from './parts/embedders.ts'
-import { openErasureKeys } from './parts/erasure-keys.ts'
-import { createErasureSteps } from './parts/erasure-steps.ts'
+import { createErasureSteps, openErasureKeys } from './parts/erasure-steps.ts'
 import { assertSharedFiles } from './parts/instance-facts.ts'
-import { openFetch } from './parts/outgoing-fetch.ts'
-import { observeRetrieval } from './parts/observe-retrieval.ts'
+import { openFetch } from './parts/settings-of-parts.ts'
 import { openReranker } from './parts/rerankers.ts'
 import { createEngine, openBlobStore } from './parts/document-stores.ts'
 
@@ -196,16 +194,17 @@ export const workerParts = gatewayParts
     const modelKind = (id: string) => findModel(id)?.kind
     return openReranker({ config, reranking, organisations, modelKind, metrics, telemetry, clock, log })
   })
-  .add('retrieval', ({ index, embedder, embedders, reranker, metrics, telemetry, log }) => {
-    const retrieval = createRetrieval({
+  .add('retrieval', ({ index, embedder, embedders, reranker, metrics, telemetry, log }) =>
+    createRetrieval({
       index,
       embedder,
       otherEmbedders: embedders.all,
       ...(reranker && { rerankStage: reranker.stage }),
+      searchSeconds: metrics.searchSeconds,
+      telemetry,
       log,
-    })
-    return observeRetrieval(retrieval, { metrics, telemetry })
-  })
+    }),
+  )
   .add('tables', ({ blobs, log }) => createTableQueries({ blobs, log }))
 
   // Tools of Spaces: other services, which only these connections reach.
@@ -258,7 +257,7 @@ export const workerParts = gatewayParts
         return { ...model, followsInstructions: model.id !== offlineModelId, tools }
       },
       fallbackModel: (organisation) => catalogue.baseTierModels(organisation, clock.now())[0]?.id,
-      findOrganisation: (id) => organisations.get(id),
+      findOrganisation: organisations.get,
       now: () => clock.now(),
     }
   })
@@ -358,11 +357,10 @@ export const workerParts = gatewayParts
     return ({ organisationId }: Pick<Space, 'organisationId'>) => organisations.get(organisationId)?.timeZone ?? 'UTC'
   })
   .add('goldenSchedule', ({ goldenStores, goldenRuns, spaces, timeZoneOf, clock, log }) => {
-    const getSpace = (id: string) => spaces.get(id)
     return createRunSchedule({
       settings: goldenStores.settings(sharedOwner),
       runs: goldenRuns,
-      getSpace,
+      getSpace: spaces.get,
       timeZoneOf,
       clock,
       log,
@@ -374,8 +372,8 @@ export const workerParts = gatewayParts
       runs: goldenStores.runs,
       results: goldenStores.results,
       answers,
-      getSpace: (id) => spaces.get(id),
-      getOrganisation: (id) => organisations.get(id),
+      getSpace: spaces.get,
+      getOrganisation: organisations.get,
       observe: (run) => metrics.goldenRuns.inc(run),
       clock,
       log,

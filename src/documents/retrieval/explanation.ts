@@ -1,10 +1,9 @@
 import type { Passage, StoredPassage } from './corpus/passages.store.ts'
 import type { Embedder } from './embedders/embedder.ts'
 import type { Candidate, CandidateQuery, Ranking } from './engine.ts'
-import { createFusion, findRepeats, type Fused, type FusedScores } from './fusion.ts'
+import { createFusion, findRepeats, type Fused, type FusedScores, type VectorShare } from './fusion.ts'
 import type { QueryWord } from './lexical/analyse-text.ts'
 import type { Reranked, RerankOutcome } from './rerankers/rerank-stage.ts'
-import type { VectorShare } from './vector-share/vector-share.ts'
 
 /** How a search found its passages. Built only where a search is explained, from the values that the search itself has used. */
 export interface SearchExplanation {

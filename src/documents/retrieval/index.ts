@@ -7,13 +7,23 @@ export {
 } from './corpus/chunks.ts'
 export { type EmbeddingVersion, vectorTable } from './corpus/embedding-versions.store.ts'
 export { indexedChunkColumns } from './corpus/index-writer.store.ts'
-export { createDocumentReader, type DocumentReader, type SpaceDocument } from './corpus/document-reader.store.ts'
-export type { Embedder, EmbedderSource } from './embedders/embedder.ts'
-export { createEmbedders, type Embedders } from './embedders/embedders.ts'
+export {
+  createDocumentReader,
+  type DocumentReader,
+  type Passage,
+  type SpaceDocument,
+  type StoredPassage,
+} from './corpus/passages.store.ts'
+export { createEmbedders, type Embedder, type Embedders, type EmbedderSource } from './embedders/embedder.ts'
 export { createHashingEmbedder } from './embedders/hashing-embedder.ts'
 export { createOnnxEmbedder } from './embedders/onnx-embedder.ts'
-export { type InstalledModel, installModel, ModelInstallError } from './onnx/install-model.ts'
-export { type PinnedModel, pinnedModels } from './onnx/pinned-models.ts'
+export {
+  type InstalledModel,
+  installModel,
+  ModelInstallError,
+  type PinnedModel,
+  pinnedModels,
+} from './onnx/install-model.ts'
 export { isOnnxRuntimeInstalled } from './onnx/onnx-runtime.ts'
 export { createProviderEmbedder, type ProviderEmbedderOptions } from './embedders/provider-embedder.ts'
 export type { MaintenanceReport, ReadScope, SearchEngine } from './engine.ts'
@@ -41,9 +51,8 @@ export {
   type SemanticSearchStore,
 } from './semantic-search/semantic-search.store.ts'
 export { semanticSearchRoutes } from './semantic-search/semantic-search.routes.ts'
-export { checkDueSpaces } from './vector-share/vector-check.ts'
-export type { ContextText } from './lexical/weigh-context.ts'
+export { checkDueSpaces } from './vector-check.ts'
+export type { ContextText } from './lexical/analyse-text.ts'
 export { createRetrieval, type Retrieval } from './retrieval.ts'
-export type { Passage, StoredPassage } from './corpus/passages.store.ts'
 export { samplePassages } from './corpus/vector-checks.store.ts'
 export { createSearchIndex, type IndexWriter, type SearchIndex } from './search-index.ts'

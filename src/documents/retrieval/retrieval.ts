@@ -2,23 +2,24 @@ import type { SpendLimit } from '../../gateway/billing/index.ts'
 import {
   anySignal,
   AppError,
+  cutMiddle,
   describeError,
   type Log,
   type OrganisationId,
+  runStep,
   silentLog,
   type SpaceId,
+  type Telemetry,
 } from '../../platform/kernel/index.ts'
 import type { EmbeddingVersion } from './corpus/embedding-versions.store.ts'
 import { loadPassages, type Passage, type StoredPassage } from './corpus/passages.store.ts'
 import type { Embedder } from './embedders/embedder.ts'
 import type { QueryVector, ReadScope, SpaceSearch } from './engine.ts'
 import { createExplainer, type Explainer, type ExplainSearch, type PreparedQuery } from './explanation.ts'
-import { findRepeats, fuse, type Fused, repeatsLast } from './fusion.ts'
-import { maximumQueryCharacters } from './lexical/analyse-text.ts'
-import { analyseWithContext, type ContextText } from './lexical/weigh-context.ts'
+import { createVectorShares, findRepeats, fuse, type Fused, repeatsLast, type VectorShare } from './fusion.ts'
+import { analyseWithContext, type ContextText, maximumQueryCharacters } from './lexical/analyse-text.ts'
 import type { Reranked, RerankQuestion, RerankStage } from './rerankers/rerank-stage.ts'
 import type { SearchIndex } from './search-index.ts'
-import { createVectorShares, type VectorShare } from './vector-share/vector-share.ts'
 
 interface SearchRequest extends ReadScope {
   query: string
@@ -55,6 +56,10 @@ interface RetrievalDependencies {
   otherEmbedders?: Iterable<Embedder>
   /** Orders the best candidates by a reranker. Absent: in the order of the fused scores. */
   rerankStage?: RerankStage
+  /** null or absent: searches are not traced. */
+  telemetry?: Telemetry | null
+  /** Receives the duration of each search. */
+  searchSeconds?: { observe(seconds: number): void }
   log?: Log
   /** Longest search; then it fails with `request_timeout`. */
   timeoutMs?: number
@@ -75,34 +80,49 @@ const maximumAttempts = 4
 
 /** Hybrid search in one Space: by terms (BM25) and by vectors, fused by score. */
 export function createRetrieval(dependencies: RetrievalDependencies): Retrieval {
-  const { timeoutMs = defaultTimeoutMs } = dependencies
+  const { telemetry, searchSeconds, timeoutMs = defaultTimeoutMs } = dependencies
   const embeddersById = () =>
     new Map([...(dependencies.otherEmbedders ?? []), dependencies.embedder].map((embedder) => [embedder.id, embedder]))
   const shares = createVectorShares(dependencies.index.database)
+
+  async function search(request: SearchRequest): Promise<Passage[]> {
+    const query = clean(request.query, maximumQueryCharacters)
+    const context = (request.context ?? [])
+      .slice(0, maximumContextTexts)
+      .map(({ text, weight }) => ({ text: clean(text, maximumContextCharacters), weight }))
+      .filter(({ text }) => hasWord(text))
+    const limit = Math.min(Math.trunc(request.limit), maximumSearchLimit)
+    if ((!hasWord(query) && context.length === 0) || limit < 1) return []
+    const deadline = AbortSignal.timeout(timeoutMs)
+    try {
+      const signal = anySignal(request.signal, deadline)
+      signal.throwIfAborted()
+      return await findPassages(
+        { ...dependencies, embedders: embeddersById(), shares, clientSignal: request.signal },
+        { ...request, query, context, limit, signal },
+      )
+    } catch (error) {
+      if (deadline.aborted && !request.signal.aborted) {
+        throw new AppError('request_timeout', `The search took longer than ${timeoutMs} ms. Try again later.`, {
+          cause: error,
+        })
+      }
+      throw error
+    }
+  }
+
   return {
     async search(request) {
-      const query = clean(request.query, maximumQueryCharacters)
-      const context = (request.context ?? [])
-        .slice(0, maximumContextTexts)
-        .map(({ text, weight }) => ({ text: clean(text, maximumContextCharacters), weight }))
-        .filter(({ text }) => hasWord(text))
-      const limit = Math.min(Math.trunc(request.limit), maximumSearchLimit)
-      if ((!hasWord(query) && context.length === 0) || limit < 1) return []
-      const deadline = AbortSignal.timeout(timeoutMs)
+      const startMs = performance.now()
+      const step = telemetry?.retrieval(request.spaceId)
       try {
-        const signal = anySignal(request.signal, deadline)
-        signal.throwIfAborted()
-        return await findPassages(
-          { ...dependencies, embedders: embeddersById(), shares, clientSignal: request.signal },
-          { ...request, query, context, limit, signal },
+        return await runStep(
+          step,
+          () => search(request),
+          (passages) => passages.length,
         )
-      } catch (error) {
-        if (deadline.aborted && !request.signal.aborted) {
-          throw new AppError('request_timeout', `The search took longer than ${timeoutMs} ms. Try again later.`, {
-            cause: error,
-          })
-        }
-        throw error
+      } finally {
+        searchSeconds?.observe((performance.now() - startMs) / 1000)
       }
     },
     rerankSize: dependencies.rerankStage?.size ?? 0,
@@ -317,19 +337,13 @@ async function embedQuery(
   return vectors.filter((vector) => vector !== null)
 }
 
+/** Of long texts the beginning and the end: the question is usually in one of them. */
 function partsOf({ query, context = [] }: EmbedRequest): ContextText[] {
   const heaviest = context.toSorted((left, right) => right.weight - left.weight).slice(0, maximumEmbeddedTexts)
   return [
-    { text: shorten(query, maximumEmbeddedCharacters), weight: 1 },
-    ...heaviest.map(({ text, weight }) => ({ text: shorten(text, maximumEmbeddedContextCharacters), weight })),
+    { text: cutMiddle(query, maximumEmbeddedCharacters), weight: 1 },
+    ...heaviest.map(({ text, weight }) => ({ text: cutMiddle(text, maximumEmbeddedContextCharacters), weight })),
   ].filter(({ text }) => text !== '')
-}
-
-/** The beginning and the end of a long text: the question is usually in one of them. */
-function shorten(text: string, maximumCharacters: number): string {
-  if (text.length <= maximumCharacters) return text
-  const half = maximumCharacters / 2
-  return `${text.slice(0, half)}\n${text.slice(-half)}`.toWellFormed()
 }
 
 /** Some providers' vectors are not of length 1, so each counts by its direction. A single vector stays as it is. */

@@ -3,8 +3,7 @@ import { openTestDatabases, type TestDatabases } from '../../../../test/harness/
 import type { TestDatabase } from '../../../../test/harness/statements.ts'
 import type { SqlValue } from '../../../platform/database/index.ts'
 import { createOrganisationId, createSpaceId, type SpaceId } from '../../../platform/kernel/index.ts'
-import { createDocumentReader } from './document-reader.store.ts'
-import { loadPassages } from './passages.store.ts'
+import { createDocumentReader, loadPassages } from './passages.store.ts'
 
 const organisationId = createOrganisationId()
 const large = createSpaceId()

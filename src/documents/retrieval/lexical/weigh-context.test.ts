@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { analyseQuery } from './analyse-text.ts'
-import { analyseWithContext, type ContextText } from './weigh-context.ts'
+import { analyseQuery, analyseWithContext, type ContextText } from './analyse-text.ts'
 
 const space = { languages: ['en', 'zh'] }
 const sentence = fc.string({ unit: 'grapheme', maxLength: 60 })

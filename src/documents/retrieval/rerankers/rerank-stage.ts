@@ -3,6 +3,7 @@ import {
   anySignal,
   AppError,
   type Clock,
+  cutMiddle,
   describeError,
   type Log,
   type OrganisationId,
@@ -79,7 +80,7 @@ export function createRerankStage(options: RerankStageOptions): RerankStage {
   ): Promise<{ outcome: RerankOutcome; scores: number[] }> {
     if (documents.length < 2) return { outcome: 'skipped', scores: [] }
     if (rests.isResting(organisationId)) return { outcome: 'resting', scores: [] }
-    const query = cut(text, maximumQueryCharacters)
+    const query = cutMiddle(text, maximumQueryCharacters)
     const deadline = AbortSignal.timeout(timeoutMs)
     const either = anySignal(signal, deadline)
     try {
@@ -110,7 +111,7 @@ export function createRerankStage(options: RerankStageOptions): RerankStage {
       const repeats = findRepeats(passages)
       const compared = passages.filter((passage) => !repeats.has(passage)).slice(0, size)
       const startedMs = clock.monotonicMs()
-      const documents = compared.map((passage) => cut(composeEmbeddingText(passage), maximumDocumentCharacters))
+      const documents = compared.map((passage) => cutMiddle(composeEmbeddingText(passage), maximumDocumentCharacters))
       const { outcome, scores } = await compare(documents, question)
       observe?.(outcome, (clock.monotonicMs() - startedMs) / 1000)
       if (outcome !== 'reranked') return { outcome, passages: [...passages], scores: new Map() }
@@ -141,13 +142,6 @@ const refusals = new Set<string>([
 
 function isFault(error: unknown): boolean {
   return !(error instanceof AppError && refusals.has(error.code))
-}
-
-/** The beginning and the end of a text that is too long, never half a surrogate pair. */
-function cut(text: string, maximumCharacters: number): string {
-  if (text.length <= maximumCharacters) return text
-  const half = Math.floor(maximumCharacters / 2) - 1
-  return `${text.slice(0, half)}\n${text.slice(-half)}`.toWellFormed()
 }
 
 /** Failures in a row after which a key rests. */

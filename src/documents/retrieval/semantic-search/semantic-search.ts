@@ -13,7 +13,7 @@ import {
 import type { Actor } from '../../../tenants/operators/index.ts'
 import { maximumHalfVectorDimensions } from '../corpus/embedding-versions.store.ts'
 import { countStoredTexts, loadIndexProgress, type StoredTexts } from '../corpus/index-progress.store.ts'
-import type { Embedders } from '../embedders/embedders.ts'
+import type { Embedders } from '../embedders/embedder.ts'
 import type { SearchIndex } from '../search-index.ts'
 import type { ChosenModel, SemanticSearchStore } from './semantic-search.store.ts'
 

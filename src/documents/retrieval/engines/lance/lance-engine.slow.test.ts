@@ -7,12 +7,11 @@ import type { TestDatabase } from '../../../../../test/harness/statements.ts'
 import { makeTemporaryFolder } from '../../../../../test/harness/temporary-folder.ts'
 import { decodeVector } from '../../../../platform/database/index.ts'
 import { createOrganisationId, createSpaceId, silentLog } from '../../../../platform/kernel/index.ts'
-import { loadSpaceState } from '../../corpus/space-state.store.ts'
+import { createExactScan, loadSpaceState } from '../exact-scan.store.ts'
 import type { ReadScope, SearchEngine } from '../../engine.ts'
 import { assertLance, createLanceEngine, createPostgresEngine, isLanceInstalled } from '../../index.ts'
 import type { QueryTerm } from '../../lexical/bm25.ts'
 import { createIndexFixture, type FixtureDocument, type IndexFixture } from '../../testing/index-fixture.ts'
-import { createExactScan } from '../exact-scan.store.ts'
 import { LanceTables } from './lance-tables.ts'
 
 const installed = isLanceInstalled()

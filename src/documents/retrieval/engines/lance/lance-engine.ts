@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '../../../../platform/database/index.ts'
 import { describeError, type Log, sharedOwner, silentLog } from '../../../../platform/kernel/index.ts'
-import { loadSpaceState } from '../../corpus/space-state.store.ts'
+import { createExactScan, loadSpaceState } from '../exact-scan.store.ts'
 import type { ReadScope, SearchEngine, SpaceSearch } from '../../engine.ts'
 import { type CorpusSearch, findCandidates } from '../candidates.ts'
-import { createExactScan } from '../exact-scan.store.ts'
 import { createNewChunks } from '../new-chunks.ts'
 import { planFiltered } from '../postgres/filtered-plan.ts'
 import { type SegmentSizes, sizesFrom } from '../postgres/segment-plan.ts'
@@ -12,6 +11,7 @@ import { indexNewSegments } from '../postgres/vector-maintenance.store.ts'
 import { loadReadySegments } from '../postgres/vector-segments.store.ts'
 import { countInTables, maintainTables, removeFromTables } from './lance-maintenance.store.ts'
 import {
+  createTermCounts,
   findMatchingDocuments,
   type LanceSpace,
   maximumNamedDocuments,
@@ -20,7 +20,6 @@ import {
 } from './lance-search.store.ts'
 import { createLanceSegments } from './lance-segments.store.ts'
 import { type LanceStorage, LanceTables } from './lance-tables.ts'
-import { createTermCounts } from './term-counts.store.ts'
 
 export interface LanceEngineOptions {
   database: Database

@@ -1,7 +1,7 @@
-import type { SqlValue } from '../../../../platform/database/index.ts'
+import type { Queryable, SqlValue } from '../../../../platform/database/index.ts'
 import { vectorParameter, vectorTable } from '../../corpus/embedding-versions.store.ts'
-import { andMatching } from '../../corpus/filter-condition.store.ts'
-import type { SpaceState } from '../../corpus/space-state.store.ts'
+import { andMatching } from '../../corpus/passages.store.ts'
+import { sampledChunks, type ScanContext, type SpaceState } from '../exact-scan.store.ts'
 import {
   allVariants,
   chooseTerms,
@@ -14,11 +14,11 @@ import {
   variantWeights,
 } from '../../lexical/bm25.ts'
 import type { ScoredChunk, VectorRequest } from '../candidates.ts'
-import { sampledChunks, type ScanContext } from '../exact-scan.store.ts'
 import { spareShare } from '../postgres/filtered-plan.ts'
 import type { ReadySegment } from '../postgres/vector-segments.store.ts'
-import type { TermCounts } from './lance-segments.store.ts'
+import { decodeCounts, type TermCounts } from './lance-segments.store.ts'
 import type { LanceTables, TableSearch, WeightedTerm } from './lance-tables.ts'
+import { raceSignal } from '../../../../platform/kernel/index.ts'
 
 /** A Space that is searched in tables of LanceDB, and in the database where it has documents that are in none of them yet. */
 export interface LanceSpace {
@@ -249,4 +249,69 @@ function readSimilarities(
     values,
     options,
   )
+}
+
+/** Of the segments that were searched last; a segment of 120,000 chunks has 1 to 3 MB. */
+const maximumBytes = 64 * 2 ** 20
+/** It does not end with the search that began it, because others wait for it as well. */
+const timeoutMs = 15_000
+
+interface Entry {
+  counts: Promise<TermCounts>
+  /** 0 until they are loaded. */
+  bytes: number
+}
+
+/** In how many chunks of a segment each term occurs, kept in memory: a segment never changes. */
+export function createTermCounts() {
+  // Least recently used first.
+  const kept = new Map<number, Entry>()
+  let bytes = 0
+
+  function forget(id: number): void {
+    bytes -= kept.get(id)?.bytes ?? 0
+    kept.delete(id)
+  }
+
+  /** An entry that was evicted while it was loaded does not count. */
+  function note(id: number, entry: Entry, loadedBytes: number): void {
+    if (kept.get(id) !== entry) return
+    entry.bytes = loadedBytes
+    bytes += loadedBytes
+    for (const oldest of kept.keys()) {
+      if (bytes <= maximumBytes || oldest === id) break
+      forget(oldest)
+    }
+  }
+
+  function open(queryable: Queryable, id: number): Entry {
+    const entry: Entry = {
+      bytes: 0,
+      counts: read(queryable, id).then((stored) => {
+        note(id, entry, stored.byteLength)
+        return decodeCounts(stored)
+      }),
+    }
+    entry.counts.catch(() => kept.get(id) === entry && forget(id))
+    return entry
+  }
+
+  return {
+    load(queryable: Queryable, id: number, signal: AbortSignal | undefined): Promise<TermCounts> {
+      const entry = kept.get(id) ?? open(queryable, id)
+      kept.delete(id)
+      kept.set(id, entry)
+      return raceSignal(entry.counts, signal)
+    },
+  }
+}
+
+async function read(queryable: Queryable, id: number): Promise<Uint8Array> {
+  const [row] = await queryable.query<{ counts: Uint8Array | null }>(
+    'select term_counts as counts from vector_segments where id = $1',
+    [id],
+    { timeoutMs },
+  )
+  if (!row?.counts) throw new Error(`segment ${id} is gone`)
+  return row.counts
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Queryable } from '../../../../platform/database/index.ts'
-import { createTermCounts } from './term-counts.store.ts'
+import { createTermCounts } from './lance-search.store.ts'
 
 test('counts of a segment that were evicted while they were loaded take no room twice', async () => {
   const waiting = new Map<number, ((megabytes: number) => void)[]>()

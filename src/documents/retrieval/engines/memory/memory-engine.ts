@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database, OwnedDatabase } from '../../../../platform/database/index.ts'
-import { describeError, isAppError, type Log, silentLog } from '../../../../platform/kernel/index.ts'
-import { loadSpaceState, type SpaceState } from '../../corpus/space-state.store.ts'
+import { describeError, isAppError, type Log, sharedOwner, silentLog } from '../../../../platform/kernel/index.ts'
+import { createExactScan, loadSpaceState, type SpaceState } from '../exact-scan.store.ts'
 import type {
   Candidate,
   CandidateQuery,
@@ -12,13 +12,11 @@ import type {
   SpaceSearch,
 } from '../../engine.ts'
 import { findCandidates, joinVectorResults, searchVectors, similarityFloor } from '../candidates.ts'
-import { createExactScan } from '../exact-scan.store.ts'
 import { dropSearchIndex, loadSearchIndexes } from '../search-indexes.store.ts'
 import { type MemoryCandidate, packTerms } from './messages.ts'
 import { type CachedSpace, SpaceCache } from './space-cache.ts'
 import { SpaceSync } from './space-sync.ts'
 import { loadMatchingIds } from './space-rows.store.ts'
-import { sharedOwner } from '../../../../platform/kernel/index.ts'
 
 export interface MemoryEngineOptions {
   database: Database

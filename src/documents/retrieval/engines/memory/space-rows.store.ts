@@ -8,7 +8,7 @@ import {
   type SqlValue,
 } from '../../../../platform/database/index.ts'
 import { type EmbeddingVersion, vectorTable } from '../../corpus/embedding-versions.store.ts'
-import { filterCondition } from '../../corpus/filter-condition.store.ts'
+import { filterCondition } from '../../corpus/passages.store.ts'
 import type { ReadScope, SpaceScope } from '../../engine.ts'
 import { termsVersion } from '../../lexical/analyse-text.ts'
 import type { Language } from '../../../../platform/language/index.ts'

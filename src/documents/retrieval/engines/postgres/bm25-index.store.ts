@@ -1,7 +1,7 @@
 import type { OwnedDatabase, SqlValue } from '../../../../platform/database/index.ts'
 import type { SpaceId } from '../../../../platform/kernel/index.ts'
 import { vectorParameter, vectorTable } from '../../corpus/embedding-versions.store.ts'
-import { andMatching } from '../../corpus/filter-condition.store.ts'
+import { andMatching } from '../../corpus/passages.store.ts'
 import type { MaintenanceOptions, MaintenanceReport } from '../../engine.ts'
 import { bm25B, bm25K1, type QueryTerm } from '../../lexical/bm25.ts'
 import type { LexicalChunk, VectorRequest } from '../candidates.ts'

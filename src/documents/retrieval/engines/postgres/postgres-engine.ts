@@ -1,21 +1,25 @@
 import type { Database } from '../../../../platform/database/index.ts'
-import { type Log, silentLog } from '../../../../platform/kernel/index.ts'
-import { loadSpaceState, type SpaceState } from '../../corpus/space-state.store.ts'
+import { type Log, sharedOwner, silentLog } from '../../../../platform/kernel/index.ts'
+import {
+  createExactScan,
+  loadSpaceState,
+  sampledChunks,
+  type ScanContext,
+  scanTerms,
+  selectTerms,
+  type SpaceState,
+} from '../exact-scan.store.ts'
 import type { ReadScope, SearchEngine, SpaceSearch } from '../../engine.ts'
 import { type CorpusSearch, findCandidates, type ScoredChunk, type VectorRequest } from '../candidates.ts'
 import { createNewChunks } from '../new-chunks.ts'
-import { createExactScan, sampledChunks, type ScanContext, scanTerms, selectTerms } from '../exact-scan.store.ts'
 import { maintainBm25Indexes, searchBm25Index } from './bm25-index.store.ts'
-import { searchHnswIndex } from './hnsw-index.store.ts'
+import { searchHnswIndex, searchSegments } from './segment-search.store.ts'
 import { chooseTerms, maximumRankedTerms, type QueryTerm } from '../../lexical/bm25.ts'
-import { searchSegments } from './segment-search.store.ts'
 import { bm25IndexName, loadSpaceIndexes, vectorIndexName } from './space-indexes.store.ts'
 import { type FilteredPlan, planFiltered } from './filtered-plan.ts'
 import { createTermSamples, type TermSamples } from './term-sample.store.ts'
-import { indexNewVectors, maintainVectors } from './vector-maintenance.store.ts'
-import { countInSegments, removeFromSegments } from './segment-erasure.store.ts'
+import { countInSegments, indexNewVectors, maintainVectors, removeFromSegments } from './vector-maintenance.store.ts'
 import { loadReadySegments, type ReadySegment } from './vector-segments.store.ts'
-import { sharedOwner } from '../../../../platform/kernel/index.ts'
 
 /**
  * Rarer spills of the memory of BM25 indexes than by default (64), and few merges by inserts where pg_textsearch cannot leave them to

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { makeHeldOutQuestions } from './held-out-questions.ts'
+import { makeHeldOutQuestions } from './vector-check.ts'
 
 const chunk = (chunkId: string, text: string, ...headingPath: string[]) => ({ chunkId, text, headingPath })
 

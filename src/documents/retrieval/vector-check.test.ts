@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createOrganisationId, createSpaceId, silentLog, type SpaceId } from '../../../platform/kernel/index.ts'
-import { createRetrieval, type Embedder, type SearchExplanation } from '../index.ts'
-import { createHashingEmbedder } from '../embedders/hashing-embedder.ts'
-import { createIndexFixture, engines, type IndexFixture } from '../testing/index-fixture.ts'
+import { createOrganisationId, createSpaceId, silentLog, type SpaceId } from '../../platform/kernel/index.ts'
+import { createRetrieval, type Embedder, type SearchExplanation } from './index.ts'
+import { createHashingEmbedder } from './embedders/hashing-embedder.ts'
+import { createIndexFixture, engines, type IndexFixture } from './testing/index-fixture.ts'
 import { checkDueSpaces, chooseWeight } from './vector-check.ts'
-import { createVectorShares } from './vector-share.ts'
+import { createVectorShares } from './fusion.ts'
 
 /** Reciprocal ranks with the weights 0, 0.1 … 0.6. */
 const row = (...ranks: number[]) => Array.from({ length: 7 }, (_, at) => ranks[Math.min(at, ranks.length - 1)]!)

@@ -1,19 +1,26 @@
-import { createTimeSlices, describeError, type Log, sharedOwner } from '../../../platform/kernel/index.ts'
-import type { EmbeddingVersion } from '../corpus/embedding-versions.store.ts'
+import { createTimeSlices, describeError, type Log, sharedOwner } from '../../platform/kernel/index.ts'
+import type { EmbeddingVersion } from './corpus/embedding-versions.store.ts'
 import {
   deleteOldChecks,
   type DueSpace,
   loadDueSpaces,
   sampleChunks,
+  type SampledChunk,
   saveVectorCheck,
   type VectorCheck,
-} from '../corpus/vector-checks.store.ts'
-import type { Embedder } from '../embedders/embedder.ts'
-import type { Candidate, SpaceScope } from '../engine.ts'
-import { fuse } from '../fusion.ts'
-import { analyseQuery } from '../lexical/analyse-text.ts'
-import type { SearchIndex } from '../search-index.ts'
-import { makeHeldOutQuestions } from './held-out-questions.ts'
+} from './corpus/vector-checks.store.ts'
+import type { Embedder } from './embedders/embedder.ts'
+import type { Candidate, SpaceScope } from './engine.ts'
+import { fuse } from './fusion.ts'
+import { analyseQuery } from './lexical/analyse-text.ts'
+import type { SearchIndex } from './search-index.ts'
+import {
+  defaultLanguage,
+  detectLatinLanguage,
+  isFunctionWord,
+  splitSentences,
+  tokenize,
+} from '../../platform/language/index.ts'
 
 /** Chunks from which questions are made, at most two of each. */
 const sampledChunks = 96
@@ -138,4 +145,56 @@ function estimate(values: readonly number[]): Estimate {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length
   const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, values.length - 1)
   return { mean, error: Math.sqrt(variance / values.length) }
+}
+
+/** A question made from the words of a chunk: a search that works finds this chunk. */
+interface HeldOutQuestion {
+  chunkId: string
+  text: string
+}
+
+/** Characters of a chunk that are read: chunks of the pipeline are shorter. */
+const readCharacters = 4_000
+/** A sentence with fewer words of content keeps too few of them. */
+const minimumWords = 6
+/** Few, so that words alone often match other chunks too: what vectors add is seen only there. */
+const maximumKeptWords = 3
+/**
+ * Known-item questions: of each chunk one sentence without half of its words, as a person would remember it, and its heading where no other
+ * chunk of the sample has it. Always the same for the same chunks.
+ */
+export function makeHeldOutQuestions(chunks: readonly SampledChunk[]): HeldOutQuestion[] {
+  const headings = new Map<string, number>()
+  for (const { headingPath } of chunks) {
+    const heading = headingPath.at(-1)
+    if (heading !== undefined) headings.set(heading, (headings.get(heading) ?? 0) + 1)
+  }
+  return chunks.flatMap(({ chunkId, text, headingPath }) => {
+    const heading = headingPath.at(-1)
+    const isOwn = heading !== undefined && headings.get(heading) === 1 && contentWordsOf(heading).length >= 2
+    const remembered = rememberedSentence(text)
+    return [...(isOwn ? [heading] : []), ...(remembered === null ? [] : [remembered])].map((question) => ({
+      chunkId,
+      text: question,
+    }))
+  })
+}
+
+/** Of the middle sentence that has enough words; null: there is none. */
+function rememberedSentence(text: string): string | null {
+  const sentences = splitSentences(text.slice(0, readCharacters).toWellFormed())
+    .map((sentence) => contentWordsOf(sentence.text))
+    .filter((words) => words.length >= minimumWords)
+  const words = sentences[Math.floor(sentences.length / 2)]
+  if (!words) return null
+  return words
+    .filter((_, index) => index % 2 === 1)
+    .slice(0, maximumKeptWords)
+    .join(' ')
+}
+
+function contentWordsOf(text: string): string[] {
+  const words = tokenize(text, { singleCharacters: false })
+  const latin = detectLatinLanguage(words) ?? defaultLanguage
+  return [...new Set(words)].filter((word) => word.length > 1 && !isFunctionWord(word, latin))
 }
