@@ -10,7 +10,7 @@ import {
   type BenchIndex,
 } from '../bench/retrieval/bench-index.ts'
 import { createPlainBm25 } from '../bench/retrieval/plain-bm25.ts'
-import { composeQuery } from '../src/chat/chat/queries/conversation-query.ts'
+import { composeQuery } from '../src/chat/chat/search-query.ts'
 import { createSpaceId, type SpaceId } from '../src/platform/kernel/index.ts'
 import { createHashingEmbedder, createRetrieval } from '../src/documents/retrieval/index.ts'
 import type { Evaluation, Measure } from './measure.ts'

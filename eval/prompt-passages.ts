@@ -1,5 +1,5 @@
-import type { GivenPassage } from '../src/chat/chat/context/given-passage.ts'
-import { addNeighbours } from '../src/chat/chat/first-passages.ts'
+import type { GivenPassage } from '../src/chat/chat/context/prompt.ts'
+import { addNeighbours } from '../src/chat/chat/find-passages.ts'
 import { packPassages } from '../src/chat/chat/context/pack-passages.ts'
 import type { DocumentReader, Passage, ReadScope } from '../src/documents/retrieval/index.ts'
 import { estimateTokens } from '../src/gateway/tokens/index.ts'

@@ -45,7 +45,7 @@ import {
 import { loadFailures, loadHistory } from '../gateway/routing/index.ts'
 import { recordChange } from '../platform/database/index.ts'
 import { loadQueueState } from '../platform/jobs/index.ts'
-import { publicNetworks, version } from '../platform/kernel/index.ts'
+import { publicNetworks, sharedOwner, version } from '../platform/kernel/index.ts'
 import { createAlerts } from '../tenants/alerts/index.ts'
 import { createAdminLog } from '../tenants/operators/index.ts'
 import { createBackupRecord, createLiveBackup, secretKeyCheck } from './backup/index.ts'
@@ -53,11 +53,9 @@ import type { PartsOf } from './part-list.ts'
 import { createAlertSources } from './parts/alert-sources.ts'
 import { documentWorkers } from './parts/document-work.ts'
 import { namesEmbedder } from './parts/embedders.ts'
-import { openMail } from './parts/mail.ts'
+import { journalOptions, openMail } from './parts/settings-of-parts.ts'
 import { openReencryption } from './parts/reencryption.ts'
-import { journalOptions } from './parts/settings-of-parts.ts'
 import { workerParts } from './compose-worker.ts'
-import { sharedOwner } from '../platform/kernel/index.ts'
 
 /**
  * Every part of the service, in the order in which a start makes them: one list in three files. compose-gateway.ts has the parts of every
@@ -175,7 +173,7 @@ export const servingParts = workerParts
         log,
       },
       recordExport: spaceImports.recordExport,
-      getSpace: (id) => spaces.get(id),
+      getSpace: spaces.get,
       clock,
     }
   })
@@ -184,7 +182,7 @@ export const servingParts = workerParts
   .add('sites', ({ control, spaces, changeFeed, clock }) =>
     createSites({
       store: createSiteStore(control, recordChange),
-      getSpace: (id) => spaces.get(id),
+      getSpace: spaces.get,
       changeFeed,
       clock,
     }),
@@ -200,7 +198,7 @@ export const servingParts = workerParts
   .add('visits', ({ control, sites, organisations, accounts, secretBox, secretKey, config, clock }) => {
     const { secondSecretKey } = config.secrets
     const sessions = createVisitSessions({ secretBox, sites, clock })
-    const findOrganisation = (id: string) => organisations.get(id)
+    const findOrganisation = organisations.get
     const findPerson = (headers: Headers) => accounts.authenticate(headers)
     return {
       sessions,

@@ -40,7 +40,7 @@ import {
   goldenRunRoutes,
   goldenSettingsRoutes,
 } from '../chat/golden-questions/index.ts'
-import { type Metrics, operationsRoutes, type Routes } from '../platform/http/index.ts'
+import { operationsRoutes, type Routes } from '../platform/http/index.ts'
 import { modelRoutes } from '../gateway/models/index.ts'
 import { alertRoutes, renderAlert } from '../tenants/alerts/index.ts'
 import { semanticSearchRoutes } from '../documents/retrieval/index.ts'
@@ -95,9 +95,9 @@ type AnswerParts = Pick<Parts, 'answers' | 'insights' | 'conversationRecords' | 
 function publishedAnswers({ answers, insights, conversationRecords, metrics, log }: AnswerParts) {
   return {
     ...answers,
-    noteAnswer: (given: Parameters<typeof insights.note>[0]) => insights.note(given),
+    noteAnswer: insights.note,
     beginRecord: conversationRecords.begin,
-    countCitations: (counts: Parameters<typeof countCitations>[1]) => countCitations(metrics, counts),
+    citations: metrics.citations,
     log,
   }
 }
@@ -105,11 +105,8 @@ function publishedAnswers({ answers, insights, conversationRecords, metrics, log
 /** Answers of Spaces, and the search that they begin with. */
 function answerRoutes(parts: AnswerParts & Pick<Parts, 'spaces' | 'runningAnswers'>): Routes[] {
   const { answers, spaces, runningAnswers } = parts
-  const getSpace = (id: string) => spaces.get(id)
-  const published = {
-    ...publishedAnswers(parts),
-    getPublishedSpace: (endpointId: string) => spaces.getEndpoint(endpointId),
-  }
+  const { get: getSpace, getEndpoint: getPublishedSpace } = spaces
+  const published = { ...publishedAnswers(parts), getPublishedSpace }
   return [
     chatRoutes({ ...published, getSpace, runningAnswers }),
     mcpRoutes(published),
@@ -130,7 +127,7 @@ function visitorRoutes(
     siteRoutes({
       sites,
       spending,
-      getSpace: (id) => spaces.get(id),
+      getSpace: spaces.get,
       findOrganisation: visits.findOrganisation,
       async suggest({ id: spaceId, organisationId }) {
         const { questions } = await goldenStores.questions(organisationId).loadPage({ spaceId, limit: 6, offset: 0 })
@@ -202,10 +199,6 @@ function usagePages({
   ]
 }
 
-function countCitations({ citations }: Metrics, counts: object) {
-  for (const [outcome, count] of Object.entries(counts)) citations.inc({ outcome }, count)
-}
-
 /** The files of Spaces, for people. */
 function documentPages({
   documents,
@@ -233,7 +226,7 @@ function documentPages({
   | 'clock'
   | 'log'
 >): Routes[] {
-  const findSpace = (id: string) => spaces.get(id)
+  const findSpace = spaces.get
   const { maximumUploadBytes } = config.settings.documents
   const authorOf = (request: Parameters<typeof actorOf>[0]) => ({ actor: actorOf(request), atMs: clock.now() })
   return [
@@ -273,7 +266,7 @@ function spacePages({
   | 'conversations'
   | 'ownChats'
 >): Routes[] {
-  const getSpace = (id: string) => spaces.get(id)
+  const { get: getSpace, getEndpoint: getPublishedSpace } = spaces
   return [
     spaceRoutes({ spaces }),
     spaceArchiveRoutes(spaceArchives),
@@ -284,7 +277,7 @@ function spacePages({
     goldenRunRoutes({ runs: goldenRuns, getSpace }),
     conversationRoutes({ conversations, getSpace }),
     ownChatRoutes({ chats: ownChats, getSpace }),
-    ratingRoutes({ conversations, getPublishedSpace: (endpointId) => spaces.getEndpoint(endpointId) }),
+    ratingRoutes({ conversations, getPublishedSpace }),
   ]
 }
 

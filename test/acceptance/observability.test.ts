@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Log, LogFields } from '../../src/platform/kernel/log.ts'
+import type { Log, LogFields } from '../../src/platform/kernel/telemetry.ts'
 import { type TestOrganisation, type TestPortico, expectStatus, startPortico } from '../harness/portico.ts'
 
 /** Log lines and metrics of a running service. */

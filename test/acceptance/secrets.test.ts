@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import type { Log, LogFields } from '../../src/platform/kernel/log.ts'
+import type { Log, LogFields } from '../../src/platform/kernel/telemetry.ts'
 import { addModel } from '../harness/added-model.ts'
 import { freshDatabasePlace } from '../harness/database.ts'
 import { expectStatus, startPortico, uploadForm, waitForDocument } from '../harness/portico.ts'

@@ -1,14 +1,11 @@
 import type { ExplainedCandidateBody, SpaceSearchResult } from '../../contract/space-search.ts'
 import type { ExplainedCandidate, SearchExplanation } from '../../documents/retrieval/index.ts'
-import type { GivenPassage } from './context/given-passage.ts'
+import { formatSources, type GivenPassage } from './context/prompt.ts'
 import type { PackedPassages } from './context/pack-passages.ts'
-import { formatSources } from './context/prompt.ts'
-import { packFound, packWholeSpace } from './first-passages.ts'
+import { packFound, packWholeSpace, searchSpace } from './find-passages.ts'
 import { prepareAnswer } from './prepare-answer.ts'
 import type { AnswerCall, AnswerDependencies } from './port.ts'
-import { composeQuery } from './queries/conversation-query.ts'
-import { isRewritten } from './queries/rewrite-question.ts'
-import { searchSpace } from './search-space.ts'
+import { composeQuery, isRewritten } from './search-query.ts'
 
 /**
  * The first search of an answer, without the answer: the same query, search and choice of passages as in `answer`. Where the answer is given all
@@ -42,8 +39,7 @@ export async function explainSearch(
       text: composed.text,
       context: composed.context,
       words,
-      isRewritten:
-        whole === null && isRewritten({ ...call, queryRewriting: call.space.settings.queryRewriting }, prepared),
+      isRewritten: whole === null && isRewritten(call, prepared),
     },
     model,
     isWhole: whole !== null,

@@ -8,8 +8,8 @@ import { createTokenCounter, createTokenCounting, loadVocabulary } from '../../g
 import { fenceTokens } from './context/prompt.ts'
 import { prepareAnswer } from './prepare-answer.ts'
 import type { AnswerCall, AnswerDependencies, AnswerModel } from './port.ts'
-import { composeQuery } from './queries/conversation-query.ts'
-import { readAddresses } from './safety/targets.ts'
+import { composeQuery } from './search-query.ts'
+import { readAddresses } from './safety/addresses.ts'
 
 /** Conversations of the largest size that a request may have: what is read of them, and that the event loop runs meanwhile. */
 

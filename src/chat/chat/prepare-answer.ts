@@ -5,10 +5,9 @@ import type { ProviderMessage } from '../../gateway/providers/index.ts'
 import { removeMarkers } from './citations/citation-rewriter.ts'
 import { openContextWindow } from './context/context-window.ts'
 import { composeSystemPrompt } from './context/prompt.ts'
-import { minimumContextTokens } from './queries/rewrite-question.ts'
+import { minimumContextTokens } from './search-query.ts'
 import { assertRequiredFilter } from './read-scope.ts'
-import { loadOwnTools } from './tools/own-tools.ts'
-import { definitionsOf } from './tools/run-tools.ts'
+import { definitionsOf, loadOwnTools } from './tools/run-tools.ts'
 
 /**
  * Checks everything that becomes a status code, before the first event of a stream: an expired subscription, exhausted credits, an

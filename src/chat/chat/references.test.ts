@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Passage } from '../../documents/retrieval/index.ts'
 import { createDocumentId } from '../../platform/kernel/index.ts'
-import { joinChunks } from './context/given-passage.ts'
-import { toCitedSource } from './context/prompt.ts'
+import { joinChunks, toCitedSource } from './context/prompt.ts'
 import { referencesOfCitations, referencesOfPassages } from './references.ts'
 
 const documentId = createDocumentId()

@@ -3,8 +3,7 @@ import type { CitedMarker, PassageReference, Reference } from '../../contract/ch
 import type { Passage } from '../../documents/retrieval/index.ts'
 import type { Citation } from './citations/citation-rewriter.ts'
 import { countCharacters, createQuotes, type Quote, selectQuote } from './citations/select-quote.ts'
-import { type GivenPassage, isStretch, type PassagePart } from './context/given-passage.ts'
-import { toCitedSource } from './context/prompt.ts'
+import { type GivenPassage, isStretch, type PassagePart, toCitedSource } from './context/prompt.ts'
 
 export type DocumentReference = Reference & { documentId: string }
 

@@ -1,7 +1,6 @@
 import type { Passage } from '../../../documents/retrieval/index.ts'
 import { estimateTokens } from '../../../gateway/tokens/index.ts'
-import { continues, type GivenPassage, joinChunks, repeatedUnits } from './given-passage.ts'
-import { formatSource } from './prompt.ts'
+import { continues, formatSource, type GivenPassage, joinChunks, repeatedUnits } from './prompt.ts'
 
 export interface PackedPassages {
   passages: GivenPassage[]

@@ -4,7 +4,7 @@ import { gfm } from 'micromark-extension-gfm'
 import { describe, expect, test } from 'vitest'
 import { createRandom } from '../../../../test/harness/random.ts'
 import { createAnswerFilter } from './answer-filter.ts'
-import { createTargetPolicy, readAddresses, type TargetPolicy } from './targets.ts'
+import { createTargetPolicy, readAddresses, type TargetPolicy } from './addresses.ts'
 import { testSeed } from '../../../../test/harness/seed.ts'
 
 const secret = '00112233445566778899aabbccddeeff'

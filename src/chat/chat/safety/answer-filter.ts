@@ -8,8 +8,9 @@ import {
   readAddressStart,
   readAngleBracket,
   readReference,
-} from './inline-syntax.ts'
-import { type TargetPolicy, trimAddress } from './targets.ts'
+  type TargetPolicy,
+  trimAddress,
+} from './addresses.ts'
 
 /**
  * Removes remote images and links that the policy refuses from an answer that arrives in pieces. A document can make

@@ -1,6 +1,6 @@
 import type { CompletionEvent } from '../../../gateway/gateway/index.ts'
 import type { ProviderMessage, ReasoningReplay } from '../../../gateway/providers/index.ts'
-import { maximumArgumentsLength, type ToolCall, toSentCall } from './tool-call.ts'
+import { maximumArgumentsLength, type ToolCall, toSentCall } from './tool.ts'
 
 /** Most calls of one turn that are read; later ones are dropped. */
 const maximumCalls = 16

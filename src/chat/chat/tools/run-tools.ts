@@ -1,21 +1,25 @@
 import { AppError, runStep } from '../../../platform/kernel/index.ts'
 import type { SpaceTool } from '../../space-tools/index.ts'
 import type { ContextWindow } from '../context/context-window.ts'
-import type { GivenPassage } from '../context/given-passage.ts'
-import { fencePassages, fenceResult, fenceText } from '../context/prompt.ts'
-import type { AnswerCall, AnswerDependencies } from '../port.ts'
+import { fencePassages, fenceResult, fenceText, type GivenPassage } from '../context/prompt.ts'
+import type { AnswerCall, AnswerDependencies, AnswerModel } from '../port.ts'
 import { scopeOf } from '../read-scope.ts'
 import { calculateTool } from './calculate-tool.ts'
 import { dateTool } from './date-tool.ts'
-import { findTool } from './find-tool.ts'
-import { listTool } from './list-tool.ts'
-import { toTool } from './own-tools.ts'
-import { openTool } from './open-tool.ts'
+import { findTool, listTool, openTool } from './document-tools.ts'
 import { searchTool } from './search-tool.ts'
 import { describeTablesTool, queryTablesTool } from './table-tools.ts'
-import type { Tool, ToolContext, ToolProblem, ToolResult, ToolUse } from './tool.ts'
+import {
+  maximumArgumentsLength,
+  parseArguments,
+  type Tool,
+  type ToolCall,
+  type ToolContext,
+  type ToolProblem,
+  type ToolResult,
+  type ToolUse,
+} from './tool.ts'
 import { type ToolBudget, toolLimits } from '../answer-calls.ts'
-import { maximumArgumentsLength, parseArguments, type ToolCall } from './tool-call.ts'
 
 /** Every tool of Portico of an agentic answer. */
 export const tools: readonly Tool[] = [
@@ -178,5 +182,43 @@ async function compose(given: ToolResult, { window, boundary, firstNumber }: Too
     added: content === '' ? 'Nothing was found.' : added,
     passages,
     count: given.count ?? passages.length,
+  }
+}
+
+/** Characters of definitions for each token of the context of a model: about a quarter of the context. */
+const charactersPerToken = 1
+
+/** The tools of the Space's own that the answer may use, as far as the model has room for their definitions. */
+export async function loadOwnTools(
+  { loadOwnTools: load }: Pick<AnswerDependencies, 'loadOwnTools'>,
+  { space, ownTools = 'all' }: Pick<AnswerCall, 'space' | 'ownTools'>,
+  { contextTokens }: Pick<AnswerModel, 'contextTokens'>,
+): Promise<SpaceTool[]> {
+  return (await load?.(space, ownTools, contextTokens * charactersPerToken)) ?? []
+}
+
+/** Its server judges the arguments. What it returns has no passages, so that nothing of it can be cited. */
+function toTool({ name, description, parameters, call }: SpaceTool): Tool {
+  return {
+    definition: { name, description, parameters },
+    source: 'SPACE_TOOL',
+    status: 'RETRIEVED',
+    isOwn: true,
+    read: (given) => ({ query: name, run: async ({ signal }) => toResult(await call(given, signal)) }),
+  }
+}
+
+function toResult(answer: Awaited<ReturnType<SpaceTool['call']>>): ToolResult | ToolProblem {
+  if ('problem' in answer) {
+    const { problem, quoted } = answer
+    return quoted === undefined ? { problem } : { problem, foreign: quoted }
+  }
+  const { text, isCut } = answer
+  if (text === '') return { passages: [], note: 'The service answered without content.', count: 1 }
+  return {
+    passages: [],
+    foreign: text,
+    count: 1,
+    ...(isCut && { note: 'The result is longer; only its beginning follows.' }),
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { searchSpace } from '../search-space.ts'
-import { documentFilter, filterProperties } from './document-filter.ts'
+import { searchSpace } from '../find-passages.ts'
+import { documentFilter, filterProperties } from './document-tools.ts'
 import { objectSchema, readWith, type Tool, type ToolContext, type ToolResult } from './tool.ts'
 
 /** Longest query, UTF-16 units; a longer one is cut. */

@@ -7,8 +7,10 @@ import {
 } from '../../../documents/ingestion/index.ts'
 import { createUuid } from '../../../platform/kernel/index.ts'
 import type { Passage, SpaceDocument } from '../../../documents/retrieval/index.ts'
-import { findDocument } from './find-document.ts'
-import { objectSchema, readWith, type Tool, type DocumentContext, type ToolProblem } from './tool.ts'
+import { findDocument } from './document-tools.ts'
+import { type DocumentContext, objectSchema, readWith, type Tool, type ToolProblem } from './tool.ts'
+import { tokenize } from '../../../platform/language/index.ts'
+import type { ShownPassage } from '../context/prompt.ts'
 
 /** Documents of one statement. */
 const maximumDocuments = 4
@@ -172,3 +174,52 @@ function toPassage(
     score: 0,
   }
 }
+
+/** Documents whose tables are described before the first call of the model, and bytes of their rows. */
+const matchedDocuments = 3
+const matchedRowBytes = 6_000
+/** After this the answer begins without tables. */
+const maximumMs = 5_000
+/** Words of a question that choose rows. */
+const maximumWords = 60
+
+/**
+ * The tables of the first documents of a search that have rows: their columns, and the rows that share most words with the question.
+ * A table that fits is there whole. It spares the model a round of calls, and shows it the exact names of columns. Fewer or none where it fails.
+ */
+export async function matchTables(
+  context: DocumentContext,
+  found: readonly ShownPassage[],
+  question: string,
+): Promise<Passage[]> {
+  const { dependencies, scope } = context
+  const ids = [...new Set(found.filter(hasRows).map(({ documentId }) => documentId))].slice(0, matchedDocuments)
+  const words = tokenize(question, { singleCharacters: false }).slice(0, maximumWords)
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(maximumMs)])
+  const bounded = { ...context, signal }
+  const described: Passage[] = []
+  try {
+    // One after the other: each Space has one process in the usual case.
+    for (const id of ids) {
+      const { documents } = await dependencies.documents.loadDocuments(scope, { id, limit: 1 }, signal)
+      described.push(...(await describeMatched(bounded, documents, words, Math.floor(matchedRowBytes / ids.length))))
+    }
+  } catch {
+    context.signal.throwIfAborted()
+  }
+  return described
+}
+
+async function describeMatched(
+  context: DocumentContext,
+  documents: SpaceDocument[],
+  words: string[],
+  maximumRowBytes: number,
+) {
+  if (documents.length === 0) return []
+  const request = { ...requestOf(context, documents), words, maximumRowBytes }
+  const described = await context.dependencies.tables.describe(request)
+  return 'problem' in described ? [] : describePassages(described.tables, documents)
+}
+
+const hasRows = ({ tableHeader, rowFrom }: ShownPassage) => tableHeader !== null || rowFrom !== null

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { readValue } from '../../../contract/validation.ts'
 import type { ToolDefinition } from '../../../gateway/providers/index.ts'
 import type { Passage, ReadScope } from '../../../documents/retrieval/index.ts'
-import type { GivenPassage } from '../context/given-passage.ts'
+import type { GivenPassage } from '../context/prompt.ts'
 import type { AnswerCall, AnswerDependencies } from '../port.ts'
 
 /** What a tool of an agentic answer may use. The Space comes from the call, never from the arguments of the model. */
@@ -78,4 +78,37 @@ export function readWith<Schema extends z.ZodType>(
 /** The JSON schema of arguments; every provider accepts these keywords. */
 export function objectSchema(properties: Record<string, object>, required: readonly string[] = []) {
   return { type: 'object', properties, required: [...required], additionalProperties: false }
+}
+
+/** A call of a tool as the model wrote it. */
+export interface ToolCall {
+  id: string
+  name: string
+  argumentsJson: string
+}
+
+/** Longest arguments of a call, UTF-16 units. */
+export const maximumArgumentsLength = 4_000
+
+/** The arguments of a call; null where they are not a JSON object. */
+export function parseArguments(json: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(json)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null
+  } catch {
+    return null
+  }
+}
+
+/** The call as it is sent back to the model: providers reject unusual tool names, and arguments that are not a JSON object. */
+export function toSentCall(call: ToolCall): ToolCall {
+  const { id, name, argumentsJson } = call
+  const isValid = argumentsJson.length <= maximumArgumentsLength && parseArguments(argumentsJson) !== null
+  return {
+    id,
+    name: /^[a-zA-Z0-9_-]+$/.test(name) ? name : 'unknown_tool',
+    argumentsJson: isValid ? argumentsJson : '{}',
+  }
 }

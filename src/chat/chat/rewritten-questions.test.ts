@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Passage } from '../../../documents/retrieval/index.ts'
-import { fuseByRank } from './first-search.ts'
-import { isRewritten, parseReply } from './rewrite-question.ts'
-import { isSelfContained } from './self-contained.ts'
+import type { Passage } from '../../documents/retrieval/index.ts'
+import { fuseByRank } from './find-passages.ts'
+import { isRewritten, isSelfContained, parseReply } from './search-query.ts'
 
 describe('a question is self-contained', () => {
   it.each([
@@ -29,7 +28,7 @@ describe('a question is rewritten', () => {
   const given = { messages, queryRewriting: 'auto', canRewrite: true, whenExhausted: 'refuse' } as const
   const isRewrittenWith = (change: Partial<Record<keyof typeof given, unknown>>) => {
     const { queryRewriting, canRewrite, whenExhausted, ...call } = { ...given, ...change } as typeof given
-    return isRewritten({ ...call, queryRewriting }, { canRewrite, whenExhausted })
+    return isRewritten({ ...call, space: { settings: { queryRewriting } } }, { canRewrite, whenExhausted })
   }
 
   it('where it follows others', () => expect(isRewrittenWith({})).toBe(true))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { composeQuery, withSynonyms } from './conversation-query.ts'
+import { composeQuery, withSynonyms } from './search-query.ts'
 
 const signal = new AbortController().signal
 const user = (content: string) => ({ role: 'user' as const, content })
