@@ -22,25 +22,20 @@ export const toolLimits = {
  * Money for the last call of an answer. It is set aside before each call that comes earlier, so that rewriting and tools cannot use up
  * the budget that the answer itself needs.
  */
-export interface AnswerRoom {
-  /**
-   * Sets the cost of this request aside, with `furtherPromptTokens` for what is not in it yet. False where the budget does not cover it:
-   * the next call has to be the last one. What was set aside before stays then.
-   */
-  keep(request: ProviderRequest, furtherPromptTokens?: number): Promise<boolean>
-  /** For the last call, which uses it up. */
-  kept(): KeptRoom | undefined
-  release(): void
-}
+export type AnswerRoom = ReturnType<typeof createAnswerRoom>
 
 export function createAnswerRoom(
   dependencies: Pick<AnswerDependencies, 'completions' | 'findOrganisation'>,
   call: AnswerCall,
   { model, whenExhausted }: Pick<PreparedAnswer, 'model' | 'whenExhausted'>,
-): AnswerRoom {
+) {
   let room: KeptRoom | undefined
   return {
-    async keep(request, furtherPromptTokens = 0) {
+    /**
+     * Sets the cost of this request aside, with `furtherPromptTokens` for what is not in it yet. False where the budget does not cover it:
+     * the next call has to be the last one. What was set aside before stays then.
+     */
+    async keep(request: ProviderRequest, furtherPromptTokens: number = 0): Promise<boolean> {
       // The operator pays, whatever the budget has.
       if (whenExhausted === 'write_off') return true
       const next = await dependencies.completions.keepRoom({
@@ -58,8 +53,9 @@ export function createAnswerRoom(
       if (next) room = next
       return next !== null
     },
-    kept: () => room,
-    release: () => room?.release(),
+    /** For the last call, which uses it up. */
+    kept: (): KeptRoom | undefined => room,
+    release: (): void => room?.release(),
   }
 }
 
@@ -102,23 +98,14 @@ export const callIdsOf = (requestId: RequestId): RequestId[] => [
 ]
 
 /** What the tools of one answer have used. */
-export interface ToolBudget {
-  /** A further round of calls is allowed. */
-  mayCall: (round: number) => boolean
-  isUsedUp: () => boolean
-  /** Takes one use of a tool of the Space's own. False: there is none left. */
-  takeOwnUse: () => boolean
-  noteResult: (content: string) => void
-  /** Aborts when a call that begins now must end. */
-  deadlineOfCall: () => AbortSignal
-}
+export type ToolBudget = ReturnType<typeof createToolBudget>
 
 /** `receipts` grows with each call of the model. `maximumCostUsd`: of the Space, for one answer; null: none. */
 export function createToolBudget(
   receipts: readonly Pick<Receipt, 'billedPicoUsd'>[],
   maximumCostUsd: number | null,
   limits = toolLimits,
-): ToolBudget {
+) {
   const startMs = performance.now()
   const maximumPicoUsd = maximumCostUsd === null ? null : BigInt(Math.round(maximumCostUsd * 1e12))
   let bytes = 0
@@ -127,13 +114,17 @@ export function createToolBudget(
   const isUsedUp = () => bytes >= limits.resultBytes || remainingMs() <= 0
   return {
     isUsedUp,
-    takeOwnUse: () => ++ownUses <= limits.ownUses,
-    mayCall: (round) =>
+    /** Takes one use of a tool of the Space's own. False: there is none left. */
+    takeOwnUse: (): boolean => ++ownUses <= limits.ownUses,
+    /** A further round of calls is allowed. */
+    mayCall: (round: number): boolean =>
       round < limits.rounds &&
       !isUsedUp() &&
       (maximumPicoUsd === null ||
         receipts.reduce((sum, { billedPicoUsd }) => sum + billedPicoUsd, 0n) < maximumPicoUsd),
-    noteResult: (content) => void (bytes += Buffer.byteLength(content)),
-    deadlineOfCall: () => AbortSignal.timeout(Math.ceil(Math.max(1, Math.min(limits.callMs, remainingMs())))),
+    noteResult: (content: string): void => void (bytes += Buffer.byteLength(content)),
+    /** Aborts when a call that begins now must end. */
+    deadlineOfCall: (): AbortSignal =>
+      AbortSignal.timeout(Math.ceil(Math.max(1, Math.min(limits.callMs, remainingMs())))),
   }
 }

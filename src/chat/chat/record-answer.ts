@@ -45,18 +45,13 @@ export interface KeptAnswer {
 }
 
 /** Follows one answer of a Space that keeps conversations. */
-export interface AnswerRecord {
-  /** The events as they are. The record ends with them. */
-  follow(events: AsyncIterable<AnswerEvent>): AsyncGenerator<AnswerEvent, void, void>
-  /** The answer did not begin. */
-  fail(error: unknown): void
-}
+export type AnswerRecord = ReturnType<typeof startRecord>
 
 export function startRecord(
   begin: BeginRecord,
   call: AnswerCall,
   { user, kept, codeOf }: { user: string | null; kept?: KeptAnswer | undefined; codeOf: (error: unknown) => string },
-): AnswerRecord {
+) {
   const { requestId, organisation, space, messages, signal } = call
   const startMs = performance.now()
   const elapsedMs = () => Math.round(performance.now() - startMs)
@@ -107,7 +102,11 @@ export function startRecord(
       if (!isOver) endAs('left')
     }
   }
-  return { follow, fail }
+  return {
+    /** The events as they are. The record ends with them. */
+    follow /** The answer did not begin. */,
+    fail,
+  }
 }
 
 function toSource({

@@ -21,17 +21,7 @@ export interface GivenAnswer {
   question: string
 }
 
-export interface InsightService {
-  /** Counts an answer in memory; never throws and never waits. A process that is killed loses the last seconds. */
-  note(answer: GivenAnswer): void
-  /** Counts of this instance appear some seconds later, of others as well. */
-  load(query: InsightQuery): Promise<Insights>
-  /** Kept questions of one Space that no answer had references for. */
-  loadQuestions(query: KeptQuestionsQuery): Promise<KeptQuestions>
-  /** Writes what is noted. */
-  flush(): Promise<void>
-  close(): Promise<void>
-}
+export type InsightService = ReturnType<typeof createInsights>
 
 const flushEveryMs = 5_000
 const pruneEveryMs = 3_600_000
@@ -41,7 +31,7 @@ const maximumNoted = 20_000
 const maximumReadUnits = 4 * insightLimits.questionCharacters
 
 /** Counts cited documents and unanswered questions of published chats, in batches next to the answers. */
-export function createInsights({ store, clock, log }: { store: InsightStore; clock: Clock; log: Log }): InsightService {
+export function createInsights({ store, clock, log }: { store: InsightStore; clock: Clock; log: Log }) {
   let noted = createNoted()
   let dropped = 0
   let writing = Promise.resolve()
@@ -70,7 +60,8 @@ export function createInsights({ store, clock, log }: { store: InsightStore; clo
   const stops = [clock.every(flushEveryMs, () => void flush()), clock.every(pruneEveryMs, prune)]
 
   return {
-    note(answer) {
+    /** Counts an answer in memory; never throws and never waits. A process that is killed loses the last seconds. */
+    note(answer: GivenAnswer): void {
       if (noted.size() >= maximumNoted) {
         dropped++
         return
@@ -81,10 +72,13 @@ export function createInsights({ store, clock, log }: { store: InsightStore; clo
         log.warn({ reason: describeError(error) }, 'an answer could not be counted for insights')
       }
     },
-    load: (query) => store.load(query),
-    loadQuestions: (query) => store.loadQuestions(query),
+    /** Counts of this instance appear some seconds later, of others as well. */
+    load: (query: InsightQuery): Promise<Insights> => store.load(query),
+    /** Kept questions of one Space that no answer had references for. */
+    loadQuestions: (query: KeptQuestionsQuery): Promise<KeptQuestions> => store.loadQuestions(query),
+    /** Writes what is noted. */
     flush,
-    async close() {
+    async close(): Promise<void> {
       for (const stop of stops) stop()
       await flush()
     },

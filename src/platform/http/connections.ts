@@ -9,17 +9,11 @@ const crowded = 0.9
 /** Closing idle connections looks at all of them. */
 const shortestPauseMs = 1_000
 
-export interface Connections {
-  open(): number
-  /** Ends connections that have not sent a byte, which Node.js does not count as idle: a browser or a load balancer opens them in advance. */
-  closeUnused(): Promise<void>
-}
-
 /**
  * Bounds the open connections. From nine tenths of the limit on, connections between two requests are closed, at most once in a second;
  * above the limit new ones are closed at once. Connections without a request end by the time limits of the server.
  */
-export function limitConnections(server: Server, maximumConnections: number, refused: () => void): Connections {
+export function limitConnections(server: Server, maximumConnections: number, refused: () => void) {
   const open = new Set<Socket>()
   let closedAtMs = -Infinity
   server.maxConnections = maximumConnections
@@ -33,8 +27,9 @@ export function limitConnections(server: Server, maximumConnections: number, ref
   })
   server.on('drop', refused)
   return {
-    open: () => open.size,
-    async closeUnused() {
+    open: (): number => open.size,
+    /** Ends connections that have not sent a byte, which Node.js does not count as idle: a browser or a load balancer opens them in advance. */
+    async closeUnused(): Promise<void> {
       // What has arrived is read first.
       await nextTurn()
       for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
