@@ -53,8 +53,8 @@ export function derivedFrom(
   const exact = [cells, all].find(({ length }) => length === exactOperands)
   const limit = hasRows ? maximumChance : maximumChanceOfProse
   const limitOfPair = operations.has('average') || operations.has('percent') ? limit : maximumChanceOfPair
-  // A row may also have what is between two cells: "from 2022 to 2024".
-  const ofRows = exact === cells ? [] : columns
+  // A row may also have what is between two cells, "from 2022 to 2024"; of rows whose whole name is given, with no other parts, all columns count.
+  const ofRows = exact === cells && parts.length > 0 ? [] : columns
   const others = exact
     ? used.filter((part) => exact.every((value) => part.includes(value)))
     : [...used, ...columnsOf(used), all]

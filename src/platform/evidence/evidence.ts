@@ -23,8 +23,8 @@ export interface Evidence {
   segments: number
   /** Whether a segment is a row of a table, or a line of a list: what is next to it is about something else. */
   isRow: readonly boolean[]
-  /** The keys of the content words in the first cell of each row, by which it is named. */
-  keyWords: readonly (readonly string[][])[]
+  /** The keys of the content words and numbers in the first cell of each row, by which it is named: "AB-104" by both. */
+  rowNames: readonly (readonly (string | number)[][])[]
   /** The numbers in that cell: a year. */
   keyNumbers: readonly ReadonlySet<number>[]
   /** The numbers of each part in their order, scales applied; at most `maximumPartNumbers`. */
@@ -92,6 +92,9 @@ export function readEvidence({ title, headings = [], tableHeader = null, text }:
   /** Of first readings: 12,400 is not rounded to 12. */
   const usual = new Set<number>()
   const partNumbers = segments.map((): PartNumber[] => [])
+  const keyNumbers = segments.map(({ key }) =>
+    /\d/.test(key) ? numbersOf(readFigures(key, latin, { asClaims: false })) : [],
+  )
   for (const [index, part] of [head, ...parts].entries()) {
     const segment = index - 1
     for (const word of new Set(tokens[index]))
@@ -114,12 +117,13 @@ export function readEvidence({ title, headings = [], tableHeader = null, text }:
     language,
     segments: parts.length,
     isRow: segments.map(({ isRow }) => isRow),
-    keyWords: segments.map(({ key }) =>
-      tokenize(key, { singleCharacters: false })
+    rowNames: segments.map(({ key }, row) => [
+      ...tokenize(key, { singleCharacters: false })
         .filter((word) => isContentWord(word, latin))
         .map((word) => wordKeys(word, latin)),
-    ),
-    keyNumbers: segments.map((segment) => keyNumbersOf(segment, latin)),
+      ...keyNumbers[row]!,
+    ]),
+    keyNumbers: keyNumbers.map((numbers) => new Set(numbers.flat())),
     partNumbers,
     columns: readColumns([...(tableHeader === null ? [] : [normaliseNumerals(tableHeader)]), ...headers], latin),
     words,
@@ -190,13 +194,10 @@ function clausesOf(text: string, language: TextLanguage): Evidence['clauses'] {
   return (other) => (read ??= readClauses(text, language.latin === null ? other : language))
 }
 
-function keyNumbersOf({ key }: Segment, latin: Language): ReadonlySet<number> {
-  if (!/\d/.test(key)) return noNumbers
-  const figures = readFigures(key, latin, { asClaims: false })
-  return new Set(figures.flatMap((figure) => (figure.type === 'number' ? figure.readings.flat() : [])))
+/** The readings of each number. */
+export function numbersOf(figures: readonly Figure[]): number[][] {
+  return figures.flatMap((figure) => (figure.type === 'number' ? [figure.readings.flat()] : []))
 }
-
-const noNumbers: ReadonlySet<number> = new Set()
 
 function addOccurrence<Key>(occurrences: Map<Key, number[]>, key: Key, segment: number) {
   const known = occurrences.get(key)

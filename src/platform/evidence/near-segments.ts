@@ -1,5 +1,5 @@
 import type { Claims } from './claims.ts'
-import { type Evidence, headSegment } from './evidence.ts'
+import { type Evidence, headSegment, numbersOf } from './evidence.ts'
 import type { Figure } from './read-figures.ts'
 
 /**
@@ -30,7 +30,7 @@ export type RowsBy = 'words' | 'words of no header' | 'names'
 /** `found`: the segments of each figure. */
 export function findNearSegments(
   claims: Claims,
-  { words, segments, isRow, keyWords, keyNumbers, columns }: Evidence,
+  { words, segments, isRow, rowNames, keyNumbers, columns }: Evidence,
   found: readonly (readonly number[])[],
 ): NearSegments {
   const counts = new Uint16Array(segments)
@@ -54,11 +54,11 @@ export function findNearSegments(
     if (figure.type !== 'number') continue
     for (const segment of new Set(found[index])) {
       if (segment === headSegment || !isRow[segment]) continue
-      if (isKey(figure, keyNumbers[segment]!)) anchors.add(segment, claims.words.length + index)
+      if (isKey(figure, keyNumbers[segment]!)) anchors.addName(segment, claims.words.length + index, index)
       else anchors.addFigure(segment, index)
     }
   }
-  const named = findNamed(claims, keyWords)
+  const named = findNamed(claims, rowNames)
   const most = counts.reduce((best, count) => Math.max(best, count), 0)
   const least = most * nearShare
   return {
@@ -78,17 +78,20 @@ export function findNearSegments(
 }
 
 /** The rows whose whole name the sentence has; `isOther`: there are some, and nothing else names this one. */
-function findNamed({ words, figures }: Claims, keyWords: Evidence['keyWords']) {
-  const claimed = new Set(figures.length === 0 ? [] : words.flat())
-  const isClaimed = (keys: readonly string[]) => keys.some((key) => claimed.has(key))
-  const isNamed = (key: readonly string[][]) => key.length > 0 && key.every(isClaimed)
-  const ofNamed = new Set(keyWords.filter(isNamed).flat(2))
+function findNamed({ words, figures }: Claims, rowNames: Evidence['rowNames']) {
+  const claimed = new Set<string | number>(figures.length === 0 ? [] : [...words, ...numbersOf(figures)].flat())
+  const isClaimed = (keys: readonly (string | number)[]) => keys.some((key) => claimed.has(key))
+  const isNamed = (name: Evidence['rowNames'][number]) => name.length > 0 && name.every(isClaimed)
+  // A number alone may be an amount.
+  const isClear = (name: Evidence['rowNames'][number]) =>
+    isNamed(name) && name.flat().some((key) => typeof key === 'string')
+  const ofNamed = new Set(rowNames.filter(isClear).flat(2))
   return {
-    rows: () => [...keyWords.keys()].filter((row) => isNamed(keyWords[row]!)),
+    rows: () => [...rowNames.keys()].filter((row) => isNamed(rowNames[row]!)),
     isOther(segment: number): boolean {
-      const key = keyWords[segment]!
-      if (ofNamed.size === 0 || isNamed(key)) return false
-      return !key.some((keys) => isClaimed(keys) && !keys.some((one) => ofNamed.has(one)))
+      const name = rowNames[segment]!
+      if (ofNamed.size === 0 || isNamed(name)) return false
+      return !name.some((keys) => isClaimed(keys) && !keys.some((one) => ofNamed.has(one)))
     },
   }
 }
@@ -112,6 +115,7 @@ function isKey({ readings }: Extract<Figure, { type: 'number' }>, keys: Readonly
 function createAnchors() {
   const ofRow = new Map<number, Set<number>>()
   const figuresOf = new Map<number, Set<number>>()
+  const namesOf = new Map<number, Set<number>>()
   const into = (map: Map<number, Set<number>>, row: number, item: number) => {
     const known = map.get(row)
     if (known) known.add(item)
@@ -120,6 +124,10 @@ function createAnchors() {
   return {
     add: (row: number, anchor: number) => into(ofRow, row, anchor),
     addFigure: (row: number, figure: number) => into(figuresOf, row, figure),
+    addName(row: number, anchor: number, figure: number) {
+      into(ofRow, row, anchor)
+      into(namesOf, row, figure)
+    },
     /** Rows that are not named by a part of what names another one. */
     best(ofHeader: ReadonlySet<number>): number[] {
       const named = [...ofRow].map(([row, own]): [number, Set<number>] => [row, own.difference(ofHeader)])
@@ -131,15 +139,19 @@ function createAnchors() {
         .filter(([, own]) => !rows.some(([, other]) => other.size > own.size && own.isSubsetOf(other)))
         .map(([row]) => row)
     },
-    /** Whether no other row is named by all that names this one, and by more. A row with another figure of the sentence belongs to that figure. */
+    /**
+     * Whether no other row is named by all that names this one, and by more. A row with another figure of the sentence belongs to that figure: of "from
+     * 2019 to 2020" each year names a row.
+     */
     isBest(figure: number, row: number, asAnchor: number): boolean {
+      const figures = namesOf.get(row)?.has(figure) ? namesOf : figuresOf
       const own = [...(ofRow.get(row) ?? [])].filter((anchor) => anchor !== asAnchor)
       let compared = 0
       for (const [other, anchors] of ofRow) {
         if (other === row || anchors.size <= own.length) continue
         if (++compared > maximumRows) break
-        const others = figuresOf.get(other)
-        if (others && [...others].some((one) => one !== figure && !figuresOf.get(row)?.has(one))) continue
+        const others = figures.get(other)
+        if (others && [...others].some((one) => one !== figure && !figures.get(row)?.has(one))) continue
         const size = anchors.has(asAnchor) ? anchors.size - 1 : anchors.size
         if (size > own.length && own.every((anchor) => anchors.has(anchor))) return false
       }
