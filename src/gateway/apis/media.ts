@@ -125,9 +125,9 @@ function withoutHead(text: PromptText, head: string): PromptText {
     if (cut < slice.length) slices.push(slice.subarray(cut))
     cut = Math.max(0, cut - slice.length)
   }
-  const { leads, shortEscapes, longEscapes } = text.counts
+  const { leads, shortEscapes, ...others } = text.counts
   const escapes = head.split('\\').length - 1
-  return new JsonText(slices, { leads: leads - head.length, shortEscapes: shortEscapes - escapes, longEscapes })
+  return new JsonText(slices, { leads: leads - head.length, shortEscapes: shortEscapes - escapes, ...others })
 }
 
 const notBase64 = /[^A-Za-z0-9+/=]/

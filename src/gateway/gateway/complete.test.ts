@@ -118,7 +118,7 @@ describe('a call whose budget is too small for the bytes of a long text', () => 
       },
     })
     const literal = Buffer.from('several words of a prompt '.repeat(100))
-    const content = new JsonText([literal], { leads: literal.length, shortEscapes: 0, longEscapes: 0 })
+    const content = new JsonText([literal], { leads: literal.length, shortEscapes: 0, longEscapes: 0, base64Bytes: 0 })
     const asked = call(false)
     const complete = completions.complete({
       ...asked,
@@ -141,6 +141,7 @@ describe('a prompt without usage from the provider', () => {
         leads: slices * slice.length,
         shortEscapes: 0,
         longEscapes: 0,
+        base64Bytes: 0,
       })
       const promptEstimate = { estimate: 12_345, bound: 50_000_000 }
       return completions.complete({

@@ -70,7 +70,7 @@ describe('estimates of a long text that is not decoded', () => {
     const literal = JSON.stringify(text).slice(1, -1)
     const shortEscapes = literal.match(/\\["\\/bfnrt]/g)?.length ?? 0
     const leads = Buffer.from(literal).filter((byte) => (byte & 0xc0) !== 0x80).length
-    return new JsonText([Buffer.from(literal)], { leads, shortEscapes, longEscapes: 0 })
+    return new JsonText([Buffer.from(literal)], { leads, shortEscapes, longEscapes: 0, base64Bytes: 0 })
   }
 
   it('bound real tokenizers from above, and are near the estimate of the whole text', () => {

@@ -1,5 +1,3 @@
-import { sharedLiteralScan } from './literal-scan.ts'
-
 /**
  * A text as the bytes of a JSON string literal, without its quotes. A long prompt is relayed in this form: it is neither decoded nor
  * encoded, and has no second copy.
@@ -15,9 +13,9 @@ export class JsonText {
   readonly maximumCharacters: number
   readonly counts: LiteralCounts
 
-  constructor(slices: readonly Buffer[], { leads, shortEscapes, longEscapes }: LiteralCounts) {
+  constructor(slices: readonly Buffer[], { leads, shortEscapes, longEscapes, base64Bytes }: LiteralCounts) {
     this.slices = slices
-    this.counts = { leads, shortEscapes, longEscapes }
+    this.counts = { leads, shortEscapes, longEscapes, base64Bytes }
     this.bytes = slices.reduce((sum, slice) => sum + slice.length, 0)
     // The six bytes of `\uXXXX` are at most three of UTF-8.
     this.maximumTextBytes = this.bytes - shortEscapes - 3 * longEscapes
@@ -29,13 +27,13 @@ export class JsonText {
     // Not from the pool of Buffer, whose memory cannot move to another thread.
     const { buffer } = new TextEncoder().encode(JSON.stringify(text).slice(1, -1))
     const literal = Buffer.from(buffer)
-    return new JsonText([literal], { leads: literal.length, shortEscapes: 0, longEscapes: 0 })
+    return new JsonText([literal], { ...noCounts, leads: literal.length })
   }
 
   /** One text after the other, without a copy of the long ones. */
   static join(texts: readonly (string | JsonText)[]): JsonText {
     const slices: Buffer[] = []
-    const counts = { leads: 0, shortEscapes: 0, longEscapes: 0 }
+    const counts = { ...noCounts }
     for (const text of texts) {
       const encoded = typeof text === 'string' ? JsonText.of(text) : text
       for (const slice of encoded.slices) slices.push(slice)
@@ -56,12 +54,10 @@ export class JsonText {
     return this.toString()
   }
 
-  /** Whether the text has the form of base64, without a copy; where padding is does not count. */
+  /** Whether a text of a client's body has the form of base64, as found when it was scanned; where padding is does not count. */
   isBase64(): boolean {
-    const { shortEscapes, longEscapes } = this.counts
-    if (longEscapes > 0 || (this.bytes - shortEscapes) % 4 === 1) return false
-    const scan = sharedLiteralScan()
-    return this.slices.every((slice) => scan.isBase64(slice))
+    const { shortEscapes, longEscapes, base64Bytes } = this.counts
+    return longEscapes === 0 && base64Bytes >= this.bytes && (this.bytes - shortEscapes) % 4 !== 1
   }
 
   /** Whether `toString().trim()` is empty. Decodes only a text that does not begin with what is surely visible. */
@@ -102,12 +98,15 @@ export class JsonText {
   }
 }
 
-/** Bytes that begin a character, and escape sequences of two and of six bytes. */
+/** Bytes that begin a character, escape sequences of two and of six bytes, and bytes of base64 at the end (0: not counted). */
 export interface LiteralCounts {
   leads: number
   shortEscapes: number
   longEscapes: number
+  base64Bytes: number
 }
+
+const noCounts: LiteralCounts = { leads: 0, shortEscapes: 0, longEscapes: 0, base64Bytes: 0 }
 
 const visibleSearchBytes = 1_024
 const backslash = 0x5c

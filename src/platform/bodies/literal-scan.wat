@@ -1,4 +1,5 @@
-;; Reads JSON string literals, sixteen bytes a step (SIMD): where one ends, whether it is valid, how many characters it has.
+;; Reads JSON string literals, sixteen bytes a step (SIMD): where one ends, whether it is valid, how many characters it has, and how many of its
+;; last bytes are of base64.
 ;; Made into literal-scan.wasm.ts by `npm run write:wasm`.
 (module
   ;; One page for the bytes.
@@ -11,15 +12,34 @@
   ;; Escape sequences of two bytes, and those of six.
   (global $short (export "shortEscapes") (mut i32) (i32.const 0))
   (global $long (export "longEscapes") (mut i32) (i32.const 0))
+  ;; Bytes since the last one that is not in the literal of base64: the alphabet, padding, and a backslash with what it escapes.
+  (global $base64 (export "base64Bytes") (mut i32) (i32.const 0))
+  ;; Other bytes that may follow before the literal counts as prose, whose bytes are not compared with the alphabet: at the beginning,
+  ;; more than the head of a data URL has.
+  (global $others (export "othersLeft") (mut i32) (i32.const 0))
 
   ;; Continues a literal at $at. Returns the position of its closing quote, $end if that is not among the bytes, -1 if it is not valid.
   ;; The globals are those of this literal.
   (func (export "scan") (param $at i32) (param $end i32) (result i32)
-    (local $bytes v128) (local $marks i32) (local $byte i32)
+    (local $bytes v128) (local $marks i32) (local $byte i32) (local $start i32)
     (loop $next
-      ;; Plain bytes, as long as sixteen of them are left.
       (block $single
         (br_if $single (global.get $escape))
+        ;; The alphabet of base64, which has neither marks nor characters of several bytes.
+        (if (global.get $others)
+          (then
+            (local.set $start (local.get $at))
+            (block $other
+              (loop $alphabet
+                (br_if $other (i32.gt_u (i32.add (local.get $at) (i32.const 16)) (local.get $end)))
+                (local.set $bytes (v128.load (local.get $at)))
+                (br_if $other (i32.eqz (i8x16.all_true (call $ofAlphabet (local.get $bytes)))))
+                (local.set $at (i32.add (local.get $at) (i32.const 16)))
+                (br $alphabet)))
+            (global.set $leads (i32.add (global.get $leads) (i32.sub (local.get $at) (local.get $start))))
+            (global.set $base64 (i32.add (global.get $base64) (i32.sub (local.get $at) (local.get $start))))
+            (br $single)))
+        ;; Plain bytes, as long as sixteen of them are left.
         (loop $plain
           (br_if $single (i32.gt_u (i32.add (local.get $at) (i32.const 16)) (local.get $end)))
           (local.set $bytes (v128.load (local.get $at)))
@@ -65,35 +85,36 @@
               (global.set $escape (i32.sub (global.get $escape) (i32.const 1)))
               (if (i32.eq (global.get $escape) (i32.const 1)) (then (global.set $escape (i32.const 0))))))))
       (global.set $leads (i32.add (global.get $leads) (i32.ne (i32.and (local.get $byte) (i32.const 0xc0)) (i32.const 0x80))))
+      (if (global.get $others)
+        (then
+          (if (call $isOfBase64 (local.get $byte))
+            (then (global.set $base64 (i32.add (global.get $base64) (i32.const 1))))
+            (else
+              (global.set $base64 (i32.const 0))
+              (global.set $others (i32.sub (global.get $others) (i32.const 1)))))))
       (local.set $at (i32.add (local.get $at) (i32.const 1)))
       (br $next))
     (unreachable))
 
-  ;; 1 if the bytes up to $end, which is a multiple of sixteen, are in the literal of base64: the alphabet, padding, and the backslash
-  ;; before a slash.
-  (func (export "isBase64") (param $end i32) (result i32)
-    (local $bytes v128) (local $at i32)
-    (loop $next
-      (if (i32.ge_u (local.get $at) (local.get $end)) (then (return (i32.const 1))))
-      (local.set $bytes (v128.load (local.get $at)))
-      (if (i32.eqz (i8x16.all_true (v128.or
-            (v128.or
-              ;; a to z in either case; slash and digits.
-              (i8x16.lt_u
-                (i8x16.sub (v128.or (local.get $bytes) (i8x16.splat (i32.const 0x20))) (i8x16.splat (i32.const 0x61)))
-                (i8x16.splat (i32.const 26)))
-              (i8x16.lt_u
-                (i8x16.sub (local.get $bytes) (i8x16.splat (i32.const 0x2f)))
-                (i8x16.splat (i32.const 11))))
-            (v128.or
-              (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x2b)))
-              (v128.or
-                (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x3d)))
-                (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x5c))))))))
-        (then (return (i32.const 0))))
-      (local.set $at (i32.add (local.get $at) (i32.const 16)))
-      (br $next))
-    (unreachable))
+  ;; Lanes of the alphabet and of padding are not 0.
+  (func $ofAlphabet (param $bytes v128) (result v128)
+    (v128.or
+      (v128.or
+        ;; a to z in either case; slash and digits.
+        (i8x16.le_u
+          (i8x16.sub (v128.or (local.get $bytes) (i8x16.splat (i32.const 0x20))) (i8x16.splat (i32.const 0x61)))
+          (i8x16.splat (i32.const 25)))
+        (i8x16.le_u
+          (i8x16.sub (local.get $bytes) (i8x16.splat (i32.const 0x2f)))
+          (i8x16.splat (i32.const 10))))
+      (v128.or
+        (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x2b)))
+        (i8x16.eq (local.get $bytes) (i8x16.splat (i32.const 0x3d))))))
+
+  (func $isOfBase64 (param $byte i32) (result i32)
+    (i32.or
+      (i32.eq (local.get $byte) (i32.const 0x5c))
+      (i8x16.all_true (call $ofAlphabet (i8x16.splat (local.get $byte))))))
 
   ;; One of "\/bfnrt.
   (func $isEscaped (param $byte i32) (result i32)

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { expectCost } from '../../../test/harness/timing.ts'
 import { joinTexts, JsonText } from './json-text.ts'
 import { LongTexts } from './long-texts.ts'
 
@@ -112,6 +113,68 @@ describe('a body that is read while it arrives', () => {
     for (const json of [`{"a":"${long}`, `{"a":"${long}","a":"${long}"}`, `\ufeff{"a":"${long}"}`, `"${long}" 1`])
       expect(read(Buffer.from(json))).toBeUndefined()
     expect(read(Buffer.from(`{"a":"${long}"}`))).toEqual({ a: expect.any(JsonText) })
+  })
+})
+
+describe('a text of base64', () => {
+  const readLiteral = (literal: string, places: readonly number[] = []) =>
+    textsOf(read(Buffer.from(`{"text":"${literal}"}`), places))[0]!
+  const data = 'QUJD'.repeat(100)
+
+  it('differs from one with another byte, at each place of a step and of its rest', () => {
+    for (let code = 0x20; code < 0x180; code++) {
+      const character = String.fromCharCode(code)
+      if (character === '"' || character === '\\') continue
+      const isOfBase64 = /^[A-Za-z0-9+/=]$/.test(character)
+      for (let at = 340; at < 380; at++) {
+        const literal = data.slice(0, at) + character + data.slice(at + 1, 380)
+        expect(readLiteral(literal).isBase64(), `${character} at ${at}`).toBe(isOfBase64)
+      }
+    }
+  })
+
+  it('is known from its end, however it arrives and whatever its head has', () => {
+    const base64 = fc
+      .array(fc.constantFrom('QUJD', 'AB/+', '\\/', 'A', '='), { minLength: 1, maxLength: 100 })
+      .map((parts) => parts.join('').repeat(20))
+    const head = fc.array(fc.constantFrom(...'a:;,- é'), { maxLength: 200 }).map((characters) => characters.join(''))
+    fc.assert(
+      fc.property(head, base64, cuts, (before, after, places) => {
+        const literal = `${before}${data}${after}`
+        const [end] = /(?:[A-Za-z0-9+/=]|\\.)*$/.exec(literal)!
+        const { counts, bytes } = readLiteral(literal, places)
+        expect(counts.base64Bytes).toBe(end.length)
+        expect(new JsonText([Buffer.from(end)], counts).isBase64()).toBe(end.replaceAll('\\', '').length % 4 !== 1)
+        expect(bytes).toBe(Buffer.byteLength(literal))
+      }),
+    )
+  })
+
+  it('differs from one that is damaged behind the bytes of one scan', () => {
+    const long = data.repeat(500)
+    expect(readLiteral(long).isBase64()).toBe(true)
+    for (const at of [65_535, 65_536, 199_999])
+      expect(readLiteral(`${long.slice(0, at)}-${long.slice(at + 1)}`).isBase64()).toBe(false)
+  })
+
+  it('counts an escaped slash as one character, and has no other length and no long escape', () => {
+    expect(readLiteral(`${data}AA\\/A`).isBase64()).toBe(true)
+    expect(readLiteral(`${data}A`).isBase64()).toBe(false)
+    expect(readLiteral(`${data}\\u0041AAA`).isBase64()).toBe(false)
+  })
+
+  it('is prose after many other bytes', () => {
+    expect(readLiteral('a b '.repeat(300) + data).counts.base64Bytes).toBe(0)
+  })
+
+  it('is read and checked in less time than it takes to decode it', async () => {
+    const body = Buffer.from(`{"text":"${data.repeat(5_000)}"}`)
+    await expectCost(
+      () => expect(textsOf(read(body))[0]!.isBase64()).toBe(true),
+      () => Buffer.from(body.toString('latin1'), 'base64'),
+      2,
+      'reading',
+    )
   })
 })
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { JsonText, maximumTextDepth } from './json-text.ts'
-import { type LiteralState, maximumScanBytes, sharedLiteralScan } from './literal-scan.ts'
+import { type LiteralState, maximumScanBytes, newLiteral, sharedLiteralScan } from './literal-scan.ts'
 
 /**
  * Reads a JSON body while it arrives, without a copy of its long texts: string literals from `longBytes` on stay where they are, and the rest is
@@ -96,7 +96,7 @@ export class LongTexts {
         at = short + 1
         continue
       }
-      const state = { escape: 0, leads: 0, shortEscapes: 0, longEscapes: 0 }
+      const state = newLiteral()
       const end = scanner.scan(quote + 1, part.length, state)
       if (end < 0) return false
       at = end + 1
