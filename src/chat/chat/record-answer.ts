@@ -73,12 +73,14 @@ export function startRecord(
   }
   const endAs = (outcome: RecordedAnswer['outcome'], errorCode: string | null = null) =>
     kept?.isDiscarded() || end({ ...answer, outcome, errorCode, totalMs: elapsedMs() })
-  const fail = (error: unknown) => {
+  /** The answer did not begin, or ended early. */
+  const fail = (error: unknown): void => {
     if (error instanceof AppError && error.code !== 'client_closed') endAs('failed', error.code)
     else if (signal.aborted) endAs('left')
     else endAs('failed', codeOf(error))
   }
 
+  /** The events as they are. The record ends with them. */
   async function* follow(events: AsyncIterable<AnswerEvent>): AsyncGenerator<AnswerEvent, void, void> {
     let isOver = false
     try {
@@ -102,11 +104,7 @@ export function startRecord(
       if (!isOver) endAs('left')
     }
   }
-  return {
-    /** The events as they are. The record ends with them. */
-    follow /** The answer did not begin. */,
-    fail,
-  }
+  return { follow, fail }
 }
 
 function toSource({
