@@ -57,8 +57,7 @@ export async function startUnmetered(upstreamUrl: string): Promise<string> {
     maximumJsonBytes: 33 * 1024 * 1024,
     maximumJsonBytesInFlight: 256 * 1024 * 1024,
     stalledClientMs: 60_000,
-    isStopping: () => false,
-    isRefusing: () => false,
+    stop: { isStopping: false, isRefusing: false },
     publicUrl: undefined,
     version: 'bench',
     // Only chat completions are called.

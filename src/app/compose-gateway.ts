@@ -194,12 +194,12 @@ export const gatewayParts = listParts<Given>()
   .add('tokenCounts', ({ calls }) => createTokenCounts(calls))
   .add('embeddings', ({ calls }) => createEmbeddings(calls))
   .add('reranking', ({ calls }) => createReranking(calls))
-  .add('checkReadiness', ({ control, corpus, ledger, facts, isStopping, clock, log }) =>
+  .add('checkReadiness', ({ control, corpus, ledger, facts, stop, clock, log }) =>
     createReadiness({
       databases: (corpus ? [control, corpus] : [control]).map((database) => database.for(sharedOwner)),
       ledger,
       role: facts.role,
-      isStopping,
+      stop,
       clock,
       log,
     }),

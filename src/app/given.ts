@@ -1,6 +1,7 @@
 import type { LookupFunction } from 'node:net'
 import type { PasswordHashing } from '../tenants/accounts/index.ts'
 import type { Database } from '../platform/database/index.ts'
+import type { StopState } from '../platform/http/index.ts'
 import type { Clock, Log } from '../platform/kernel/index.ts'
 import type { Config } from './config/index.ts'
 import type { ControlStorage } from './storage.ts'
@@ -35,7 +36,7 @@ export interface Given<Corpus = Database | null> extends Phases, TestOptions {
   corpus: Corpus
   secretKey: string
   events: ControlStorage['events']
-  isStopping: () => boolean
+  stop: Readonly<StopState>
 }
 
 /** What parts do at the moments of a start and a stop, in the order in which they ask for it. */

@@ -39,11 +39,10 @@ export async function openService<Corpus, Parts extends GatewayParts>(
   const { control } = databases
   await using building = new AsyncDisposableStack()
   const phases = createPhases((close) => building.defer(async () => void (await close())))
-  let stopping = false
-  const isStopping = () => stopping
+  const stop = { isStopping: false, isRefusing: false }
   phases.onStop(() => databases.close())
   const given = { ...options, config, clock, log, control, corpus, secretKey, events }
-  const parts = await list.make({ ...given, ...phases, isStopping })
+  const parts = await list.make({ ...given, ...phases, stop })
   const { organisations, operatorTokens, accounts, limiter, metrics, telemetry, readGauges } = parts
   const server = openServer({
     config,
@@ -53,7 +52,7 @@ export async function openService<Corpus, Parts extends GatewayParts>(
     metrics,
     telemetry,
     readGauges,
-    isStopping,
+    stop,
     log,
   })
   performance.mark('routes and pages')
@@ -69,8 +68,8 @@ export async function openService<Corpus, Parts extends GatewayParts>(
     },
     describe: () => describeStart(config, control, server, describe(parts)),
     async stop({ isUrgent = false } = {}) {
-      if (stopping) return
-      stopping = true
+      if (stop.isStopping) return
+      stop.isStopping = true
       if (!isUrgent) await server.drain()
       await phases.beginStop()
       await server.close()

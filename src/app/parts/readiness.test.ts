@@ -32,7 +32,7 @@ function arrange(engine: 'embedded' | 'postgres', behaviour: Behaviour = 'answer
     databases: [database],
     ledger: { reasonToRefuse: () => state.refusal, loadLiveInstances: () => Promise.resolve([]) },
     role: 'all',
-    isStopping: () => false,
+    stop: { isStopping: false },
     clock: { monotonicMs: () => state.nowMs },
     log: { ...silentLog, warn: note, info: note },
     waitMs: { embedded: 1, postgres: 1 },

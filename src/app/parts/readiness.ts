@@ -1,4 +1,5 @@
 import type { LedgerService } from '../../gateway/billing/index.ts'
+import type { StopState } from '../../platform/http/index.ts'
 import type { OwnedDatabase } from '../../platform/database/index.ts'
 import { type Clock, describeError, type Log, type Role, runsJobs, withDeadline } from '../../platform/kernel/index.ts'
 
@@ -15,7 +16,7 @@ interface ReadinessDependencies {
   databases: readonly Pick<OwnedDatabase, 'name' | 'engine' | 'query'>[]
   ledger: Pick<LedgerService, 'reasonToRefuse' | 'loadLiveInstances'>
   role: Role
-  isStopping: () => boolean
+  stop: Pick<StopState, 'isStopping'>
   clock: Pick<Clock, 'monotonicMs'>
   log: Log
   /** For tests. */
@@ -38,7 +39,7 @@ export function createReadiness({
   databases,
   ledger,
   role,
-  isStopping,
+  stop,
   clock,
   log,
   waitMs = defaultWaitMs,
@@ -77,13 +78,13 @@ export function createReadiness({
       ...(refusal ? [`the ledger refuses calls (${refusal})`] : []),
       ...states.flatMap(({ failure }) => failure ?? []),
     ].join('; ')
-    if (!isStopping() && reasons !== (noted ?? '')) {
+    if (!stop.isStopping && reasons !== (noted ?? '')) {
       noted = reasons
       if (reasons === '') log.info({}, '/readyz is 200 again')
       else log.warn({ reasons }, '/readyz is 503')
     }
     return {
-      isReady: !isStopping() && reasons === '',
+      isReady: !stop.isStopping && reasons === '',
       problems: [...workerProblems, ...states.flatMap(({ problem }) => problem ?? [])],
     }
   }

@@ -10,6 +10,7 @@ import {
   type RequestLimiter,
   type Routes,
   startMetricsServer,
+  type StopState,
 } from '../../platform/http/index.ts'
 import { AppError, type Log, type Telemetry, version } from '../../platform/kernel/index.ts'
 import { assertGatewayAccess } from '../../tenants/organisations/index.ts'
@@ -44,15 +45,14 @@ interface ServerDependencies {
   telemetry: Telemetry | null
   /** Updates the gauges that are read from a database. Must not reject. */
   readGauges: () => Promise<void>
-  isStopping: () => boolean
+  stop: StopState
 }
 
 /** The HTTP server with every route, and the port that Prometheus reads. */
 export function openServer(dependencies: ServerDependencies) {
-  const { config, callers, routes, metrics, telemetry, readGauges, isStopping, limiter, log } = dependencies
+  const { config, callers, routes, metrics, telemetry, readGauges, stop, limiter, log } = dependencies
   const { server, metrics: metricsSettings } = config.settings
   const shutdown = new AbortController()
-  let refusing = false
   const { admission, monitor } = openAdmission(dependencies)
   const app = createServer({
     // With the same names: role, bounds of time and size, addresses.
@@ -65,8 +65,7 @@ export function openServer(dependencies: ServerDependencies) {
     metrics,
     telemetry,
     log,
-    isStopping,
-    isRefusing: () => refusing,
+    stop,
     shutdown: shutdown.signal,
     version,
     routes,
@@ -97,7 +96,7 @@ export function openServer(dependencies: ServerDependencies) {
     metricsUrl: () => metricsServer && `http://${metricsSettings.host}:${metricsServer.port}/metrics`,
 
     /**
-     * Call it once `isStopping` is true, so that /readyz is 503. Accepts connections for `shutdownDelayMs`, then closes the port. Open
+     * Call it once `stop.isStopping` is true, so that /readyz is 503. Accepts connections for `shutdownDelayMs`, then closes the port. Open
      * connections are served a moment longer.
      */
     async drain(): Promise<void> {
@@ -111,7 +110,7 @@ export function openServer(dependencies: ServerDependencies) {
 
     /** New requests get 503. Running answers get the grace period, then they are ended. */
     async close(): Promise<void> {
-      refusing = true
+      stop.isRefusing = true
       const closed = app.close()
       const isClosedWithin = (ms: number) => Promise.race([closed.then(() => true), wait(ms, false, { ref: false })])
       if (!(await isClosedWithin(server.shutdownGraceMs))) {

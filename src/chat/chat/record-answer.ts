@@ -1,5 +1,4 @@
 import type { Receipt } from '../../gateway/billing/index.ts'
-import { maximumUserCharacters } from '../../contract/conversations.ts'
 import { AppError } from '../../platform/kernel/index.ts'
 import type { AnswerEvent, SearchReport } from './answer.ts'
 import type { AnswerCall } from './port.ts'
@@ -119,16 +118,4 @@ function toSource({
   search: SearchReport
 }) {
   return { source, status, count, query: search.query, milliseconds: search.milliseconds }
-}
-
-/** The visitor as the client names it in the header `service-user`; null without the header. Throws `invalid_request`. */
-export function readUser(headers: Readonly<Record<string, string | string[] | undefined>>): string | null {
-  const value = headers['service-user']
-  if (value === undefined) return null
-  if (typeof value === 'string' && /^[\x20-\x7e]+$/.test(value) && value.length <= maximumUserCharacters) return value
-  throw new AppError(
-    'invalid_request',
-    `service-user must have 1 to ${maximumUserCharacters} printable ASCII characters. Send a pseudonym of the visitor, not a name.`,
-    { param: 'service-user' },
-  )
 }

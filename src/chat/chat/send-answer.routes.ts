@@ -6,11 +6,12 @@ import type { Organisation } from '../../tenants/organisations/index.ts'
 import type { Space } from '../spaces/index.ts'
 import { answer, type AnswerEvent } from './answer.ts'
 import { type ReadChat, readConversation } from './chat-body.ts'
+import { maximumUserCharacters } from '../../contract/conversations.ts'
 import type { MetadataFilter } from '../../contract/metadata-filter.ts'
 import { prepareAnswer } from './prepare-answer.ts'
 import type { AnswerCall, AnswerDependencies } from './port.ts'
 import { allFilters, readFilterHeader } from './read-scope.ts'
-import { type AnswerRecord, type BeginRecord, type KeptAnswer, readUser, startRecord } from './record-answer.ts'
+import { type AnswerRecord, type BeginRecord, type KeptAnswer, startRecord } from './record-answer.ts'
 import type { DocumentReference } from './references.ts'
 import { toVisitorError } from './visitor-error.ts'
 
@@ -145,6 +146,18 @@ function startRecordOf(
 ): AnswerRecord | undefined {
   const user = kept ? null : readUser(request.headers)
   return call.space.settings.keepConversations ? startRecord(beginRecord, call, { user, kept, codeOf }) : undefined
+}
+
+/** The visitor as the client names it in the header `service-user`; null without the header. Throws `invalid_request`. */
+function readUser(headers: Readonly<Record<string, string | string[] | undefined>>): string | null {
+  const value = headers['service-user']
+  if (value === undefined) return null
+  if (typeof value === 'string' && /^[\x20-\x7e]+$/.test(value) && value.length <= maximumUserCharacters) return value
+  throw new AppError(
+    'invalid_request',
+    `service-user must have 1 to ${maximumUserCharacters} printable ASCII characters. Send a pseudonym of the visitor, not a name.`,
+    { param: 'service-user' },
+  )
 }
 
 function noteReferencesOf(

@@ -84,8 +84,7 @@ beforeAll(async () => {
     limiter: { enter: () => ({ leave() {}, rates: [] }) },
     assertGatewayAccess() {},
     stalledClientMs: 60_000,
-    isStopping: () => false,
-    isRefusing: () => false,
+    stop: { isStopping: false, isRefusing: false },
     publicUrl: undefined,
     version: 'test',
   })

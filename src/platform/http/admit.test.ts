@@ -87,8 +87,14 @@ function openServer(role: 'gateway' | 'api'): App {
         rates: [{ unit: 'requests', limit: 9, remaining: 8, resetSeconds: 7 }],
       }),
     },
-    isStopping: () => now.isStopping,
-    isRefusing: () => now.isRefusing,
+    stop: {
+      get isStopping() {
+        return now.isStopping
+      },
+      get isRefusing() {
+        return now.isRefusing
+      },
+    },
     routes: [
       (routes) =>
         routes.post(

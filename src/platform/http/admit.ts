@@ -37,11 +37,18 @@ export interface House {
   /** The running requests; the stop of the service aborts them. */
   inFlight: Set<Visit>
   stalledClientMs: number
-  isStopping: () => boolean
-  isRefusing: () => boolean
+  stop: Readonly<StopState>
   publicUrl: string | undefined
   /** Called when a response has ended. */
   ended: () => void
+}
+
+/** How far the stop of the service is. */
+export interface StopState {
+  /** From its beginning: each response closes its connection, so that clients and proxies open the next one elsewhere. */
+  isStopping: boolean
+  /** When the time to drain is over: new requests get 503. */
+  isRefusing: boolean
 }
 
 /** `arrival`: before the body is read. `body`: before its first byte. `handler`: it has been read. `answer`: before the headers of a response. */
@@ -148,9 +155,9 @@ function abortWhenGone(visit: Visit, { inFlight }: House): void {
   })
 }
 
-function assertReady(visit: Visit, { isStopping, isRefusing }: House): void {
-  if (isStopping()) visit.header('connection', 'close')
-  if (!isRefusing() || visit.route.auth === 'none' || visit.route.auth === 'own page') return
+function assertReady(visit: Visit, { stop }: House): void {
+  if (stop.isStopping) visit.header('connection', 'close')
+  if (!stop.isRefusing || visit.route.auth === 'none' || visit.route.auth === 'own page') return
   throw new AppError('shutting_down', 'The service is stopping. Try again in a moment.', { retryAfterSeconds: 2 })
 }
 
@@ -205,8 +212,8 @@ export function bodyTooLarge(maximumBytes: number): AppError {
 }
 
 /** The stop may have begun after the request. */
-function closeAtStop(visit: Visit, { isStopping }: House): void {
-  if (isStopping()) visit.header('connection', 'close')
+function closeAtStop(visit: Visit, { stop }: House): void {
+  if (stop.isStopping) visit.header('connection', 'close')
 }
 
 /**

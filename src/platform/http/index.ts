@@ -1,3 +1,4 @@
+export type { StopState } from './admit.ts'
 export { answerCall, type Call } from './visit.ts'
 export { createAdmission, createOverloadMonitor } from './load.ts'
 export { type Authenticators, forbidden, isAdministratorOf, ownerOf, visibleOrganisations } from './identity.ts'

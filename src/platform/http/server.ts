@@ -6,7 +6,7 @@ import type { z } from 'zod'
 import { readValue } from '../../contract/validation.ts'
 import { assertReadsCsv } from '../bodies/index.ts'
 import { AppError, createRequestId, type Log, loopTurn, type Role, type Telemetry } from '../kernel/index.ts'
-import { type Admit, createAdmit, type House } from './admit.ts'
+import { type Admit, createAdmit, type House, type StopState } from './admit.ts'
 import { type Admission, createBodyBudget } from './load.ts'
 import { type Authenticators, findOrganisation, isActing, isOfVisits } from './identity.ts'
 import { createBodyThread } from './body-thread.ts'
@@ -49,10 +49,7 @@ export interface ServerOptions {
   maximumConnections?: number
   /** Most bytes of the JSON bodies of all requests in flight. */
   maximumJsonBytesInFlight: number
-  /** True from the beginning of a stop: each response closes its connection, so that clients and proxies open the next one elsewhere. */
-  isStopping: () => boolean
-  /** True when the time to drain is over: new requests get 503. */
-  isRefusing: () => boolean
+  stop: Readonly<StopState>
   /** Aborts when the grace period of a stop is over; running requests then end with the reason of the signal. */
   shutdown?: AbortSignal
   publicUrl: string | undefined
@@ -155,7 +152,7 @@ function openHouse(app: App, options: ServerOptions): House {
     ),
     ended() {
       // The response of a stream announced keep-alive. Without this, a stop would wait until the client closes the connection.
-      if (options.isRefusing()) setImmediate(() => app.server.closeIdleConnections())
+      if (options.stop.isRefusing) setImmediate(() => app.server.closeIdleConnections())
     },
   }
 }

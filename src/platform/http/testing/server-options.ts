@@ -18,8 +18,7 @@ export function serverOptions(): ServerOptions {
     maximumJsonBytes: 1_000_000,
     maximumJsonBytesInFlight: 10_000_000,
     stalledClientMs: 60_000,
-    isStopping: () => false,
-    isRefusing: () => false,
+    stop: { isStopping: false, isRefusing: false },
     publicUrl: undefined,
     version: 'test',
   }
