@@ -1,8 +1,5 @@
-import { refersBack } from './back-references.ts'
-import { quoteRows } from './quote-rows.ts'
-import type { Matched, QuestionEvidence, ReadPassage, ReadSentence } from './read-passages.ts'
-import { readLayout, type SentenceLayout } from './sentence-layout.ts'
-import { isListItem } from './text-lines.ts'
+import type { Matched, QuestionEvidence, ReadPassage, ReadRow, ReadSentence } from './read-passages.ts'
+import { hasStop, isListItem } from './text-lines.ts'
 import { topicWords } from './words.ts'
 
 /** What one quote of an answer holds: a sentence of a passage, and a neighbour where it needs one. */
@@ -205,4 +202,141 @@ function withNeighbours(
     units += next.text.length
   }
   return quoted
+}
+
+/** Pronouns and adverbs at the beginning of a sentence that refer to the sentence before it. */
+const spacedWords =
+  'he|she|it|they|this|these|those|such|his|her|its|their|there|then|however|er|sie|es|dies\\p{L}*|ihr\\p{L}*|sein\\p{L}*|dort|damit|daraufhin|dadurch|danach|' +
+  'il|elle|ils|elles|ce|cette|ces|esto|este|esta|estos|estas|su|questo|questa|essi|он|она|оно|они|это|этот|ông|bà|nó|họ|điều này|những điều|ở đó|do đó|' +
+  'هو|هي|هم|هذا|هذه|ذلك|وهو|وهي|وكان|وكانت'
+const spacelessWords = '他|她|它|这|這|该|該|其|此|เขา|มัน|พวกเขา|นี่|นี้|これ|それ|その|この'
+const pattern = new RegExp(`^["“«(]?(?:(?:${spacedWords})(?![\\p{L}\\p{M}])|(?:${spacelessWords}))`, 'iu')
+
+/** Whether a sentence begins with a word that refers to the sentence before it. */
+function refersBack(sentence: string): boolean {
+  return pattern.test(sentence)
+}
+
+/** Rows in one quote. */
+const maximumRows = 3
+
+/**
+ * The rows of the same table that have the same words of the question as one of them, as text. If the question names a column, its values in
+ * all these rows; otherwise the first rows, each cell with the name of its column. At most `maximumUnits` UTF-16 units.
+ */
+function quoteRows(
+  { sentences }: ReadPassage,
+  best: ReadRow,
+  maximumUnits: number,
+): { rows: ReadSentence[]; text: string } {
+  const named = wordsOf(best.matched)
+  const keys = best.matched.flatMap((cell, column) => (sizeOf(cell) > 0 ? [column] : []))
+  const asked = best.header.flatMap((cell, column) => (sizeOf(cell) > 0 && !keys.includes(column) ? [column] : []))
+  const rows = sentences.filter(({ row }) => row?.header === best.header && named.isSubsetOf(wordsOf(row.matched)))
+  if (asked.length > 0 && keys.length > 0) {
+    const columns = [...keys, ...asked].map((column) => {
+      const values = new Set(rows.map(({ row }) => row!.cells[column] ?? '').filter((value) => value !== ''))
+      return withName(best, column, [...values].join(', '))
+    })
+    const text = columns.join('; ')
+    if (text.length <= maximumUnits) return { rows, text }
+  }
+  const first = rows.find(({ row }) => row === best)!
+  const others = rows.filter((row) => row !== first).slice(0, maximumRows - 1)
+  let text = composeRow(first.row!)
+  const quoted = [first]
+  for (const row of others) {
+    const next = composeRow(row.row!)
+    if (text.length + next.length > maximumUnits) break
+    text += `. ${next}`
+    quoted.push(row)
+  }
+  return { rows: quoted, text }
+}
+
+/** "Plan: Starter; Price: $9" */
+function composeRow(row: ReadRow): string {
+  return row.cells.flatMap((cell, column) => (cell === '' ? [] : [withName(row, column, cell)])).join('; ')
+}
+
+function withName({ names }: ReadRow, column: number, value: string): string {
+  const name = names[column] ?? ''
+  return name === '' || name === value ? value : `${name}: ${value}`
+}
+
+const sizeOf = ({ words, related }: Matched) => words.size + related.size
+
+function wordsOf(cells: readonly Matched[]): Set<string> {
+  return new Set(cells.flatMap(({ words, related }) => [...words, ...related]))
+}
+
+/** What a sentence of a passage is for its reader. */
+interface SentenceLayout {
+  /** False for headings and questions: none of them answers by itself. */
+  isQuotable: boolean
+  /** The heading or question above it. */
+  heading: ReadSentence | null
+}
+
+/** Longest heading, UTF-16 units; a longer line without a stop is text. */
+const maximumHeadingUnits = 100
+/** Longest question that is a heading, as in lists of questions and answers. */
+const maximumQuestionUnits = 200
+
+/** Lines below a heading among which its text begins. */
+const maximumHeadings = 3
+
+const question = /[?？؟][”"'’)\]*_]{0,4}$/u
+/** Tags and their attributes, imports, directives, fields of a head such as `description:`, and lines of JSON. */
+const markup =
+  /^\s*(?:<[/!\p{L}]|import\s.{1,200}\sfrom\s|export\s(?:default|const)|:::|```|---+$|\{[/%]|"[^"]{1,80}":|[a-z]{1,40}="[^"]*"(?:\s|$)|[\]}]+[,;]?$|(?:description|sidebar_label|slug|keywords|tags|image|date|author|id|layout|weight): )/u
+const titleField = /^(?:title|name): /
+/** Share of signs of programs from which a line is no text. */
+const maximumSigns = 0.15
+
+/** The text without lines that are markup or data of programs. Linear. */
+export function withoutMarkup(text: string): string {
+  return text
+    .split('\n')
+    .filter((line) => !isMarkup(line))
+    .join('\n')
+}
+
+/** The layout of each sentence, by its index. Linear in the sentences. */
+function readLayout(sentences: readonly ReadSentence[]): SentenceLayout[] {
+  let heading: ReadSentence | null = null
+  const isProse = sentences.filter(({ text }) => hasStop(text)).length * 2 >= sentences.length
+  return sentences.map((sentence, index) => {
+    if (sentence.row) return { isQuotable: true, heading }
+    const following = sentences.slice(index + 1, index + 1 + maximumHeadings).map(({ text }) => text)
+    if (isHeading(sentence, following, isProse)) {
+      heading = sentence
+      return { isQuotable: false, heading: null }
+    }
+    return { isQuotable: true, heading }
+  })
+}
+
+/**
+ * A heading is a question or a whole line. A line without a stop is a heading only if text follows, or if it is the last one of prose: lists, poems and languages without stops have only
+ * such lines.
+ */
+function isHeading(
+  { text, beginsLine, endsLine }: ReadSentence,
+  following: readonly string[],
+  isProse: boolean,
+): boolean {
+  if (titleField.test(text)) return true
+  if (question.test(text)) return text.length <= maximumQuestionUnits
+  if (!beginsLine || !endsLine || text.length > maximumHeadingUnits || isListItem(text) || text.includes(' | '))
+    return false
+  if (/^#{1,6} /.test(text) || /^\*\*[^*]+\*\*$/.test(text)) return true
+  if (hasStop(text)) return false
+  return following.length === 0 ? isProse : following.some((next) => hasStop(next) || isListItem(next))
+}
+
+function isMarkup(line: string): boolean {
+  if (markup.test(line)) return true
+  const signs = line.match(/[{}<>=\\"]/g)?.length ?? 0
+  return signs > 2 && signs > line.length * maximumSigns
 }

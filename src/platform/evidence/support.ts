@@ -1,6 +1,6 @@
 import { defaultLanguage, isFunctionWord } from '../language/index.ts'
 import { type Claims, readClaims } from './claims.ts'
-import { derivedFrom, type Operands, plainValueOf } from './derived-numbers.ts'
+import { derivedFrom, findOtherColumns, mostNamed, type Operands, plainValueOf } from './derived-numbers.ts'
 import { isOperationWord } from './derivation-words.ts'
 import {
   type Evidence,
@@ -11,7 +11,6 @@ import {
   readEvidence,
 } from './evidence.ts'
 import { findNearSegments, type RowsBy } from './near-segments.ts'
-import { findOtherColumns, mostNamed } from './other-columns.ts'
 import { deny, lacksDenial, sharesDenials } from './negation.ts'
 import type { Figure } from './read-figures.ts'
 import { contradictsRepeated } from './repeated-sentences.ts'

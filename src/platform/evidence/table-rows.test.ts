@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { splitTables } from './table-rows.ts'
+import { splitTables } from './read-passages.ts'
 
 test('rows know the names of their cells, and text around a table stays text', () => {
   const parts = splitTables('Before.\nname | age\nAnn | 12\nBob | 13\nAfter.')

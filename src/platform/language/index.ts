@@ -10,6 +10,5 @@ export {
   weighLatinLanguages,
 } from './languages.ts'
 export { languageOfText } from './language-of-text.ts'
-export { splitSentences } from './split-sentences.ts'
+export { splitSentences, tokenize } from './tokenize.ts'
 export { synonyms } from './synonyms.ts'
-export { tokenize } from './tokenize.ts'

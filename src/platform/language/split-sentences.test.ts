@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { splitSentences } from './split-sentences.ts'
+import { splitSentences } from './tokenize.ts'
 
 const textsOf = (text: string) => splitSentences(text).map((sentence) => sentence.text)
 

@@ -1,5 +1,5 @@
 import { splitSentences } from '../../../platform/language/index.ts'
-import type { PlainToken } from './code-spans.ts'
+import type { PlainToken } from './line-head.ts'
 import { createLineState } from './line-state.ts'
 
 /** White space after a possible end of a sentence that waits for what follows, UTF-16 units. */

@@ -1,13 +1,5 @@
-import { isArrayOfCode, isIndexed } from './index-expressions.ts'
 import { definitionEnd, linkEnd, maximumLinkLength } from './links.ts'
-import {
-  canBeMarker,
-  closingBracketPattern,
-  type MarkerContent,
-  maximumMarkerLength,
-  openingBrackets,
-  readMarker,
-} from './marker-grammar.ts'
+import { asciiDigits } from '../../../platform/evidence/index.ts'
 
 /** Decides whether a bracket begins a citation marker, a link, a definition, an array or plain text. Pure. */
 
@@ -151,4 +143,131 @@ function balancedEnd(text: string): number {
     if (closingBracketPattern.test(character) && --depth === 0) return at + 1
   }
   return 0
+}
+
+/** Distinguishes `a[1]`, `f(x)[1]` and `[text][1]` from a citation after a word, as in `The sky is blue[1]`. Pure. */
+
+/** Most text before a bracket that is inspected, UTF-16 units. */
+export const maximumContextLength = 64
+
+/** Names that are not words of prose, or that are nearly always a variable when a bracket follows. */
+const variableNames: ReadonlySet<string> = new Set(
+  'arr argv args array buf col dict elem idx items list lst matrix obj ptr tmp tuple vec vector'.split(' '),
+)
+
+/** Whether a bracket after `before`, the text of its line so far, is an index or the second half of a reference link. */
+function isIndexed(before: string): boolean {
+  let text = before
+  while (text.endsWith(']')) {
+    const open = text.lastIndexOf('[')
+    if (open === -1) return false
+    const content = text.slice(open + 1, -1)
+    // `[2024]` is text like any other; after other brackets `[1]` is the label of a link, or an index of an entry.
+    if (!/^[\d\s,;-]*$/.test(content)) return true
+    text = text.slice(0, open)
+    if (text === '' || !/[\p{L}\p{N}_$)\]]$/u.test(text)) return false
+  }
+  if (text.endsWith(')')) return isCall(text)
+  const word = /\\?[\p{L}\p{N}_$]+$/u.exec(text)?.[0]
+  return word !== undefined && isVariable(word, text[text.length - word.length - 1] ?? ' ')
+}
+
+/** `f(x)`, but not `a word (in brackets)` and not `file(s)`. */
+function isCall(text: string): boolean {
+  const open = text.lastIndexOf('(')
+  if (open < 1 || /^(?:s|es|n|en|e|r|in|nen)$/.test(text.slice(open + 1, -1))) return false
+  return /[\w$]$/.test(text.slice(0, open))
+}
+
+function isVariable(word: string, before: string): boolean {
+  if (word.startsWith('\\') || /[_$]/.test(word)) return true
+  // Not the s of `it's`, nor the end of an abbreviation.
+  if (/^[a-z]$/.test(word)) return !/['’.-]/.test(before)
+  return /^[a-z]\d{1,2}$/.test(word) || /^[a-z]{2,}(?:[A-Z][a-z]+)+$/.test(word) || variableNames.has(word)
+}
+
+const arrayWords =
+  'interval intervals range array list vector tuple set matrix coordinates intervall bereich liste feld intervalle plage tableau liste intervalo rango lista intervallo'.split(
+    ' ',
+  )
+
+/** Whether a bracket with `count` numbers is an array: in the arguments of a call, after an operator, or after a word for one. */
+function isArrayOfCode(before: string, count: number): boolean {
+  if (/[\p{L}\p{N}_$]\([^()]*$/u.test(before) || /[{=∈∉⊂⊆∪∩≤≥]\s*$/u.test(before)) return true
+  const word = /(\p{L}+)\s$/u.exec(before)?.[1]
+  return count > 1 && word !== undefined && arrayWords.includes(word.toLowerCase())
+}
+
+/** Which bracketed texts are citation markers: models write many forms although the prompt shows `[1]`. Pure. */
+
+/** Characters that open and close a marker: ASCII, full-width and CJK brackets. Models mix them. */
+export const openingBrackets = '[［【〔'
+const closingBracketPattern = /[\]］】〕]/
+/** Longest marker, brackets included, UTF-16 units; a longer one is ordinary text. It bounds the look-ahead. */
+const maximumMarkerLength = 120
+/** Most numbers in one marker. */
+const maximumNumbers = 50
+
+interface MarkerContent {
+  /** In the written order, with ranges expanded. */
+  numbers: number[]
+  /** Only digits and separators: such a text may also be an array index, a link or an array. */
+  plain: boolean
+}
+
+/** Words that models write before a number. */
+const keywords = (
+  'source sources src ref refs reference references citation citations cite id passage passages document documents doc docs excerpt ' +
+  'excerpts quelle quellen fuente fuentes fonte fontes fonti bron bronnen kilde källa źródło источник документ 来源 资料 資料 出典 引用 ' +
+  '文档 출처 문서'
+).split(' ')
+const keyword = `(?:${keywords.toSorted((left, right) => right.length - left.length).join('|')})`
+const number = '([1-9]\\d{0,3})'
+const prefix = `(?:${keyword} ?[:#=._-]? ?)?[#^"]?`
+const range = '[-\u2010-\u2015\u2212~\u301c]'
+/** `†source` and `:0†source` as ChatGPT writes them. */
+const dagger = '(?:(?::\\d{1,4})?†.*)?'
+const itemPattern = new RegExp(`^${prefix}${number}[\\^"]?(?: ?${range} ?${prefix}${number}[\\^"]?)?${dagger}$`, 'iu')
+/** `Source 1: Handbook.pdf`. */
+const titledPattern = new RegExp(`^${keyword}[ #:]{0,2}${number} ?: ?\\S`, 'iu')
+const separatorPattern = / ?[,;、&] ?| (?:and|und|et|y|e|och|en|и|和|与|及) /u
+/** A page or row after the number: `[1, p. 3]`. */
+const locatorPattern = /^(?:pp?|pages?|s|seiten?|rows?|lines?|zeilen?)\.? ?\d{1,5}(?: ?[-\u2010-\u2015] ?\d{1,5})?$/iu
+const plainPattern = /^[\d\s,;-]*$/
+/** Zero-width and direction characters. */
+const invisiblePattern = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu
+
+/** The numbers of the text between two brackets; null where it does not have the form of a marker. */
+export function readMarker(inner: string): MarkerContent | null {
+  const text = clean(inner).trim()
+  const titled = titledPattern.exec(text)
+  if (titled) return { numbers: [Number(titled[1])], plain: false }
+  const numbers: number[] = []
+  for (const part of text.split(separatorPattern)) {
+    if (numbers.length > 0 && locatorPattern.test(part)) continue
+    const item = itemPattern.exec(part)
+    if (!item) return null
+    const from = Number(item[1])
+    const to = Number(item[2] ?? item[1])
+    if (to < from || numbers.length + to - from >= maximumNumbers) return null
+    for (let next = from; next <= to; next++) numbers.push(next)
+  }
+  return { numbers, plain: plainPattern.test(asciiDigits(inner)) }
+}
+
+/** Whether `begin`, the text after an opening bracket, may continue as a marker. */
+function canBeMarker(begin: string): boolean {
+  const text = clean(begin).trimStart().toLowerCase()
+  if (text === '') return true
+  if (/^[#^"]?(?:\d|$)/.test(text)) return true
+  const word = /^[#^"]?(\p{L}+)/u.exec(text)?.[1]
+  return word !== undefined && keywords.some((known) => known.startsWith(word) || word.startsWith(known))
+}
+
+/** Makes white space single spaces and full-width signs ASCII, and removes invisible characters. */
+function clean(text: string): string {
+  return asciiDigits(text)
+    .replaceAll(invisiblePattern, '')
+    .replaceAll(/[\uff01-\uff5e]/gu, (sign) => String.fromCharCode(sign.charCodeAt(0) - 0xfee0))
+    .replaceAll(/\s+/gu, ' ')
 }

@@ -1,4 +1,4 @@
-import type { PlainToken } from './code-spans.ts'
+import type { PlainToken } from './line-head.ts'
 
 const maximumHeldLength = 16
 

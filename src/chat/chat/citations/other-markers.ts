@@ -1,5 +1,4 @@
-import { readMarker } from './marker-grammar.ts'
-import type { Verdict } from './brackets.ts'
+import { readMarker, type Verdict } from './brackets.ts'
 
 /** Markers without square brackets: `(Source 1)`, `¹`, `<sup>1</sup>` and `\[1\]`. Pure. */
 

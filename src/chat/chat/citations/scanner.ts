@@ -1,9 +1,6 @@
-import { type Bracket, judgeBracket, type Verdict } from './brackets.ts'
-import type { Token } from './code-spans.ts'
-import { maximumContextLength } from './index-expressions.ts'
-import { type BlockState, maximumHeadLength, noBlocks, readLineHead } from './line-head.ts'
+import { type Bracket, judgeBracket, maximumContextLength, openingBrackets, type Verdict } from './brackets.ts'
+import { type BlockState, maximumHeadLength, noBlocks, readLineHead, type Token } from './line-head.ts'
 import { maximumLinkLength } from './links.ts'
-import { openingBrackets } from './marker-grammar.ts'
 import { judgeEscape, judgeSign, markerSigns } from './other-markers.ts'
 
 /** What the numbers and names of markers mean. */
