@@ -1,9 +1,10 @@
 /**
  * Lists the files of src/ that a request passes: `npm run structure:walk [-- --files]`. A file counts if one of its functions ran at least
- * once per request, by the coverage of V8, while requests were sent one after the other. Functions that also run at rest count if requests
- * run them. The model is the built-in offline one, the database the embedded one; the answer is sent whole.
+ * once per request, by the coverage of V8, while requests were sent one after the other. What runs in as much time without requests, such as
+ * polls, does not count. The model is the built-in offline one, the database the embedded one; the answer is sent whole.
  */
 import { Session } from 'node:inspector/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { prepareTemplate } from '../test/harness/database-template.ts'
@@ -44,8 +45,11 @@ async function report(name: string, send: () => Promise<{ status: number }>): Pr
   // What only the first request runs, such as the load of a Space, is no part of the walk.
   for (let index = 0; index < requests; index++) await sendOne(send)
   await readCoverage()
+  const startMs = performance.now()
   for (let index = 0; index < requests; index++) await sendOne(send)
-  const files = filesOf(await readCoverage())
+  const counted = await readCoverage()
+  await delay(performance.now() - startMs)
+  const files = filesOf(counted, await readCoverage())
   console.log(`${name.padEnd(40)}${String(files.length).padStart(6)} files`)
   if (showsFiles) for (const { file, functions } of files) console.log(`  ${file} ${functions}`)
 }
@@ -62,17 +66,29 @@ async function readCoverage() {
 
 type Coverage = Awaited<ReturnType<typeof readCoverage>>
 
-/** Files of src/ with the number of functions that each request ran. */
-function filesOf(coverage: Coverage): { file: string; functions: number }[] {
+/** Files of src/ with the number of functions that each request ran. `atRest`: the calls in as much time without requests. */
+function filesOf(coverage: Coverage, atRest: Coverage): { file: string; functions: number }[] {
   const sources = pathToFileURL(path.join(import.meta.dirname, '../src/')).href
+  const background = new Map(atRest.flatMap(callsOf).map(({ place, calls }) => [place, calls]))
   return coverage
     .filter(({ url }) => url.startsWith(sources))
-    .map(({ url, functions }) => ({
-      file: url.slice(sources.length - 'src/'.length),
-      functions: functions.filter(({ ranges }) => ranges[0]!.startOffset > 0 && ranges[0]!.count >= requests).length,
+    .map((script) => ({
+      file: script.url.slice(sources.length - 'src/'.length),
+      functions: callsOf(script).filter(({ place, calls }) => calls - (background.get(place) ?? 0) >= requests).length,
     }))
     .filter(({ functions }) => functions > 0)
     .sort((left, right) => (left.file < right.file ? -1 : 1))
+}
+
+/** The functions of a file without the file itself, and how often each was called. */
+function callsOf({ url, functions }: Coverage[number]) {
+  return functions
+    .map(({ ranges: [whole] }) => ({
+      place: `${url}:${whole!.startOffset}:${whole!.endOffset}`,
+      at: whole!.startOffset,
+      calls: whole!.count,
+    }))
+    .filter(({ at }) => at > 0)
 }
 
 async function spaceWith(organisation: TestOrganisation, settings: object) {
