@@ -3,13 +3,59 @@ import { IncomingBody } from './incoming-body.ts'
 
 const controller = { paused: false, pause() {}, resume() {}, abort() {} } as never
 
+function incomingOf(owner: string, maximumBytes = 1_000) {
+  return new IncomingBody({ owner, signal: new AbortController().signal, maximumBytes, onClosed() {} }, () => {})
+}
+
+test.each([
+  ['in small reads', Array.from({ length: 1_000 }, () => 100)],
+  ['in one read', [100_000]],
+  ['in tiny reads', Array.from({ length: 1_000 }, () => 1)],
+])('a stream that has received much %s gets a part of it in each step, and all of it', async (_what, sizes) => {
+  const incoming = incomingOf('flood', 100_000)
+  const sent = sizes.map((size, index) => new Uint8Array(size).fill(index))
+  for (const bytes of sent) incoming.take(controller, bytes)
+  incoming.end()
+  const steps: Uint8Array[][] = []
+  for await (const step of incoming) steps.push(step)
+  for (const step of steps) {
+    expect(step.length).toBeLessThanOrEqual(128)
+    expect(Buffer.concat(step).length).toBeLessThan(17_000)
+  }
+  expect(Buffer.concat(steps.flat()).equals(Buffer.concat(sent))).toBe(true)
+})
+
+test('a connection is read no further while its stream has two steps to take, and again when it has none', async () => {
+  const calls: string[] = []
+  const paused = {
+    paused: false,
+    pause() {
+      this.paused = true
+      calls.push('pause')
+    },
+    resume() {
+      this.paused = false
+      calls.push('resume')
+    },
+  }
+  const incoming = incomingOf('flood', 100_000)
+  incoming.started(paused as never)
+  incoming.take(paused as never, new Uint8Array(32 * 1024))
+  expect(calls).toEqual([])
+  incoming.take(paused as never, new Uint8Array(1))
+  expect(calls).toEqual(['pause'])
+  const reads = incoming[Symbol.asyncIterator]()
+  await reads.next()
+  await reads.next()
+  expect(calls).toEqual(['pause'])
+  await reads.next()
+  expect(calls).toEqual(['pause', 'resume'])
+})
+
 test('reads of one organisation delay those of another by one each, however many arrive at once', async () => {
   const order: string[] = []
   function read(organisation: string) {
-    const incoming = new IncomingBody(
-      { owner: organisation, signal: new AbortController().signal, maximumBytes: 1_000, onClosed() {} },
-      () => {},
-    )
+    const incoming = incomingOf(organisation)
     async function readAll() {
       for await (const _ of incoming) {
         order.push(organisation)

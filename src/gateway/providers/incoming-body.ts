@@ -3,8 +3,14 @@ import { type EndSignal, loopTurn } from '../../platform/kernel/index.ts'
 import { transportFailure } from './transport-failure.ts'
 import { failure } from './wire-failure.ts'
 
-/** Bytes that wait for a slow reader before the socket is paused. */
-const maximumWaitingBytes = 128 * 1024
+/**
+ * Bytes and reads that one step of the reader gets: half a millisecond of small events. A stream that has waited for its turn has much more, and
+ * other organisations would wait for all of it.
+ */
+const stepBytes = 16 * 1024
+const stepReads = 128
+/** Bytes that wait for the reader before the socket is paused; then the event loop reads no more of it than the reader takes. */
+const maximumWaitingBytes = 2 * stepBytes
 
 interface IncomingOptions {
   /** The organisation whose turns of the event loop the reads take. */
@@ -117,14 +123,28 @@ export class IncomingBody implements AsyncIterable<Uint8Array[]> {
     const turn = loopTurn(this.#options.owner)
     if (turn) await turn
     if (this.#waiting.length > 0) {
-      const bytes = this.#waiting
-      this.#waiting = []
-      this.#waitingBytes = 0
-      if (this.#controller?.paused) this.#controller.resume()
+      const bytes = this.#takeStep()
+      if (this.#waiting.length === 0 && this.#controller?.paused) this.#controller.resume()
       return { done: false, value: bytes }
     }
     if (this.#failed) throw this.#failed
     return { done: true, value: undefined }
+  }
+
+  /** Removes the first of the waiting bytes. */
+  #takeStep(): Uint8Array[] {
+    const waiting = this.#waiting
+    const first = waiting[0]!
+    if (first.length > stepBytes) {
+      waiting[0] = first.subarray(stepBytes)
+      this.#waitingBytes -= stepBytes
+      return [first.subarray(0, stepBytes)]
+    }
+    let bytes = 0
+    let reads = 0
+    while (reads < Math.min(waiting.length, stepReads) && bytes < stepBytes) bytes += waiting[reads++]!.length
+    this.#waitingBytes -= bytes
+    return waiting.splice(0, reads)
   }
 }
 

@@ -2,7 +2,7 @@ import { expect, it, test } from 'vitest'
 import { AppError } from './errors.ts'
 import { createFairTurns, LoopTurns } from './fairness.ts'
 
-/** An event loop whose callbacks run in `turn`; each step of work takes half a millisecond. */
+/** An event loop whose callbacks run in `turn`; each step of work takes a quarter of a millisecond. */
 function createLoop() {
   let nowMs = 0
   let loop = 0
@@ -17,7 +17,7 @@ function createLoop() {
     for (let number = 0; number < steps; number++) {
       const turn = turns.enter(owner)
       if (turn) await turn
-      nowMs += 0.5
+      nowMs += 0.25
       done.push(owner)
     }
   }

@@ -164,7 +164,7 @@ export function createFairTurns({ places = 1, maximumWaiting, tooMany }: FairTur
  * Longest time that steps of work take in one phase of the event loop. A call of another owner waits for about ten phases, since each answer
  * of the system, the database and the provider waits for one.
  */
-const sliceMs = 2
+const sliceMs = 1
 /** Steps that run at once in one turn of the event loop. What a shared event lets continue enters before any of it has taken time. */
 const maximumAtOnce = 32
 /** Waiting steps that are resumed in one phase at most: each takes a callback, also after the end of the slice. */
