@@ -21,14 +21,23 @@ export class Turns<Item> {
   takeNext(isReady: (item: Item) => boolean = () => true): { owner: string; item: Item } | undefined {
     for (const [owner, queue] of this.#queues) {
       const place = queue.findIndex(isReady)
-      if (place < 0) continue
-      const item = place === 0 ? queue.shift()! : queue.splice(place, 1)[0]!
-      // One owner alone keeps its place.
-      if (queue.length === 0 || this.#queues.size > 1) this.#queues.delete(owner)
-      if (queue.length > 0) this.#queues.set(owner, queue)
-      return { owner, item }
+      if (place >= 0) return this.#take(owner, queue, place)
     }
     return undefined
+  }
+
+  /** The same among the owners of which at most so many items wait. */
+  takeNextOfFew(maximum: number): { owner: string; item: Item } | undefined {
+    for (const [owner, queue] of this.#queues) if (queue.length <= maximum) return this.#take(owner, queue, 0)
+    return undefined
+  }
+
+  #take(owner: string, queue: Item[], place: number): { owner: string; item: Item } {
+    const item = place === 0 ? queue.shift()! : queue.splice(place, 1)[0]!
+    // One owner alone keeps its place.
+    if (queue.length === 0 || this.#queues.size > 1) this.#queues.delete(owner)
+    if (queue.length > 0) this.#queues.set(owner, queue)
+    return { owner, item }
   }
 
   /** The item must be there. */
@@ -165,6 +174,8 @@ export function createFairTurns({ places = 1, maximumWaiting, tooMany }: FairTur
  * of the system, the database and the provider waits for one.
  */
 const sliceMs = 1
+/** An owner of which so few steps wait gets a second slice of the phase: its calls wait for a phase at each step, not for those of a flood. */
+const fewWaiting = 8
 /** Steps that run at once in one turn of the event loop. What a shared event lets continue enters before any of it has taken time. */
 const maximumAtOnce = 32
 /** Waiting steps that are resumed in one phase at most: each takes a callback, also after the end of the slice. */
@@ -251,6 +262,11 @@ export class LoopTurns {
     return isArriving ? 1 : maximumBatch
   }
 
+  #next(elapsedMs: number) {
+    if (elapsedMs < sliceMs) return this.#waiting.takeNext()
+    return elapsedMs < 2 * sliceMs ? this.#waiting.takeNextOfFew(fewWaiting) : undefined
+  }
+
   #extendBatch(): void {
     for (; this.#batch < Math.min(this.#waitingCount, maximumBatch); this.#batch++) this.#defer(this.#resume)
   }
@@ -262,10 +278,11 @@ export class LoopTurns {
       this.#allowed = this.#stepsAllowed()
     }
     this.#batch--
-    if (this.#waitingCount > 0 && this.#allowed > 0 && this.#nowMs() - this.#startedMs < sliceMs) {
+    const next = this.#allowed > 0 ? this.#next(this.#nowMs() - this.#startedMs) : undefined
+    if (next) {
       this.#waitingCount--
       this.#allowed--
-      this.#waiting.takeNext()!.item()
+      next.item()
     }
     if (this.#batch > 0) return
     this.#isRunning = false
