@@ -139,7 +139,7 @@ export const gatewayParts = listParts<Given>()
       random: Math.random,
       log,
       history: deploymentHistory.record,
-      metrics: { attempt: (deployment, outcome) => metrics.providerAttempts.inc({ deployment, outcome }) },
+      attempts: metrics.providerAttempts,
     }),
   )
   .add('historyWriter', ({ control, deploymentHistory: counts, router, clock, log }) =>

@@ -19,11 +19,9 @@ export function createRecentEvents(now: () => number) {
     if (events.length > maximumEvents) events.shift()
   }
 
-  /** The same log, whose warnings and errors are kept as well. */
+  /** The same log, whose warnings and errors are kept as well; the other methods are inherited. */
   function record(log: Log, inherited: LogFields = {}): Log {
-    return {
-      debug: (fields, message) => log.debug(fields, message),
-      info: (fields, message) => log.info(fields, message),
+    const kept: Pick<Log, 'warn' | 'error' | 'child'> = {
       warn(fields, message) {
         keep('warn', { ...inherited, ...fields }, message)
         log.warn(fields, message)
@@ -34,6 +32,7 @@ export function createRecentEvents(now: () => number) {
       },
       child: (fields) => record(log.child(fields), { ...inherited, ...fields }),
     }
+    return Object.assign(Object.create(log) as Log, kept)
   }
 
   return {

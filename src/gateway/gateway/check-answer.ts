@@ -1,6 +1,6 @@
 import { AppError } from '../../platform/kernel/index.ts'
 import { findSchemaMismatch, type SchemaMismatch } from '../conversation/index.ts'
-import { type FinishReason, mustCallOnce, type ProviderEvent, type ProviderRequest } from '../providers/index.ts'
+import type { FinishReason, ProviderEvent, ProviderRequest } from '../providers/index.ts'
 import type { CallNeeds } from './port.ts'
 
 interface Answer {
@@ -50,6 +50,9 @@ export function createStreamVerdict(request: ProviderRequest): StreamVerdict | n
   }
 }
 
+/** Whether the request allows one tool call only, which the gateway enforces. */
+const allowsOneCall = (needs: CallNeeds | undefined) => needs?.enforced === 'parallel_tools'
+
 /** Keeps a stream to the one tool call that its request allows. */
 export interface CallLimit {
   /** The events without those of further calls. */
@@ -58,8 +61,8 @@ export interface CallLimit {
 }
 
 /** Null if the request allows several calls. */
-export function createCallLimit(request: ProviderRequest): CallLimit | null {
-  if (!mustCallOnce(request)) return null
+export function createCallLimit(needs: CallNeeds | undefined): CallLimit | null {
+  if (!allowsOneCall(needs)) return null
   const first = new Map<number, number>()
   let isExceeded = false
   const isAllowed = (event: Pick<ProviderEvent, 'type'>) => {
@@ -75,8 +78,11 @@ export function createCallLimit(request: ProviderRequest): CallLimit | null {
 }
 
 /** Whether a whole answer has more calls than its request allows. */
-export function exceedsCalls(request: ProviderRequest, answers: readonly { toolCalls: readonly unknown[] }[]): boolean {
-  return mustCallOnce(request) && answers.some(({ toolCalls }) => toolCalls.length > 1)
+export function exceedsCalls(
+  needs: CallNeeds | undefined,
+  answers: readonly { toolCalls: readonly unknown[] }[],
+): boolean {
+  return allowsOneCall(needs) && answers.some(({ toolCalls }) => toolCalls.length > 1)
 }
 
 /**

@@ -124,7 +124,7 @@ export function createCompletions(dependencies: CompletionsDependencies): Comple
         if (hasLeft(opened) && readOnWhole(opened, answering)) throw toAppError(error, call.signal)
         throw await settleFailure(opened, error)
       }
-      if (exceedsCalls(opened.request, answersOf(whole))) throw tooManyCalls(call.needs)
+      if (exceedsCalls(call.needs, answersOf(whole))) throw tooManyCalls(call.needs)
       return whole
     },
     async stream(call) {
@@ -338,7 +338,7 @@ async function settleWhole(
   const usage = counted instanceof Promise ? await counted : counted
   measureRate(opened, usage)
   const mismatch = findMismatch(opened.request, answersOf(answer))
-  const isExceeded = exceedsCalls(opened.request, answersOf(answer))
+  const isExceeded = exceedsCalls(opened.call.needs, answersOf(answer))
   const settling = settleAnswered(opened, deployment, {
     ending: isExceeded ? 'provider_failed' : 'completed',
     usage,

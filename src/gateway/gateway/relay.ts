@@ -117,13 +117,13 @@ export async function* relay(
 /** Total time that a reader may take before the stream no longer counts for the deployment's rate. */
 const slowReaderMs = 1_000
 
-function startReading({ request }: OpenedCall, { events }: ProviderStream): Reading {
+function startReading({ request, call }: OpenedCall, { events }: ProviderStream): Reading {
   return {
     events: events[Symbol.asyncIterator](),
     next: null,
     meter: createOutputMeter(),
     verdict: createStreamVerdict(request),
-    callLimit: createCallLimit(request),
+    callLimit: createCallLimit(call.needs),
     firstTokenMs: null,
   }
 }

@@ -62,7 +62,7 @@ const maximumPauseMs = 8_000
 const maximumRetryAfterMs = 3_600_000
 
 export function createRouter(dependencies: RouterDependencies): Router {
-  const { clock, metrics, history } = dependencies
+  const { clock, attempts, history } = dependencies
   const breakers = createCircuitBreakers({ clock, onChange: history?.circuitChanged })
   const traffic = createDeploymentTraffic({ clock })
   const state: RouterState = { ...dependencies, breakers, traffic, deadlines: createDeadlines({ clock }) }
@@ -81,7 +81,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
         traffic.brokenStream(deploymentId)
         history?.brokenStream(deploymentId, error.errorClass)
       }
-      metrics?.attempt(deploymentId, `stream_${error.errorClass}`)
+      attempts?.inc({ deployment: deploymentId, outcome: `stream_${error.errorClass}` })
     },
     reportAnswer(deploymentId, { outputTokens, durationMs, isStream }) {
       if (outputTokens > 0) traffic.generated(deploymentId, outputTokens, durationMs)

@@ -45,7 +45,8 @@ export interface RouterDependencies {
   /** In [0, 1). */
   random: () => number
   log: Log
-  metrics?: RouterMetrics
+  /** Counts each attempt, and each stream that breaks. */
+  attempts?: { inc(labels: { deployment: string; outcome: string }): void }
   /** Absent: outcomes are not kept beyond the traffic of the last minutes. */
   history?: DeploymentHistory
 }
@@ -194,7 +195,7 @@ export class Trial<T> {
   #record(outcome: string, status: number | null): number {
     const durationMs = this.#state.clock.monotonicMs() - this.#startedMs
     this.#progress.attempts.push({ deploymentId: this.#deployment.id, durationMs, outcome, status })
-    this.#state.metrics?.attempt(this.#deployment.id, outcome)
+    this.#state.attempts?.inc({ deployment: this.#deployment.id, outcome })
     this.#span?.end(outcome, status)
     return durationMs
   }
