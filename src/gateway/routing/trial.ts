@@ -36,10 +36,6 @@ export interface AttemptRecord {
   status: number | null
 }
 
-interface RouterMetrics {
-  attempt(deploymentId: string, outcome: string): void
-}
-
 export interface RouterDependencies {
   clock: Clock
   /** In [0, 1). */
