@@ -1,4 +1,4 @@
-import { type AnswerDependencies } from '../chat/chat/index.ts'
+import { type AnswerDependencies, modelsOfAnswers } from '../chat/chat/index.ts'
 import { createConversations, createSubjectErasure } from '../chat/conversations/index.ts'
 import { createErasures, createErasureStore } from '../chat/erasures/index.ts'
 import {
@@ -48,7 +48,6 @@ import {
   createSearchIndex,
   createSemanticSearchStore,
 } from '../documents/retrieval/index.ts'
-import { acceptsTools, offlineModelId } from '../gateway/models/index.ts'
 import { type Database, recordChange } from '../platform/database/index.ts'
 import { createJobQueue } from '../platform/jobs/index.ts'
 import { publicNetworks, runsJobs, sharedOwner, userAgent } from '../platform/kernel/index.ts'
@@ -249,16 +248,9 @@ export const workerParts = gatewayParts
       tokens,
       loadOwnTools: toolCalls.load,
       telemetry,
-      findModel(organisation, id) {
-        const resolved = catalogue.resolve(organisation, id, clock.now())
-        if (resolved?.model.kind !== 'chat') return undefined
-        const { model } = resolved
-        const tools = acceptsTools(catalogue.built(), resolved)
-        return { ...model, followsInstructions: model.id !== offlineModelId, tools }
-      },
-      fallbackModel: (organisation) => catalogue.baseTierModels(organisation, clock.now())[0]?.id,
+      ...modelsOfAnswers(catalogue, clock),
       findOrganisation: organisations.get,
-      now: () => clock.now(),
+      now: clock.now,
     }
   })
 

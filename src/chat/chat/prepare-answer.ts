@@ -1,5 +1,6 @@
 import type { AnswerCall, AnswerDependencies, PreparedAnswer } from './port.ts'
-import { AppError, createTimeSlices } from '../../platform/kernel/index.ts'
+import { acceptsTools, type LiveCatalogue, offlineModelId } from '../../gateway/models/index.ts'
+import { AppError, type Clock, createTimeSlices } from '../../platform/kernel/index.ts'
 import { assertSubscription } from '../../tenants/organisations/index.ts'
 import type { ProviderMessage } from '../../gateway/providers/index.ts'
 import { removeMarkers } from './citations/citation-rewriter.ts'
@@ -70,4 +71,21 @@ function chooseModel({ ledger, fallbackModel, findModel, now }: AnswerDependenci
     throw new AppError('model_not_found', `The Space's model ${model} is not available to its organisation.`)
   }
   return { model, limits, whenExhausted: hasCredit ? ('refuse' as const) : ('write_off' as const) }
+}
+
+/** The models of answers, as the catalogue has them at the moment. */
+export function modelsOfAnswers(
+  catalogue: Pick<LiveCatalogue, 'built' | 'resolve' | 'baseTierModels'>,
+  clock: Pick<Clock, 'now'>,
+): Pick<AnswerDependencies, 'findModel' | 'fallbackModel'> {
+  return {
+    findModel(organisation, id) {
+      const resolved = catalogue.resolve(organisation, id, clock.now())
+      if (resolved?.model.kind !== 'chat') return undefined
+      const { model } = resolved
+      const tools = acceptsTools(catalogue.built(), resolved)
+      return { ...model, followsInstructions: model.id !== offlineModelId, tools }
+    },
+    fallbackModel: (organisation) => catalogue.baseTierModels(organisation, clock.now())[0]?.id,
+  }
 }

@@ -1,5 +1,12 @@
-import type { Matched, QuestionEvidence, ReadPassage, ReadRow, ReadSentence } from './read-passages.ts'
-import { hasStop, isListItem } from './text-lines.ts'
+import {
+  hasStop,
+  isListItem,
+  type Matched,
+  type QuestionEvidence,
+  type ReadPassage,
+  type ReadRow,
+  type ReadSentence,
+} from './read-passages.ts'
 import { topicWords } from './words.ts'
 
 /** What one quote of an answer holds: a sentence of a passage, and a neighbour where it needs one. */

@@ -2,8 +2,6 @@ import { createTimeSlices } from '../kernel/index.ts'
 import { type Language, splitSentences } from '../language/index.ts'
 import { type AnswerType, answerTypeOf, hasCandidate } from './answer-type.ts'
 import { comparedWords, latinLanguageOf, relatedForms, topicWords, weightOfForm } from './words.ts'
-import { joinWrappedLines } from './text-lines.ts'
-import { createPieceShare } from './word-pieces.ts'
 import { cellSeparator, isHeader, isTableRow } from './split-segments.ts'
 
 /** Longest quoted sentence, UTF-16 units; a table or list without full stops is one sentence. */
@@ -255,3 +253,70 @@ function readTable(lines: readonly string[]): TextPart {
 }
 
 const cellsOf = (line: string) => line.split(cellSeparator).map((cell) => cell.trim())
+
+const terminal = /[.!:;,…。！？｡।؟۔][”"'’)\]*_]{0,4}$/u
+
+/** Whether a line ends like a sentence, or announces what follows. */
+export const hasStop = (text: string) => terminal.test(text)
+
+export function isListItem(text: string): boolean {
+  return /^(?:[-*•–] |\d{1,3}[.)] )/.test(text)
+}
+
+/** Editors and pdf files break lines before this length; a text with a longer line is not broken. UTF-16 units. */
+const maximumWrappedUnits = 120
+const minimumWrappedUnits = 30
+/** A broken line is nearly as long as the longest one. */
+const wrappedShare = 0.75
+
+/** The text with lines that only the width of a page or an editor has broken joined. Linear. */
+export function joinWrappedLines(text: string): string {
+  const lines = text.split('\n')
+  const longest = lines.reduce((most, line) => (isTableRow(line) ? most : Math.max(most, line.length)), 0)
+  const isWrapped = longest <= maximumWrappedUnits
+  const joined: string[] = []
+  let last = ''
+  for (const line of lines) {
+    const isOpen = last.length >= minimumWrappedUnits && !hasStop(last) && !isTableRow(last) && !isTableRow(line)
+    const isLong = isWrapped && last.length >= longest * wrappedShare
+    const continues = /^\s*[\p{Ll}("“„`]/u.test(line) || (isLong && /^\s*[\p{L}\d]/u.test(line))
+    if (isOpen && continues && !isListItem(line.trimStart())) joined.push(`${joined.pop()!} ${line.trimStart()}`)
+    else joined.push(line)
+    last = line
+  }
+  return joined.join('\n')
+}
+
+/** Letters of a piece: shorter ones are in too many words, longer ones miss parts of compounds. */
+const pieceLetters = 4
+const wordPattern = /[\p{L}\p{N}\p{M}]+/gu
+
+/**
+ * Reads which share of a question's pieces a text has, 0..1. A piece is four letters in a row of a word with its borders, so that words are
+ * similar that stems keep apart: "hidden" and "unhide", "Konto" and "Benutzerkonto". Time is linear in question and text.
+ */
+function createPieceShare(question: string): (text: string) => number {
+  const wanted = new Set(wordsOf(question).flatMap(piecesOf))
+  /** The wanted pieces of the words read so far. */
+  const known = new Map<string, readonly string[]>()
+  return (text) => {
+    const found = new Set<string>()
+    for (const word of wordsOf(text)) {
+      let pieces = known.get(word)
+      if (!pieces) known.set(word, (pieces = piecesOf(word).filter((piece) => wanted.has(piece))))
+      for (const piece of pieces) found.add(piece)
+    }
+    return wanted.size === 0 ? 0 : found.size / wanted.size
+  }
+}
+
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(wordPattern) ?? []
+}
+
+function piecesOf(word: string): string[] {
+  const framed = `^${word}$`
+  return Array.from({ length: Math.max(0, framed.length - pieceLetters + 1) }, (_, at) =>
+    framed.slice(at, at + pieceLetters),
+  )
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { joinWrappedLines } from './text-lines.ts'
+import { joinWrappedLines } from './read-passages.ts'
 
 test.each([
   {

@@ -14,7 +14,7 @@ import {
   type Support,
 } from '../../../platform/evidence/index.ts'
 import { detectLatinLanguage, type Language, splitSentences, tokenize } from '../../../platform/language/index.ts'
-import { trimSentenceEnd } from './cited-sentence.ts'
+import { trimSentenceEnd } from './select-quote.ts'
 
 /** What became of the markers of an answer; a marker with two numbers counts twice. */
 export interface CitationCounts {

@@ -1,5 +1,5 @@
 import { Attributor } from './attributor.ts'
-import { type CitedSentence, createSentenceTracker } from './cited-sentence.ts'
+import { type CitedSentence, createSentenceTracker } from './select-quote.ts'
 import type { CitationCheck } from './citation-check.ts'
 import { createCodeSpans, type PlainToken } from './line-head.ts'
 import { type DecideRow, MarkerRows } from './marker-rows.ts'
