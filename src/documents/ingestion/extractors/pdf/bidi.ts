@@ -13,8 +13,9 @@ const bidi = (createBidi as unknown as typeof createBidi.default)()
 
 /** True for letters and signs of the scripts that are written from right to left. */
 export function isRightToLeftCode(code: number): boolean {
+  if (code < 0x590) return false
   return (
-    (code >= 0x590 && code <= 0x8ff) ||
+    code <= 0x8ff ||
     (code >= 0xfb1d && code <= 0xfdff) ||
     (code >= 0xfe70 && code <= 0xfefc) ||
     (code >= 0x10800 && code <= 0x10fff) ||
@@ -23,7 +24,8 @@ export function isRightToLeftCode(code: number): boolean {
 }
 
 export function hasRightToLeft(characters: readonly PdfCharacter[]): boolean {
-  return characters.some(({ code }) => isRightToLeftCode(code))
+  for (const { code } of characters) if (isRightToLeftCode(code)) return true
+  return false
 }
 
 /** True for a line that holds right-to-left text and whose letters have places. */
@@ -235,7 +237,14 @@ function withPairedBrackets(characters: PdfCharacter[]): PdfCharacter[] {
   if (brackets.length < 2) return characters
   const turned = brackets.map((code) => mirrored.get(code)!)
   if (matchingPairs(turned) <= matchingPairs(brackets)) return characters
-  return characters.map((character) => ({ ...character, code: mirrored.get(character.code) ?? character.code }))
+  return characters.map(({ code, generated, left, right, bottom, top }) => ({
+    code: mirrored.get(code) ?? code,
+    generated,
+    left,
+    right,
+    bottom,
+    top,
+  }))
 }
 
 function matchingPairs(brackets: number[]): number {

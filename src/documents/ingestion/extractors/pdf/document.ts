@@ -1,4 +1,4 @@
-import type { PdfCharacter } from './character.ts'
+import { type PdfCharacter, PlacedCharacter } from './character.ts'
 import { PDFiumModule } from '@hyzyla/pdfium'
 import { ExtractionError, type ExtractedBlock } from '../../extraction.ts'
 import { corruptFile } from '../extractor.ts'
@@ -270,6 +270,7 @@ function readCharacters(pdfium: Pdfium, textPage: number, scratch: number) {
   const { _FPDFText_GetUnicode, _FPDFText_HasUnicodeMapError, _FPDFText_GetLooseCharBox } = pdfium
   const count = pdfium._FPDFText_CountChars(textPage)
   const characters: PdfCharacter[] = []
+  const boxes = new Float32Array(count * 4)
   let unmappedGlyphs = 0
   const rectangle = scratch / 4
   for (let index = 0; index < count; index += 1) {
@@ -278,14 +279,10 @@ function readCharacters(pdfium: Pdfium, textPage: number, scratch: number) {
     if (!blank && _FPDFText_HasUnicodeMapError(textPage, index) === 1) unmappedGlyphs += 1
     _FPDFText_GetLooseCharBox(textPage, index, scratch)
     const heap = pdfium.HEAPF32
-    characters.push({
-      code,
-      generated: blank && pdfium._FPDFText_IsGenerated(textPage, index) === 1,
-      left: heap[rectangle]!,
-      top: heap[rectangle + 1]!,
-      right: heap[rectangle + 2]!,
-      bottom: heap[rectangle + 3]!,
-    })
+    const at = index * 4
+    for (let side = 0; side < 4; side += 1) boxes[at + side] = heap[rectangle + side]!
+    const generated = blank && pdfium._FPDFText_IsGenerated(textPage, index) === 1
+    characters.push(new PlacedCharacter(code, generated, boxes, at))
   }
   return { characters, unmappedGlyphs }
 }

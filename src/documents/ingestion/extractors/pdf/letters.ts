@@ -3,15 +3,29 @@ import type { PdfCharacter } from './character.ts'
 
 /** The text of characters in reading order, with composed accents and plain letters. */
 export function textOf(characters: PdfCharacter[]): string {
+  const plain = asciiText(characters)
+  if (plain !== null) return plain
   let text = ''
-  let isAscii = true
   for (const { code } of characters) {
-    if (code > 0x7e) isAscii = false
     // Codes come as UTF-16 units or whole code points, depending on the font's map.
     if (code <= 0xffff) text += String.fromCharCode(code)
     else if (code <= 0x10ffff) text += String.fromCodePoint(code)
   }
-  return isAscii ? text : plainLetters(composeAccents(text))
+  return plainLetters(composeAccents(text))
+}
+
+const asciiBytes = Buffer.alloc(1024)
+
+/** The text of a usual line; null where it has other signs than ASCII, or is longer. A text that grows letter by letter is copied twice. */
+function asciiText(characters: readonly PdfCharacter[]): string | null {
+  const { length } = characters
+  if (length > asciiBytes.length) return null
+  for (let at = 0; at < length; at += 1) {
+    const { code } = characters[at]!
+    if (code > 0x7e) return null
+    asciiBytes[at] = code
+  }
+  return asciiBytes.toString('latin1', 0, length)
 }
 
 /** Accents that fonts without accented letters (older TeX) set as separate signs in front of the letter. */

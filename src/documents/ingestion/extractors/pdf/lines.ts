@@ -105,14 +105,14 @@ function isLineEndHyphen(code: number): boolean {
 
 /** Turns a box so that writing which goes in quarter turns on the page goes along x. */
 function turn(character: PdfCharacter, turns: number): PdfCharacter {
-  const { left, right, bottom, top } = character
+  const { code, generated, left, right, bottom, top } = character
   switch (turns) {
     case 1:
-      return { ...character, left: bottom, right: top, bottom: -right, top: -left }
+      return { code, generated, left: bottom, right: top, bottom: -right, top: -left }
     case 2:
-      return { ...character, left: -right, right: -left, bottom: -top, top: -bottom }
+      return { code, generated, left: -right, right: -left, bottom: -top, top: -bottom }
     case 3:
-      return { ...character, left: -top, right: -bottom, bottom: left, top: right }
+      return { code, generated, left: -top, right: -bottom, bottom: left, top: right }
     default:
       return character
   }

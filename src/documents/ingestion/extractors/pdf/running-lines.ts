@@ -117,6 +117,7 @@ function identityOf(entry: Entry, others: KnownPage[]): string {
 /** The running lines of a page with what identifies them. */
 function runningLines(current: KnownPage, others: KnownPage[]): Map<Line, string> {
   const found = new Set(current.entries.filter((entry) => recurs(entry, others)))
+  if (found.size === 0) return new Map()
   // What is next to a running line is part of it: a chapter's name next to the page number.
   for (const entry of current.entries)
     if ([...found].some((other) => other.zone === entry.zone && Math.abs(other.middle - entry.middle) < tolerance))
@@ -307,7 +308,7 @@ const minimumProse = 0.3
 
 /** The segments without the numbers that count the lines at the side of a page of prose. */
 export function withoutLineNumbers(segments: Segment[]): Segment[] {
-  const numbers = segments.filter(({ text }) => /^\d{1,4}$/.test(text))
+  const numbers = segments.filter(({ text }) => text.length <= 4 && /^\d{1,4}$/.test(text))
   if (numbers.length < minimumStripNumbers || numbers.length === segments.length) return segments
   const dropped = new Set<Segment>()
   for (const side of ['left', 'right'] as const)

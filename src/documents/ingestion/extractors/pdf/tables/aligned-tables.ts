@@ -111,10 +111,11 @@ function growGrid(rows: Segment[][], seed: number, done: ReadonlySet<number>): G
   }
   const end = grow(1)
   const start = grow(-1)
+  const indexes = range(start, end)
   const order = columns
-    .filter((column) => range(start, end).some((index) => placed.get(index)!.has(column)))
+    .filter((column) => indexes.some((index) => placed.get(index)!.has(column)))
     .sort((one, other) => one.left - other.left)
-  const gridRows = range(start, end).map((index): GridRow => {
+  const gridRows = indexes.map((index): GridRow => {
     const segments = rows[index]!
     return {
       cells: order.map((column) => placed.get(index)!.get(column) ?? []),
