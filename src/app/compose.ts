@@ -35,7 +35,13 @@ import {
   createWebSources,
 } from '../documents/documents/index.ts'
 import { createImportedChunks, detectFormat } from '../documents/ingestion/index.ts'
-import { createSemanticSearch, samplePassages } from '../documents/retrieval/index.ts'
+import {
+  createLocalModel,
+  createLocalModelStore,
+  createSemanticSearch,
+  pinnedModels,
+  samplePassages,
+} from '../documents/retrieval/index.ts'
 import {
   createCatalogueViews,
   createOperatorCatalogue,
@@ -53,6 +59,7 @@ import type { PartsOf } from './part-list.ts'
 import { createAlertSources } from './parts/alert-sources.ts'
 import { documentWorkers } from './parts/document-work.ts'
 import { namesEmbedder } from './parts/embedders.ts'
+import { installPinnedModel, modelsFolder } from './parts/install-pinned-model.ts'
 import { journalOptions, openMail } from './parts/settings-of-parts.ts'
 import { openReencryption } from './parts/reencryption.ts'
 import { workerParts } from './compose-worker.ts'
@@ -304,11 +311,25 @@ export const servingParts = workerParts
       log,
     })
   })
+  .add('localModel', ({ control, localModelSource, config, clock, log, onStopping }) => {
+    const localModel = createLocalModel({
+      store: createLocalModelStore(control.for(sharedOwner)),
+      model: localModelSource?.model ?? pinnedModels[0]!,
+      cacheFolder: modelsFolder(config),
+      host: hostname(),
+      install: (options) => installPinnedModel(config, { ...options, hubUrl: localModelSource?.hubUrl }),
+      clock,
+      log,
+    })
+    onStopping(() => localModel.close())
+    return localModel
+  })
   .add('semanticSearch', (parts) => {
     const { semanticSearchStore: store, embedders, index, catalogue, organisations, changeFeed, config, clock } = parts
     return createSemanticSearch({
       store,
       embedders,
+      localModel: parts.localModel,
       isConfigured: namesEmbedder(config),
       index,
       models: () => listEmbeddingModels(catalogue.built(), clock.now()),

@@ -1,5 +1,6 @@
 import type { LookupFunction } from 'node:net'
 import type { PasswordHashing } from '../tenants/accounts/index.ts'
+import type { PinnedModel } from '../documents/retrieval/index.ts'
 import type { Database } from '../platform/database/index.ts'
 import type { StopState } from '../platform/http/index.ts'
 import type { Clock, Log } from '../platform/kernel/index.ts'
@@ -24,6 +25,8 @@ interface TestOptions {
   /** Resolves the names in requests to models. */
   nameLookup?: LookupFunction | undefined
   exportSpansEveryMs?: number | undefined
+  /** The local model that the console installs, and its hub. */
+  localModelSource?: { model: PinnedModel; hubUrl: string } | undefined
 }
 
 /** What no part makes. */

@@ -317,7 +317,7 @@ function operatorPages(
     | 'alerts'
   > &
     Pick<Parts, 'backup' | 'backupRecord' | 'erasures' | 'operatorTokens' | 'reencryption'> &
-    Pick<Parts, 'index' | 'documentStore' | 'blobs' | 'clock' | 'semanticSearch'>,
+    Pick<Parts, 'index' | 'documentStore' | 'blobs' | 'clock' | 'semanticSearch' | 'localModel'>,
 ): Routes[] {
   const { organisations, ledger, adminLog, catalogue, index, documentStore, blobs, clock } = parts
   const hasOrganisation = (id: string) => organisations.get(id) !== undefined
@@ -325,7 +325,7 @@ function operatorPages(
     systemView({ report: parts.systemReport }),
     healthView({ report: parts.healthReport }),
     alertRoutes({ alerts: parts.alerts, hasOrganisation }),
-    semanticSearchRoutes({ semanticSearch: parts.semanticSearch }),
+    semanticSearchRoutes({ semanticSearch: parts.semanticSearch, localModel: parts.localModel }),
     installationView({ reports: ledger.installation, organisations, clock }),
     organisationsView({
       lists: parts.organisationLists,

@@ -51,6 +51,24 @@ export const semanticSearchSchema = z
       })
       .nullable()
       .describe('While documents are embedded; until the end, search uses the model before. null: nothing to do.'),
+    local: z
+      .object({
+        model: z.string().describe('Of the hub, as `embeddings.model` takes it.'),
+        licence: z.string(),
+        bytes: z.int().describe('Of all its files.'),
+        hasRuntime: z.boolean().describe('This instance has the package that runs local models.'),
+        install: z
+          .object({
+            state: z.enum(['running', 'done', 'failed', 'stopped']),
+            host: z.string().describe('The machine whose data folder has the files.'),
+            folder: z.string(),
+            bytesDone: z.int(),
+            problem: z.string().nullable().describe('Why it failed; null: the instance has ended.'),
+          })
+          .nullable()
+          .describe('The last installation that the console began; null: none.'),
+      })
+      .describe('An open model that needs no provider.'),
     version: settingsVersionSchema,
   })
   .meta({ id: 'SemanticSearch' })

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type MeaningHost, startMeaningHost } from '../harness/meaning-host.ts'
+import { type ModelHub, sendHalf, startModelHub, tinyModel } from '../harness/model-hub.ts'
 import { uploadReady } from '../harness/museum.ts'
 import { expectStatus, type TestOrganisation } from '../harness/portico.ts'
 import {
@@ -16,6 +17,7 @@ import {
 /** An operator switches search by meaning on, sees the progress, and switches it off. */
 
 let host: MeaningHost
+let hub: ModelHub
 let stage: TestConsole
 let page: Page
 let poor: TestOrganisation
@@ -23,7 +25,8 @@ let poor: TestOrganisation
 beforeAll(async () => {
   if (!hasBrowser) return
   host = await startMeaningHost()
-  stage = await startConsole({ settings: host.settings })
+  hub = await startModelHub()
+  stage = await startConsole({ settings: host.settings, localModelSource: { model: tinyModel, hubUrl: hub.url } })
   await upload(await stage.portico.createOrganisation({ name: 'Buyer' }), 'A physician is on duty.')
   poor = await stage.portico.createOrganisation({ name: 'No budget', monthlyBudgetUsd: '0' })
   await upload(poor, 'The hound sleeps.')
@@ -32,6 +35,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await stage?.stop()
   await host?.stop()
+  hub?.close()
 })
 
 async function upload(organisation: TestOrganisation, text: string) {
@@ -92,5 +96,29 @@ describe.skipIf(!hasBrowser)(`search by meaning in the console${skipReason}`, ()
     await expectAccessible(narrow.page)
     await expectNoSidewaysScroll(narrow.page)
     expect(stage.problems).toEqual([])
+  })
+
+  it('installs the local model with progress, and shows what remains to be done', async () => {
+    hub.intercept = sendHalf
+    const section = page.getByRole('region', { name: 'A local model without a provider' })
+    await section.getByRole('button', { name: 'Install' }).click()
+    await section.getByText(/^200 kB of 400 kB, on /).waitFor()
+    await expectAccessible(page)
+    await section.getByRole('button', { name: 'Stop' }).click()
+    await section.getByText('Stopped', { exact: true }).waitFor()
+    hub.intercept = (_request, response) => Boolean(response.writeHead(503).end())
+    await section.getByRole('button', { name: 'Continue' }).click()
+    await section.getByText(`the hub returned 503 for ${hub.url}`).waitFor()
+    await expectAccessible(page)
+    hub.intercept = () => false
+    await section.getByRole('button', { name: 'Continue' }).click()
+    await section.getByText('The model is installed.').waitFor()
+    expect(await section.getByLabel('Settings of the service').inputValue()).toBe(
+      'PORTICO_EMBEDDER=onnx PORTICO_EMBEDDING_MODEL=test/tiny',
+    )
+    await page.setViewportSize({ width: 390, height: 844 })
+    await expectAccessible(page)
+    await expectNoSidewaysScroll(page)
+    expect(stage.problems.filter((problem) => !problem.includes('503'))).toEqual([])
   })
 })

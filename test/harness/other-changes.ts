@@ -12,6 +12,9 @@ export const changesNothing = new Set([
   // Recorded: semantic-search.test.ts.
   'PUT /api/semantic-search',
   'DELETE /api/semantic-search',
+  // Fetches the files of a model; no setting changes.
+  'POST /api/semantic-search/local-model',
+  'DELETE /api/semantic-search/local-model',
   // Recorded: single-sign-on-setup.test.ts.
   'PUT /api/single-sign-on',
   'POST /api/single-sign-on/test',

@@ -7,6 +7,7 @@ import path from 'node:path'
 import { loadConfig } from '../../src/app/config/index.ts'
 import { type Clock, type Log, silentLog, systemClock } from '../../src/platform/kernel/index.ts'
 import type { Parts } from '../../src/app/compose.ts'
+import type { PinnedModel } from '../../src/documents/retrieval/index.ts'
 import { createService } from '../../src/app/roles/all.ts'
 import { openStorage } from '../../src/app/storage.ts'
 import { type DatabasePlace, freshDatabasePlace, serviceVariables } from './database-place.ts'
@@ -72,6 +73,8 @@ export interface StartOptions {
   nameLookup?: LookupFunction
   /** Ended spans are exported so often. */
   exportSpansEveryMs?: number
+  /** The local model that the console installs, and its hub. */
+  localModelSource?: { model: PinnedModel; hubUrl: string }
   /** Reuse the data of an earlier start; it is not removed at the end. */
   place?: DatabasePlace
 }
@@ -92,7 +95,13 @@ export async function startPortico(options: StartOptions = {}): Promise<TestPort
   const place = options.place ?? databases?.place ?? (await freshDatabasePlace())
   const operatorToken = `test-operator-${randomBytes(16).toString('hex')}`
   const config = loadConfig(...configuration(place, operatorToken, options))
-  const { log = silentLog, clock = systemClock, nameLookup = publicNames, exportSpansEveryMs } = options
+  const {
+    log = silentLog,
+    clock = systemClock,
+    nameLookup = publicNames,
+    exportSpansEveryMs,
+    localModelSource,
+  } = options
   const storage = databases && openStorage({ config, log, clock, databases })
   const service = await createService({
     config,
@@ -102,6 +111,7 @@ export async function startPortico(options: StartOptions = {}): Promise<TestPort
     passwordHashing: quickHashing,
     nameLookup,
     exportSpansEveryMs,
+    localModelSource,
   })
   const { url, metricsUrl } = await service.start()
   const operator = createApiClient(url, operatorToken)

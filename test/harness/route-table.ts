@@ -71,6 +71,8 @@ export const lowestRoles: Readonly<Record<string, Lowest>> = {
   'GET /api/semantic-search': 'operator',
   'PUT /api/semantic-search': 'operator',
   'DELETE /api/semantic-search': 'operator',
+  'POST /api/semantic-search/local-model': 'operator',
+  'DELETE /api/semantic-search/local-model': 'operator',
   'GET /api/single-sign-on': 'operator',
   'PUT /api/single-sign-on': 'operator',
   'POST /api/single-sign-on/test': 'operator',

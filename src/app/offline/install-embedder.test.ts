@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import fs from 'node:fs'
 import http from 'node:http'
@@ -6,49 +5,22 @@ import net, { type AddressInfo } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type PinnedModel, pinnedModels } from '../../documents/retrieval/index.ts'
+import { type ModelHub, sendHalf, startModelHub, tinyFiles, tinyModel } from '../../../test/harness/model-hub.ts'
+import { pinnedModels } from '../../documents/retrieval/index.ts'
 import { installEmbedder, type InstallEmbedderTask } from './install-embedder.ts'
 
-const contents: Record<string, string> = { 'config.json': '{}', 'onnx/model.onnx': 'weights '.repeat(50_000) }
-const model: PinnedModel = {
-  name: 'tiny',
-  id: 'test/tiny',
-  revision: 'abc123',
-  licence: 'MIT',
-  about: 'a test',
-  files: Object.entries(contents).map(([file, text]) => ({
-    path: file,
-    bytes: text.length,
-    sha256: createHash('sha256').update(text).digest('hex'),
-  })),
-}
-const weights = contents['onnx/model.onnx']!
+const weights = tinyFiles['onnx/model.onnx']
 
 let root: string
 let folder: string
-let hub: http.Server
-let requests: { url: string; range: string | undefined }[]
-/** What the hub does with a request; false: it answers as usual. */
-let intercept: (request: http.IncomingMessage, response: http.ServerResponse) => boolean
+let hub: ModelHub
 
 beforeEach(async () => {
   root = fs.mkdtempSync(path.join(os.tmpdir(), 'portico-embedder-'))
   folder = path.join(root, 'models/test/tiny')
-  requests = []
-  intercept = () => false
-  hub = http.createServer((request, response) => {
-    requests.push({ url: request.url!, range: request.headers.range })
-    if (intercept(request, response)) return
-    const text = contents[request.url!.replace('/test/tiny/resolve/abc123/', '')]
-    if (text === undefined) return void response.writeHead(404).end()
-    const from = Number(/bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0)
-    response.writeHead(from > 0 ? 206 : 200).end(text.slice(from))
-  })
-  hub.listen(0, '127.0.0.1')
-  await once(hub, 'listening')
+  hub = await startModelHub()
 })
 afterEach(async () => {
-  hub.closeAllConnections()
   hub.close()
   fs.rmSync(root, { recursive: true, force: true })
 })
@@ -65,9 +37,9 @@ async function install(
     progress.push(line)
     onProgress(line)
   }
-  const installed = await installEmbedder({ hub: addressOf(hub), ...task }, report, {
+  const installed = await installEmbedder({ hub: hub.url, ...task }, report, {
     environment: { PORTICO_DATA_DIR: root, ...environment },
-    models: [model],
+    models: [tinyModel],
   })
   return { ...installed, progress }
 }
@@ -78,10 +50,10 @@ describe('portico embedder install', () => {
     const { newFiles, folder: stated, progress } = await install()
     expect(newFiles).toEqual(['config.json', 'onnx/model.onnx'])
     expect(stated).toBe(folder)
-    for (const [file, text] of Object.entries(contents)) expect(installedText(file)).toBe(text)
+    for (const [file, text] of Object.entries(tinyFiles)) expect(installedText(file)).toBe(text)
     expect(progress.at(-1)).toBe('onnx/model.onnx: 100 % of 0.4 MB')
     expect((await install()).newFiles).toEqual([])
-    expect(requests.map(({ url }) => url)).toEqual([
+    expect(hub.requests.map(({ url }) => url)).toEqual([
       '/test/tiny/resolve/abc123/config.json',
       '/test/tiny/resolve/abc123/onnx/model.onnx',
     ])
@@ -89,12 +61,9 @@ describe('portico embedder install', () => {
 
   it('continues an interrupted file', async () => {
     let sent: http.ServerResponse | undefined
-    intercept = ({ url }, response) => {
-      if (!url!.endsWith('model.onnx')) return false
-      response.writeHead(200, { 'content-length': weights.length })
-      response.write(weights.slice(0, 100_000))
+    hub.intercept = (request, response) => {
       sent = response
-      return true
+      return sendHalf(request, response)
     }
     const cut = (line: string) => {
       if (line.startsWith('onnx')) sent?.destroy()
@@ -103,16 +72,16 @@ describe('portico embedder install', () => {
     expect(fs.existsSync(path.join(folder, 'onnx/model.onnx'))).toBe(false)
     const there = fs.statSync(path.join(folder, 'onnx/model.onnx.partial')).size
     expect(there).toBeGreaterThan(0)
-    intercept = () => false
+    hub.intercept = () => false
     expect((await install()).newFiles).toEqual(['onnx/model.onnx'])
-    expect(requests.at(-1)!.range).toBe(`bytes=${there}-`)
+    expect(hub.requests.at(-1)!.range).toBe(`bytes=${there}-`)
     expect(installedText('onnx/model.onnx')).toBe(weights)
   })
 
   it('begins again where the server sends all of the file', async () => {
     fs.mkdirSync(path.join(folder, 'onnx'), { recursive: true })
     fs.writeFileSync(path.join(folder, 'onnx/model.onnx.partial'), 'wrong start')
-    intercept = ({ url }, response) => {
+    hub.intercept = ({ url }, response) => {
       if (!url!.endsWith('model.onnx')) return false
       response.writeHead(200).end(weights)
       return true
@@ -126,7 +95,7 @@ describe('portico embedder install', () => {
     ['fewer bytes', 'x'],
     ['more bytes', `${weights}x`],
   ])('installs nothing with %s than the hash names', async (_name, sent) => {
-    intercept = ({ url }, response) => {
+    hub.intercept = ({ url }, response) => {
       if (!url!.endsWith('model.onnx')) return false
       response.writeHead(200).end(sent)
       return true
@@ -145,9 +114,9 @@ describe('portico embedder install', () => {
     const from = path.join(root, 'given')
     fs.mkdirSync(path.join(from, 'onnx'), { recursive: true })
     await expect(install({ from })).rejects.toThrow(`${path.join(from, 'config.json')} cannot be read`)
-    for (const [file, text] of Object.entries(contents)) fs.writeFileSync(path.join(from, file), text)
+    for (const [file, text] of Object.entries(tinyFiles)) fs.writeFileSync(path.join(from, file), text)
     expect((await install({ from })).newFiles).toHaveLength(2)
-    expect(requests).toEqual([])
+    expect(hub.requests).toEqual([])
     fs.rmSync(folder, { recursive: true })
     fs.writeFileSync(path.join(from, 'config.json'), '[]')
     await expect(install({ from })).rejects.toThrow('the file config.json is not the expected one')
@@ -158,7 +127,7 @@ describe('portico embedder install', () => {
     const proxy = http.createServer()
     proxy.on('connect', ({ url }, client: net.Socket) => {
       targets.push(url!)
-      const socket = net.connect((hub.address() as AddressInfo).port, '127.0.0.1', () => {
+      const socket = net.connect(Number(new URL(hub.url).port), '127.0.0.1', () => {
         client.write('HTTP/1.1 200 OK\r\n\r\n')
         socket.pipe(client).pipe(socket)
       })
@@ -178,7 +147,7 @@ describe('portico embedder install', () => {
 
   it('states what is wrong: the model, the status, the connection', async () => {
     await expect(install({ model: 'other' })).rejects.toThrow('the model other is not one of: tiny')
-    intercept = (_request, response) => Boolean(response.writeHead(503).end())
+    hub.intercept = (_request, response) => Boolean(response.writeHead(503).end())
     await expect(install()).rejects.toThrow('the hub returned 503 for http')
     const closed = http.createServer().listen(0, '127.0.0.1')
     await once(closed, 'listening')

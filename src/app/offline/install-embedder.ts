@@ -1,13 +1,11 @@
-import path from 'node:path'
 import {
-  installModel,
   type InstalledModel,
   ModelInstallError,
   type PinnedModel,
   pinnedModels,
 } from '../../documents/retrieval/index.ts'
 import { loadConfig } from '../config/index.ts'
-import { openFetch } from '../parts/settings-of-parts.ts'
+import { installPinnedModel } from '../parts/install-pinned-model.ts'
 
 /** `portico embedder install`: the configuration of the service names the data folder, the proxies and the certificates. */
 
@@ -29,12 +27,10 @@ export async function installEmbedder(
   if (!model) {
     throw new ModelInstallError(`the model ${name} is not one of: ${models.map((one) => one.name).join(', ')}`)
   }
-  const config = loadConfig(environment)
-  const { fetch, close } = openFetch(config, { limits: undefined, proxies: config.proxies })
-  try {
-    const cacheFolder = path.join(config.settings.dataFolder, 'models')
-    return await installModel({ model, cacheFolder, from, hubUrl: hub?.replace(/\/+$/, ''), fetch, report })
-  } finally {
-    await close()
-  }
+  return installPinnedModel(loadConfig(environment), {
+    model,
+    from,
+    hubUrl: hub?.replace(/\/+$/, ''),
+    report: ({ text }) => report(text),
+  })
 }

@@ -20,6 +20,7 @@ export { createOnnxEmbedder } from './embedders/onnx-embedder.ts'
 export {
   type InstalledModel,
   installModel,
+  type InstallOptions,
   ModelInstallError,
   type PinnedModel,
   pinnedModels,
@@ -44,6 +45,8 @@ export {
 export type { Reranker } from './rerankers/reranker.ts'
 export { reindexStep } from './reindex.ts'
 export { saveIndexProblem } from './corpus/index-progress.store.ts'
+export { createLocalModel } from './semantic-search/local-model.ts'
+export { createLocalModelStore } from './semantic-search/local-model.store.ts'
 export { createSemanticSearch } from './semantic-search/semantic-search.ts'
 export {
   createSemanticSearchStore,

@@ -688,6 +688,20 @@ create table ledger_thresholds (
   constraint ledger_thresholds_pkey PRIMARY KEY (organisation_id, period, percent)
 );
 
+create table local_model_installs (
+  only_row boolean default true not null,
+  id uuid not null,
+  model text not null,
+  host text not null,
+  folder text not null,
+  state text not null,
+  bytes_done bigint not null,
+  problem text,
+  updated_at timestamp with time zone not null,
+  constraint local_model_installs_pkey PRIMARY KEY (only_row),
+  constraint local_model_installs_only_row_check CHECK (only_row)
+);
+
 create table operator_token (
   only_row boolean default true not null,
   token_hash bytea not null,

@@ -19,8 +19,17 @@ export interface InstallOptions {
   from?: string | undefined
   hubUrl?: string | undefined
   fetch: typeof fetch
-  /** Receives a line for people, about once for each percent. */
-  report: (progress: string) => void
+  /** Called about once for each percent of a file. */
+  report: (progress: InstallProgress) => void
+  /** Ends the download; the next one continues it. */
+  signal?: AbortSignal | undefined
+}
+
+export interface InstallProgress {
+  /** A line for people. */
+  text: string
+  /** Of the whole model. */
+  bytesDone: number
 }
 
 export interface InstalledModel {
@@ -39,18 +48,21 @@ export async function installModel(options: InstallOptions): Promise<InstalledMo
   const { model, cacheFolder, from } = options
   const folder = path.join(cacheFolder, model.id)
   const newFiles: string[] = []
+  let bytesBefore = 0
   for (const file of model.files) {
     const target = path.join(folder, file.path)
+    const before = bytesBefore
+    bytesBefore += file.bytes
     if (await isRight(target, file)) continue
     await mkdir(path.dirname(target), { recursive: true })
     const partial = `${target}.partial`
-    if (from === undefined) await download(options, file, partial)
+    if (from === undefined) await download(options, file, partial, before)
     else await copy(path.join(path.resolve(from), file.path), partial)
     await assertRight(partial, file)
     await rename(partial, target)
     newFiles.push(file.path)
   }
-  return { id: model.id, folder, newFiles, bytes: model.files.reduce((sum, { bytes }) => sum + bytes, 0) }
+  return { id: model.id, folder, newFiles, bytes: bytesBefore }
 }
 
 /** Another size than expected needs no hash. */
@@ -90,16 +102,17 @@ async function copy(source: string, partial: string): Promise<void> {
 
 /** Continues a partial file where the server can; otherwise begins again. */
 async function download(
-  { model, hubUrl = defaultHubUrl, fetch, report }: InstallOptions,
+  { model, hubUrl = defaultHubUrl, fetch, report, signal }: InstallOptions,
   file: PinnedFile,
   partial: string,
+  bytesBefore: number,
 ): Promise<void> {
   const url = `${hubUrl}/${model.id}/resolve/${model.revision}/${file.path}`
   const there = await sizeOf(partial)
   if (there === file.bytes) return
   if (there > file.bytes) await rm(partial)
   const from = there > file.bytes ? 0 : there
-  const response = await request(fetch, url, from)
+  const response = await request(fetch, url, from, signal)
   if (!response.ok || response.body === null) {
     await response.body?.cancel()
     throw new ModelInstallError(`the hub returned ${response.status} for ${url}`)
@@ -107,7 +120,7 @@ async function download(
   // A server that ignores the range sends all of it with 200.
   const start = response.status === 206 ? from : 0
   const output = await open(partial, start > 0 ? 'a' : 'w')
-  const counter = createByteCounter(start, file, report)
+  const counter = createByteCounter(start, file, (text, bytes) => report({ text, bytesDone: bytesBefore + bytes }))
   try {
     for await (const piece of response.body as ReadableStream<Uint8Array>) {
       counter.add(piece.length)
@@ -116,7 +129,7 @@ async function download(
   } catch (error) {
     if (error instanceof ModelInstallError) throw error
     throw new ModelInstallError(
-      `the download of ${url} was interrupted (${reasonOf(error)}); run the command again to continue`,
+      `the download of ${url} was interrupted (${reasonOf(error)}); install it again to continue`,
       { cause: error },
     )
   } finally {
@@ -124,22 +137,27 @@ async function download(
   }
 }
 
-async function request(fetch: InstallOptions['fetch'], url: string, from: number): Promise<Response> {
+async function request(
+  fetch: InstallOptions['fetch'],
+  url: string,
+  from: number,
+  signal: InstallOptions['signal'],
+): Promise<Response> {
   // Compressed content has other ranges than the file.
   const headers = new Headers({ 'user-agent': userAgent, 'accept-encoding': 'identity' })
   if (from > 0) headers.set('range', `bytes=${from}-`)
   try {
-    return await fetch(url, { headers: Object.fromEntries(headers) })
+    return await fetch(url, { headers: Object.fromEntries(headers), ...(signal && { signal }) })
   } catch (error) {
     throw new ModelInstallError(
-      `the hub cannot be reached for ${url}: ${reasonOf(error)}. Behind a proxy set https_proxy; without internet give the files with --from FOLDER`,
+      `the hub cannot be reached for ${url}: ${reasonOf(error)}. Behind a proxy set https_proxy; without internet run \`portico embedder install --from FOLDER\``,
       { cause: error },
     )
   }
 }
 
 /** Reports each percent, and fails above the size of the file. */
-function createByteCounter(start: number, file: PinnedFile, report: InstallOptions['report']) {
+function createByteCounter(start: number, file: PinnedFile, report: (text: string, bytes: number) => void) {
   let bytes = start
   let reported = -1
   return {
@@ -149,7 +167,7 @@ function createByteCounter(start: number, file: PinnedFile, report: InstallOptio
       const percent = Math.floor((bytes / file.bytes) * 100)
       if (percent === reported) return
       reported = percent
-      report(`${file.path}: ${percent} % of ${(file.bytes / 1e6).toFixed(1)} MB`)
+      report(`${file.path}: ${percent} % of ${(file.bytes / 1e6).toFixed(1)} MB`, bytes)
     },
   }
 }

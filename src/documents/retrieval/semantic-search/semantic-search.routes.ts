@@ -3,13 +3,20 @@ import { putSemanticSearchSchema, semanticSearchSchema } from '../../../contract
 import { ifMatchHeadersSchema } from '../../../contract/settings-version.ts'
 import { describeRoutes, type Routes } from '../../../platform/http/index.ts'
 import { actorOf } from '../../../tenants/operators/index.ts'
+import type { LocalModel } from './local-model.ts'
 import type { SemanticSearch } from './semantic-search.ts'
 
 const described = describeRoutes({ role: 'operator' }, 'Operator: search')
 const path = '/api/semantic-search'
+const localPath = `${path}/local-model`
+
+interface SemanticSearchRoutesDependencies {
+  semanticSearch: SemanticSearch
+  localModel: Pick<LocalModel, 'start' | 'stop'>
+}
 
 /** The embedding model of the installation: what is offered and costs, the choice, and the progress of indexing. */
-export function semanticSearchRoutes({ semanticSearch }: { semanticSearch: SemanticSearch }): Routes {
+export function semanticSearchRoutes({ semanticSearch, localModel }: SemanticSearchRoutesDependencies): Routes {
   return (app) => {
     app.get(
       path,
@@ -38,6 +45,29 @@ export function semanticSearchRoutes({ semanticSearch }: { semanticSearch: Seman
         response: { 200: semanticSearchSchema, ...errorResponses(400, 401, 403, 409) },
       }),
       (request) => semanticSearch.turnOff({ actor: actorOf(request), ifMatch: request.headers['if-match'] }),
+    )
+    app.post(
+      localPath,
+      described('installLocalModel', 'Fetch the open model that needs no provider', {
+        description:
+          'Into the data folder of the instance that answers; every file is checked against its known hash. It continues what an earlier call has fetched, and changes no setting. 409 while it runs.',
+        response: { 202: semanticSearchSchema, ...errorResponses(401, 403, 409) },
+      }),
+      async (_request, reply) => {
+        await localModel.start()
+        return reply.code(202).send(await semanticSearch.view())
+      },
+    )
+    app.delete(
+      localPath,
+      described('stopLocalModel', 'Stop fetching the open model', {
+        description: 'On whichever instance it runs. What was fetched stays for the next time.',
+        response: { 200: semanticSearchSchema, ...errorResponses(401, 403) },
+      }),
+      async () => {
+        await localModel.stop()
+        return semanticSearch.view()
+      },
     )
   }
 }

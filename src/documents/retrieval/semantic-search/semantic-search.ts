@@ -15,6 +15,7 @@ import { maximumHalfVectorDimensions } from '../corpus/embedding-versions.store.
 import { countStoredTexts, loadIndexProgress, type StoredTexts } from '../corpus/index-progress.store.ts'
 import type { Embedders } from '../embedders/embedder.ts'
 import type { SearchIndex } from '../search-index.ts'
+import type { LocalModel } from './local-model.ts'
 import type { ChosenModel, SemanticSearchStore } from './semantic-search.store.ts'
 
 /** Counts of all stored texts are kept for this time. */
@@ -23,6 +24,7 @@ const countedMs = 60_000
 export interface SemanticSearchDependencies {
   store: SemanticSearchStore
   embedders: Embedders
+  localModel: Pick<LocalModel, 'view'>
   /** The configuration names an embedder, which wins. */
   isConfigured: boolean
   index: Pick<SearchIndex, 'database' | 'embeddingVersions'>
@@ -40,7 +42,7 @@ export interface ChangedBy {
 
 /** The embedding model of the installation, as operators choose it. Each instance follows the stored choice. */
 export function createSemanticSearch(dependencies: SemanticSearchDependencies) {
-  const { store, embedders, isConfigured, index, models, changes, clock } = dependencies
+  const { store, embedders, localModel, isConfigured, index, models, changes, clock } = dependencies
   const shared = index.database.for(sharedOwner)
   let counted: { atMs: number; texts: StoredTexts } | undefined
 
@@ -63,7 +65,12 @@ export function createSemanticSearch(dependencies: SemanticSearchDependencies) {
   }
 
   async function view(): Promise<SemanticSearchBody> {
-    const [chosen, texts, indexing] = await Promise.all([store.load(), countTexts(), loadIndexing()])
+    const [chosen, texts, indexing, local] = await Promise.all([
+      store.load(),
+      countTexts(),
+      loadIndexing(),
+      localModel.view(),
+    ])
     const { label, semantics } = embedders.current()
     return {
       source: isConfigured ? 'configuration' : chosen ? 'console' : null,
@@ -79,6 +86,7 @@ export function createSemanticSearch(dependencies: SemanticSearchDependencies) {
       })),
       stored: { documents: texts.documents, tokens: texts.tokens },
       indexing,
+      local,
       version: versionOf(versioned(chosen)),
     }
   }

@@ -7,13 +7,14 @@ import { withTexts } from '../../i18n/translations.ts'
 
 export const semanticSearchPath = '/api/semantic-search'
 
-/** Between two requests while documents are embedded. */
+/** Between two requests while documents are embedded or the local model is fetched. */
 const refreshMs = 2_000
 
 export const semanticSearchQuery = queryOptions({
   queryKey: ['semantic-search'],
   queryFn: ({ signal }) => getJson<SemanticSearchBody>(semanticSearchPath, { signal }),
-  refetchInterval: ({ state }) => (state.data?.indexing ? refreshMs : false),
+  refetchInterval: ({ state: { data } }) =>
+    data?.indexing || data?.local.install?.state === 'running' ? refreshMs : false,
 })
 
 export const semanticSearchRoutes = [

@@ -3,11 +3,11 @@ import { Alert, Badge, Button, Group, Stack, Text } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { openConfirm } from '../../ui/confirm.tsx'
-import { CopyField } from '../../ui/copy-field.tsx'
 import { ButtonLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Section } from '../../ui/section.tsx'
 import { IndexingSection } from './indexing-section.tsx'
+import { LocalSection } from './local-section.tsx'
 import { OffersTable } from './offers-table.tsx'
 import { semanticSearchQuery } from './routes.tsx'
 import { useSemanticSearch } from './use-semantic-search.ts'
@@ -28,11 +28,7 @@ export function SemanticSearchPage() {
         {view.model !== null && !isConfigured && <ChosenSection view={view} model={view.model} />}
         {view.indexing && <IndexingSection view={view} indexing={view.indexing} />}
         {!isConfigured && <OffersSection view={view} />}
-        {!isConfigured && (
-          <Section title={t('local.title')} description={t('local.text')}>
-            <CopyField label={t('local.command')} value="bin/portico embedder install" />
-          </Section>
-        )}
+        {!isConfigured && <LocalSection local={view.local} />}
       </Stack>
     </Page>
   )
