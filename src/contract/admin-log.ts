@@ -123,7 +123,10 @@ const adminLogEntrySchema = z
     action: z.string().describe('For instance `organisation.updated` or `api_key.rotated`.'),
     subjectType: z.string(),
     subjectId: z.string(),
-    subjectName: z.string().nullable().describe('The current name of what was changed, else its name in this entry.'),
+    subjectName: z
+      .string()
+      .nullable()
+      .describe('The current name of what was changed, else its name in this entry, else the name of its Space.'),
     organisationId: z.uuid().nullable(),
     organisationName: z.string().nullable().describe('The current name; null after the organisation was removed.'),
     before: z.record(z.string(), z.unknown()).nullable().describe('The changed fields before. Without secrets.'),

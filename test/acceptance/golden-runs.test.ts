@@ -305,9 +305,11 @@ describe('a run that is cancelled', () => {
     expect((await member.call('POST', `${base()}/golden-runs/${id}/cancel`)).status).toBe(409)
     const { items } = (await portico.operator('GET', `/api/admin-log?subjectId=${id}`)).body
     expect(items).toMatchObject([
-      { action: 'golden_run.cancelled', actor: 'm@example.org' },
+      { action: 'golden_run.cancelled', actor: 'm@example.org', subjectName: 'Test Space' },
       { action: 'golden_run.started', after: { spaceId: space.id, questions: 4, model: 'large' } },
     ])
+    const created = await portico.operator('GET', '/api/admin-log?action=golden_question.created&limit=1')
+    expect(created.body.items).toMatchObject([{ subjectName: 'Test Space' }])
     expect(asked).toHaveLength(2)
     replies = { ticket: ticketAnswer }
     expect((await run()).state).toBe('completed')

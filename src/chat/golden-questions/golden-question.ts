@@ -95,8 +95,10 @@ export function hashesOf({ messages }: Pick<GoldenContent, 'messages'>) {
 }
 
 /** For the admin log, which gets no text of a question. */
-export function describeForLog({ messages, expectedDocuments, expectedFacts, mustAbstain }: GoldenContent) {
+export function describeForLog(question: GoldenContent & { spaceId: string }) {
+  const { spaceId, messages, expectedDocuments, expectedFacts, mustAbstain } = question
   return {
+    spaceId,
     questionCharacters: questionOf({ messages }).length,
     messages: messages.length,
     expectedDocuments: expectedDocuments.length,

@@ -88,7 +88,7 @@ export function createGoldenRunStore(database: OwnedDatabase) {
     end: (id: string, ending: RunEnding) => database.transaction((transaction) => end(transaction, id, ending)),
     loadRegression: (spaceId: string) => loadRegression(database, spaceId),
     /** False: the run has ended or there is none. */
-    cancel: ({ id, organisationId }: GoldenRun, actor: Actor, nowMs: number) =>
+    cancel: ({ id, spaceId, organisationId }: GoldenRun, actor: Actor, nowMs: number) =>
       database.transaction(async (transaction) => {
         if (!(await end(transaction, id, { state: 'cancelled', reason: null, measures: null, nowMs }))) return false
         await recordAdminChange(transaction, {
@@ -98,6 +98,7 @@ export function createGoldenRunStore(database: OwnedDatabase) {
           subjectType: 'golden_run',
           subjectId: id,
           organisationId,
+          after: { spaceId },
         })
         return true
       }),

@@ -148,21 +148,22 @@ function conditionsOf(
   return { where: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, parameters }
 }
 
-/** Adds the current names of organisations, Spaces and people. */
+/** Adds the current names of organisations, Spaces and people. What has no name takes that of its Space. */
 async function withNames(database: Queryable, rows: readonly Row[]): Promise<AdminLogEntry[]> {
   const idsOf = (type: string) =>
     rows.flatMap(({ subjectType, subjectId }) => (subjectType === type && isUuid(subjectId) ? [subjectId] : []))
   const organisations = [...idsOf('organisation'), ...rows.flatMap(({ organisationId }) => organisationId ?? [])]
+  const spaces = [...idsOf('space'), ...rows.flatMap((row) => spaceOf(row) ?? [])]
   const found = await database.query<{ id: string; name: string }>(
     `SELECT id, name FROM organisations WHERE id = ANY($1::uuid[])
      UNION ALL SELECT id, name FROM spaces WHERE id = ANY($2::uuid[])
      UNION ALL SELECT id, email FROM people WHERE id = ANY($3::uuid[])`,
-    [[...new Set(organisations)], [...new Set(idsOf('space'))], [...new Set(idsOf('person'))]],
+    [[...new Set(organisations)], [...new Set(spaces)], [...new Set(idsOf('person'))]],
   )
   const names = new Map(found.map(({ id, name }) => [id, name]))
   return rows.map((row) => ({
     ...row,
-    subjectName: names.get(row.subjectId) ?? nameIn(row),
+    subjectName: names.get(row.subjectId) ?? nameIn(row) ?? names.get(spaceOf(row) ?? '') ?? null,
     organisationName: (row.organisationId && names.get(row.organisationId)) ?? null,
   }))
 }
@@ -170,6 +171,11 @@ async function withNames(database: Queryable, rows: readonly Row[]): Promise<Adm
 function nameIn({ before, after }: Row): string | null {
   const name = after?.['email'] ?? before?.['email'] ?? after?.['name'] ?? before?.['name']
   return typeof name === 'string' ? name : null
+}
+
+function spaceOf({ before, after }: Row): string | undefined {
+  const id = after?.['spaceId'] ?? before?.['spaceId']
+  return typeof id === 'string' && isUuid(id) ? id : undefined
 }
 
 /** Entries that one transaction removes. Few on the embedded engine, whose one connection is occupied meanwhile. */
