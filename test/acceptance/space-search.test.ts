@@ -181,7 +181,18 @@ describe('the retrieval tester', () => {
     const poor = await portico.createOrganisation({ name: 'Poor', monthlyBudgetUsd: '0' })
     const { id } = await portico.createSpace(poor, { model: 'large' })
     const { status, body } = await portico.operator('POST', `/api/spaces/${id}/search`, { messages: ask('tickets') })
-    expect([status, body.error.message]).toEqual([402, "The organisation's monthly credits are exhausted."])
+    expect([status, body.error.message]).toEqual([402, 'The organisation has no budget. The operator sets it.'])
+  })
+
+  test('states when a budget that is used up begins again', async () => {
+    const spender = await portico.createOrganisation({ name: 'Spender' })
+    const { id, endpointId } = await portico.createSpace(spender, { model: 'large' })
+    const question = { messages: ask('tickets') }
+    expectStatus(await spender.client('POST', `/v1/endpoints/${endpointId}/chat`, question), 200)
+    const budget = { monthlyBudgetUsd: '0.000000001' }
+    expectStatus(await portico.operator('PATCH', `/api/organisations/${spender.id}`, budget), 200)
+    const { status, body } = await portico.operator('POST', `/api/spaces/${id}/search`, question)
+    expect([status, body.error.message]).toEqual([402, expect.stringMatching(/exhausted; the budget resets at \d{4}-/)])
   })
 
   test('is a 404 for another organisation, and counts towards the limits of the organisation', async () => {

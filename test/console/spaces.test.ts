@@ -193,7 +193,7 @@ describe.skipIf(!hasBrowser)(`the chat of a Space${skipReason}`, () => {
     await other.goto(`${stage.url}/organisations/${poor.id}/spaces/${space.id}/chat`)
     await other.getByRole('textbox', { name: 'Question' }).fill('Hello?')
     await other.getByRole('button', { name: 'Send' }).click()
-    await other.getByText('Budget used up').waitFor()
+    await other.getByText('Your team has no budget yet.').waitFor()
     expect(await other.getByRole('link', { name: 'Look at usage and budget' }).getAttribute('href')).toMatch(/\/usage$/)
     await expectAccessible(other)
   })

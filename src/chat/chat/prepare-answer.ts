@@ -65,7 +65,7 @@ function chooseModel({ ledger, fallbackModel, findModel, now }: AnswerDependenci
   const hasCredit = ledger.hasCredit(organisation)
   const mayFallBack = space.settings.baseTierFallback && !call.spending
   const model = hasCredit ? space.model : mayFallBack ? fallbackModel(organisation) : undefined
-  if (model === undefined) throw new AppError('insufficient_quota', "The organisation's monthly credits are exhausted.")
+  if (model === undefined) throw exhausted(call, ledger)
   const limits = findModel(organisation, model)
   if (!limits) {
     throw new AppError('model_not_found', `The Space's model ${model} is not available to its organisation.`)
@@ -88,4 +88,14 @@ export function modelsOfAnswers(
     },
     fallbackModel: (organisation) => catalogue.baseTierModels(organisation, clock.now())[0]?.id,
   }
+}
+
+function exhausted({ organisation }: AnswerCall, ledger: AnswerDependencies['ledger']): AppError {
+  if (organisation.monthlyBudgetPicoUsd === 0n)
+    return new AppError('insufficient_quota', 'The organisation has no budget. The operator sets it.')
+  const resets = new Date(ledger.budgetResetsAt(organisation)).toISOString()
+  return new AppError(
+    'insufficient_quota',
+    `The organisation's monthly credits are exhausted; the budget resets at ${resets}.`,
+  )
 }

@@ -119,8 +119,10 @@ describe('a budget that is nearly used up', () => {
     const greedy = await ledger.hold(callOf(organisation, { outputCapTokens: 100 }))
     const hold = await ledger.hold(callOf(organisation, free))
     expect((await hold.settle(answered(5, 5, { deploymentId: 'free' }))).billedPicoUsd).toBe(0n)
+    const { periodEndsAt } = await ledger.loadBudget(organisation)
     await greedy.settle(answered(100, 100))
     expect(ledger.hasCredit(organisation)).toBe(false)
+    expect(ledger.budgetResetsAt(organisation)).toBe(periodEndsAt)
   })
 
   test('a call waits for a hold that settles below its size instead of being refused', async () => {

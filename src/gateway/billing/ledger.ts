@@ -30,6 +30,7 @@ import type { BudgetState, Ledger, LedgerObserver } from './port.ts'
 import type { RefusalReason } from './ledger-writer.ts'
 import { loadReceipt } from './ledger.store.ts'
 import { OpenHolds } from './open-holds.ts'
+import { periodAt } from './periods.ts'
 import { type JournalOptions, prepareWriter } from './prepare-writer.ts'
 import { recoverDeadInstances } from './recovery.ts'
 import { defaultHoldWaitMs } from './reservation.ts'
@@ -140,6 +141,11 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
     hasCredit(organisation) {
       const lease = leases.find(organisation, clock.now())
       return lease ? unbilledPicoUsd(lease) > 0n : organisation.monthlyBudgetPicoUsd > 0n
+    },
+    budgetResetsAt(organisation) {
+      const nowMs = clock.now()
+      const period = leases.find(organisation, nowMs)?.period
+      return (period ?? periodAt(nowMs, organisation.timeZone, organisation.periodAnchorDay)).endsAt
     },
     loadBudget: (organisation) => loadBudget(deps, parts, organisation),
     loadReceipt: async (requestId, owner = sharedOwner) =>

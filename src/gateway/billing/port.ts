@@ -205,6 +205,8 @@ export interface Ledger {
   keepRoom(request: HoldRequest): Promise<KeptRoom>
   /** True when the organisation has credit left; from memory. Space chat checks it before retrieval. */
   hasCredit(organisation: Organisation): boolean
+  /** When the next period of its budget begins, milliseconds. */
+  budgetResetsAt(organisation: Organisation): number
   loadBudget(organisation: Organisation): Promise<BudgetState>
   loadReceipt(requestId: string, owner?: string): Promise<Receipt | undefined>
   /** Counts a call that was refused before it had a hold, for usage reports. Synchronous; never throws. */

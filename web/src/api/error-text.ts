@@ -19,6 +19,7 @@ export function errorText(code: string, message: string): string {
 function knownText(code: string, message: string): string | undefined {
   if (code === 'not_signed_in') return i18next.t('error.sessionExpired')
   if (code !== 'insufficient_quota') return undefined
+  if (message.includes('has no budget')) return i18next.t('error.noBudget')
   const resets = /resets at (\d{4}-\d\d-\d\dT[\d:.]+Z)/.exec(message)?.[1]
   if (resets === undefined) return undefined
   const date = new Intl.DateTimeFormat(i18next.language, { day: 'numeric', month: 'long' }).format(new Date(resets))
