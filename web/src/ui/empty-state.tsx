@@ -18,13 +18,13 @@ export function EmptyState({ title, text, action, onClear, drawing }: EmptyState
   const { t } = useTranslation()
   return (
     <Center py={48}>
-      <Stack align="center" gap="xs" maw={480}>
+      <Stack align="center" gap="xs">
         <Illustration drawing={drawing ?? (onClear ? 'search' : 'open')} />
-        <Title order={2} ta="center">
+        <Title order={2} ta="center" maw={480}>
           {title}
         </Title>
         {text && (
-          <Text c="dimmed" ta="center">
+          <Text c="dimmed" ta="center" maw={480}>
             {text}
           </Text>
         )}

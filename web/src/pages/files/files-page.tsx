@@ -52,11 +52,12 @@ export function FilesPage() {
   })
   const uploading = useUploads(spaceId, limits)
   const all = counts.processing + counts.ready + counts.failed
+  const isEmpty = all === 0 && page.total === 0 && !uploading.isActive && !isFiltered(search)
   const refuseMany = () => notifyWarning(t('selection.tooMany', { n: format.number(maximumSelected) }))
   return (
     <Page
       title={t('title')}
-      description={`${t('description')} ${limitsText}`}
+      description={isEmpty ? t('description') : `${t('description')} ${limitsText}`}
       actions={<UploadControls spaceId={spaceId} extensions={limits.supportedExtensions} {...uploading.controls} />}
     >
       <PageDrop hint={limitsText} onFiles={uploading.controls.onFiles} />
@@ -73,7 +74,7 @@ export function FilesPage() {
         onShow={(failure) => change({ failure, status: 'failed' })}
         onRetry={(failure) => void actions.start('retry', { filter: { failure } })}
       />
-      {all === 0 && page.total === 0 && !uploading.isActive && !isFiltered(search) ? (
+      {isEmpty ? (
         <EmptyState title={t('empty.title')} text={t('empty.text', { limits: limitsText })} />
       ) : (
         <Stack gap="sm">

@@ -85,7 +85,7 @@ export function AnswerFields(props: FieldsProps & { fallbackModel: string | null
   const numberOf = (value: string | number) => (typeof value === 'number' ? value : '')
   return (
     <Section title={t('settings.answers')}>
-      <Group align="flex-start" gap="lg">
+      <Group align="flex-end" gap="lg">
         <PassageFields {...props} />
         <NumberInput
           label={t('settings.temperature')}
