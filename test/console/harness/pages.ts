@@ -51,11 +51,7 @@ const table = {
   tools: { at: (seeded) => `${space(seeded)}/tools` },
   chat: { at: (seeded) => `${space(seeded)}/chat` },
   conversations: { at: (seeded) => `${space(seeded)}/conversations` },
-  // Its answers need Markdown at once: 253 of 250 KiB.
-  conversation: {
-    at: (seeded) => `${space(seeded)}/conversations/${seeded.conversationId}`,
-    maximumKibibytes: 253,
-  },
+  conversation: { at: (seeded) => `${space(seeded)}/conversations/${seeded.conversationId}` },
   files: { at: (seeded) => `${space(seeded)}/files` },
   'document-pdf': {
     at: (seeded) => `${file(seeded, 'handbook.pdf')}?page=2&quote=${encodeURIComponent('30 days of paid leave')}`,

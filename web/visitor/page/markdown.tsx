@@ -1,9 +1,7 @@
-import { fromMarkdown } from 'mdast-util-from-markdown'
-import { gfmFromMarkdown } from 'mdast-util-gfm'
-import { gfm } from 'micromark-extension-gfm'
 import { type ComponentChildren, createElement, Fragment, type VNode } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { countMarkers, markerPattern, splitSettled } from '../../src/ui/answer-text.ts'
+import { parseAnswer } from '../../src/ui/parse-answer.ts'
 
 /** Shows a marker `[number]`. `occurrence`: which `[number]` of the text it is; undefined while the text grows. */
 export type RenderMarker = (number: number, occurrence: number | undefined) => VNode | string
@@ -27,13 +25,13 @@ export function Markdown(props: { text: string; isComplete: boolean; renderMarke
 /** While the text grows, only its last part is parsed again. */
 function Part({ text, isComplete, renderMarker }: { text: string; isComplete: boolean; renderMarker: RenderMarker }) {
   return useMemo(() => {
-    const { children } = fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] })
+    const { children } = parseAnswer(text)
     const occurrences = isComplete ? countMarkers(text) : new Map<number, number>()
     return <>{renderAll(children, { text, occurrences, renderMarker })}</>
   }, [text, isComplete, renderMarker])
 }
 
-type Root = ReturnType<typeof fromMarkdown>
+type Root = ReturnType<typeof parseAnswer>
 type Node = Root | Root['children'][number]
 type TextNode = Extract<Node, { type: 'text' }>
 type TableNode = Extract<Node, { type: 'table' }>

@@ -1,5 +1,4 @@
-import '@mantine/core/styles/Spoiler.css'
-import { Alert, Code, Group, Spoiler, Stack, Text } from '@mantine/core'
+import { Alert, Code, Group, Stack, Text } from '@mantine/core'
 import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { ConversationTurnBody } from '@contract/conversations.ts'
@@ -13,9 +12,10 @@ import { OutcomeBadge } from './outcome-badge.tsx'
 import { Rating } from './rating.tsx'
 
 const AnswerMarkdown = lazyPart(() => import('../spaces/chat/answer-markdown.tsx'), 'AnswerMarkdown')
+const Folded = lazyPart(() => import('./folded.tsx'), 'Folded')
 
-/** Texts above this height are folded, in pixels. */
-const foldedHeight = 480
+/** Texts below both limits are never high enough to be folded, on any screen. */
+const shortText = { characters: 500, lines: 10 }
 
 interface StoredTurnProps {
   spaceId: string
@@ -37,18 +37,18 @@ export function StoredTurn({ spaceId, turn, before }: StoredTurnProps) {
         </Text>
       )}
       {given && <GivenMessages given={given} />}
-      <Folded>
+      <Foldable text={question}>
         <div className={styles['question']} style={{ maxWidth: '100%' }}>
           {question}
         </div>
-      </Folded>
+      </Foldable>
       {questionCut && <CutNote />}
       {answer !== '' && (
-        <Folded>
+        <Foldable text={answer}>
           <Suspense fallback={<Text className={styles['wrap']!}>{answer}</Text>}>
             <AnswerMarkdown text={answer} isComplete references={references} />
           </Suspense>
-        </Folded>
+        </Foldable>
       )}
       {answerCut && <CutNote />}
       <Outcome turn={turn} />
@@ -60,12 +60,12 @@ export function StoredTurn({ spaceId, turn, before }: StoredTurnProps) {
   )
 }
 
-function Folded({ children }: { children: React.ReactNode }) {
-  const { t } = useTranslation('conversations')
+function Foldable({ text, children }: { text: string; children: React.ReactNode }) {
+  if (text.length <= shortText.characters && text.split('\n').length <= shortText.lines) return children
   return (
-    <Spoiler maxHeight={foldedHeight} showLabel={t('turn.show')} hideLabel={t('turn.hide')}>
-      {children}
-    </Spoiler>
+    <Suspense fallback={children}>
+      <Folded>{children}</Folded>
+    </Suspense>
   )
 }
 
@@ -83,7 +83,7 @@ function GivenMessages({ given }: { given: NonNullable<ConversationTurnBody['giv
   const { t } = useTranslation('conversations')
   return (
     <Alert color="gray" title={t('turn.given')}>
-      <Folded>
+      <Foldable text={given.messages.map(({ content }) => content).join('\n')}>
         <Stack gap="xs">
           {given.leftOut > 0 && (
             <Text size="sm" c="dimmed">
@@ -101,7 +101,7 @@ function GivenMessages({ given }: { given: NonNullable<ConversationTurnBody['giv
             </div>
           ))}
         </Stack>
-      </Folded>
+      </Foldable>
     </Alert>
   )
 }

@@ -1,11 +1,9 @@
 import { Code, Table } from '@mantine/core'
-import { fromMarkdown } from 'mdast-util-from-markdown'
-import { gfmFromMarkdown } from 'mdast-util-gfm'
-import { gfm } from 'micromark-extension-gfm'
 import { createElement, Fragment, memo, type ReactNode } from 'react'
 import type { Reference } from '@contract/chat.ts'
 import { countMarkers, markerPattern, splitSettled } from '../../../ui/answer-text.ts'
 import { HighlightedCode } from '../../../ui/highlighted-code.tsx'
+import { parseAnswer } from '../../../ui/parse-answer.ts'
 import { CitationChip } from './citation.tsx'
 import styles from './chat.module.css'
 
@@ -32,12 +30,12 @@ const MarkdownPart = memo(function MarkdownPart(props: {
   references: Reference[] | undefined
 }) {
   const { text, isWhole, references } = props
-  const { children } = fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] })
+  const { children } = parseAnswer(text)
   return <>{renderAll(children, { references, text, occurrences: isWhole ? countMarkers(text) : new Map() })}</>
 })
 
 /** The nodes of mdast, whose types are not a separate dependency. */
-type Root = ReturnType<typeof fromMarkdown>
+type Root = ReturnType<typeof parseAnswer>
 type RootContent = Root['children'][number]
 type Nodes = Root | RootContent
 type PhrasingContent = Extract<RootContent, { type: 'paragraph' }>['children'][number]
