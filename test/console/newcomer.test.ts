@@ -6,7 +6,14 @@ import { buildTextPdf } from '../../src/documents/ingestion/testing/build-docume
 import { testPassword } from '../harness/people.ts'
 import { expectStatus } from '../harness/portico.ts'
 import { makeTemporaryFolder } from '../harness/temporary-folder.ts'
-import { hasBrowser, skipReason, startConsole, type TestConsole, type Window } from './harness/console.ts'
+import {
+  expectAccessible,
+  hasBrowser,
+  skipReason,
+  startConsole,
+  type TestConsole,
+  type Window,
+} from './harness/console.ts'
 
 /**
  * The whole way of a newcomer: from the operator token to a cited answer and its receipt, only by what the pages offer. The steps build
@@ -67,7 +74,9 @@ describe.skipIf(!hasBrowser)(`a newcomer${skipReason}`, () => {
     await page.getByLabel('Password', { exact: true }).fill(testPassword)
     await page.getByRole('button', { name: 'Create account' }).click()
     const before = await openSteps(page)
+    expect(before).toContain('Connect a provider of models with its key')
     expect(before).toContain('Invite an administrator of the organisation')
+    await expectAccessible(page)
     await stepsOf(page).filter({ hasText: 'Create an organisation' }).getByRole('link').click()
     await page.getByRole('button', { name: 'New organisation' }).first().click()
     const dialog = page.getByRole('dialog')

@@ -18,7 +18,8 @@ const stepsQuery = {
       getJson<PeopleView>('/api/console/people?limit=1', { signal }),
     ])
     return {
-      hasProvider: providers.items.some(({ format }) => format !== 'offline'),
+      // A server that is only looked for, as Ollama is, has no models.
+      hasProvider: providers.items.some(({ format, deployments }) => format !== 'offline' && deployments.callable > 0),
       organisation: organisations.items[0],
       hasOthers: people.people.total > 1,
     }
