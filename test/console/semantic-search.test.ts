@@ -112,8 +112,8 @@ describe.skipIf(!hasBrowser)(`search by meaning in the console${skipReason}`, ()
     await expectAccessible(page)
     hub.intercept = () => false
     await section.getByRole('button', { name: 'Continue' }).click()
-    await section.getByText('The model is installed.').waitFor()
-    expect(await section.getByLabel('Settings of the service').inputValue()).toBe(
+    await section.getByText('The model is installed').waitFor()
+    expect(await section.getByLabel('Then set these variables there and restart').inputValue()).toBe(
       'PORTICO_EMBEDDER=onnx PORTICO_EMBEDDING_MODEL=test/tiny',
     )
     await page.setViewportSize({ width: 390, height: 844 })
