@@ -210,6 +210,29 @@ describe.skipIf(!hasBrowser)(`the usage page${skipReason}`, () => {
     }
   })
 
+  it('shows the frame before its data is there, and gives the browser little to lay out', async () => {
+    const { page } = await stage.openAs({ email: 'usage@example.com' })
+    const [session, report] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const hold = (address: string | RegExp, until: Promise<void>) =>
+      page.route(address, async (route) => {
+        await until
+        await route.continue()
+      })
+    await hold('**/api/me', session.promise)
+    await hold(/\/api\/console\/organisations\/[^/]+\/usage/, report.promise)
+    await page.clock.install()
+    const asked = page.waitForRequest('**/api/me')
+    await page.goto(address())
+    await asked
+    // A session that comes after the first placeholder.
+    await page.clock.fastForward(2_000)
+    session.resolve()
+    await page.getByRole('link', { name: 'Developer Tools' }).waitFor()
+    report.resolve()
+    await visibleBars(page).first().waitFor()
+    expect(await page.locator('*').count()).toBeLessThan(2_000)
+  })
+
   it('leads from an empty report to the playground, in German on a narrow screen', async () => {
     const { page } = await stage.openAs(
       { email: 'leer@example.com', organisationId: empty.id, role: 'administrator' },

@@ -24,6 +24,8 @@ export const shellRoute = createRoute({
       if (!(error instanceof ApiError) || error.status !== 401) throw error
       throw redirect({ href: signInAddress(location.href), reloadDocument: true })
     }),
+  // The router shows one placeholder for each load: that of the page, below the frame, and not one in place of both.
+  pendingMs: Infinity,
   component: lazyRouteComponent(() => import('./shell.tsx'), 'Shell'),
 })
 
