@@ -9,6 +9,7 @@ import {
   exceptionStart,
   findNegations,
   isConditional,
+  isWeak,
   limitsOf,
   numberSign,
   splitStatements,
@@ -166,11 +167,12 @@ const joinWords = (left: readonly string[], right: readonly string[]) => [...new
 /** So many words after a negation may be what it denies. */
 const deniedReach = 4
 
-/** The keys of the first content word of a text; none where it begins with more function words. */
+/** The keys of the first content word of a text, of a weak one if no other follows; none where it begins with more function words. */
 function firstKeys(text: string | null, latin: Language): string[] | null {
   if (text === null) return null
-  const first = tokenize(text, { singleCharacters: false })
+  const words = tokenize(text, { singleCharacters: false })
     .slice(0, deniedReach)
-    .find((word) => isContentWord(word, latin))
+    .filter((word) => isContentWord(word, latin))
+  const first = words.find((word) => !isWeak(word)) ?? words[0]
   return first === undefined ? [] : wordKeys(first, latin)
 }

@@ -1,4 +1,5 @@
 import { isFunctionWord, type Language, rulesForWord } from '../language/index.ts'
+import { irregularVerbs } from './irregular-verbs.ts'
 
 /** Words are also compared by their first letters, because stems of different forms and languages differ. */
 const comparedLetters = 6
@@ -12,11 +13,20 @@ const mark = /\p{M}/gu
 const withoutMarks = (word: string) => (latinLetter.test(word) ? word.normalize('NFD').replaceAll(mark, '') : word)
 const latinLetter = /\p{Script=Latin}/u
 
-/** The word, its stem, and its first letters where it is long. */
+/** The word, its stem, its verb if it is an irregular form, and its first letters where it is long. */
 export function wordKeys(word: string, latin: Language): string[] {
   const bare = word.replace(arabicConjunction, '')
   const stem = rulesForWord(bare, latin)?.rules.stem(bare) ?? bare
-  const keys = [...new Set([word, bare, stem, ...(loanPlural.test(stem) ? [stem.slice(0, -1)] : [])])]
+  const verb = latin === 'en' ? irregularVerbs.get(bare) : undefined
+  const keys = [
+    ...new Set([
+      word,
+      bare,
+      stem,
+      ...(verb === undefined ? [] : [verb]),
+      ...(loanPlural.test(stem) ? [stem.slice(0, -1)] : []),
+    ]),
+  ]
   return bare.length > comparedLetters ? [...keys, `${withoutMarks(bare).slice(0, comparedLetters)}*`] : keys
 }
 

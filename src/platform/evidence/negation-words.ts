@@ -2,7 +2,7 @@ import type { Language } from '../language/index.ts'
 
 /** Words that negate a clause, as alternatives of a pattern. Pure data. Those that forbid are with them: "forbidden" is "not allowed". */
 const latinWords: Readonly<Record<Language, string>> = {
-  en: "not|no|never|none|nobody|nothing|neither|nor|cannot|\\p{L}+n['’]t|forbidden|prohibited|prohibits?|banned|disallowed|impossible|unable|excluded|lacks|lacked|out of (?:order|service|stock)|fail(?:s|ed)? to",
+  en: "not|no longer|no|never|none|nobody|nothing|neither|nor|cannot|\\p{L}+n['’]t|forbidden|prohibited|prohibits?|banned|disallowed|impossible|unable|excluded|lacks|lacked|out of (?:order|service|stock)|fail(?:s|ed)? to",
   de: 'nicht|kein\\p{L}*|nie|niemals|nichts|niemand\\p{L}*|weder|verboten\\p{L}*|verbietet|untersagt\\p{L}*|unzulässig\\p{L}*|unmöglich\\p{L}*|ausgeschlossen\\p{L}*|gesperrt|außer (?:Betrieb|Kraft)',
   fr: 'pas|jamais|aucun\\p{L}*|rien|ni|non|interdit\\p{L}*|impossible\\p{L}*|exclu\\p{L}{0,2}',
   es: 'no|nunca|jamás|ningún|ningun[oa]s?|nadie|nada|tampoco|proh[ií]b\\p{L}+|imposible\\p{L}*|excluid\\p{L}+',
@@ -128,7 +128,7 @@ const absenceWords =
   'without|exclud(?:e|es|ing)|illegal(?:ly)?|(?!un(?:der|less|ter|til|i[oqtvfcd]|anim))un\\p{L}{4,}|non(?=-)|disabled|ohne|sans|sin|senza|sem|zonder|utan|uden|uten|bez|без|χωρίς|بدون|ללא|बिना'
 /** Words that limit what a clause states: "only on Sundays" is "not on Mondays". */
 const limitingWords =
-  'only|otherwise|until|unless|except|apart from|too|few|little|rare\\p{L}*|seldom|hardly|barely|scarcely|nur|erst|sonst|andernfalls|außer|selten|kaum|wenige?|seulement|uniquement|sinon|sauf|rarement|peu|s[oó]lo|solamente|únicamente|salvo|excepto|raramente|soltanto|tranne|apenas|só|exceto|alleen|slechts|behalve|bara|endast|tylko|только|лишь|فقط|chỉ|trừ'
+  'only|otherwise|until|unless|except|apart from|too|(?<!\\ba )(?:few|little)|rare\\p{L}*|seldom|hardly|barely|scarcely|nur|erst|sonst|andernfalls|außer|selten|kaum|wenige?|seulement|uniquement|sinon|sauf|rarement|peu|s[oó]lo|solamente|únicamente|salvo|excepto|raramente|soltanto|tranne|apenas|só|exceto|alleen|slechts|behalve|bara|endast|tylko|только|лишь|فقط|chỉ|trừ'
 /** Words in the place of what another sentence denies: "rejected" for "not accepted". */
 const replacingWords =
   'instead|rather than|avoid\\p{L}*|refus\\p{L}+|reject\\p{L}+|declin\\p{L}+|den(?:y|ies|ied)|prevent\\p{L}*|waive\\p{L}*|exempt\\p{L}*|spare[sd]?|drop(?:s|ped)|remov\\p{L}*|discontinu\\p{L}*|abandon\\p{L}*|abolish\\p{L}*|cancel\\p{L}*|lack\\p{L}*|miss(?:ing|ed)|absen\\p{L}+|ineligible|in(?:active|valid|visible|sufficient|complete|correct)|optional|voluntary|closed?|stop\\p{L}*|ceas\\p{L}+|end(?:s|ed)|expire\\p{L}*|lost|' +
@@ -150,6 +150,16 @@ export function wordsThatMayDeny(text: string): string[] {
 
 /** Whether such a word limits what its clause states; others are in the place of what is denied. */
 export const isLimiting = (word: string) => limitingPattern.test(word)
+
+const stoppingPattern = /^(?:stop|ceas|refus|avoid|prevent|declin|disabl|drop|discontinu|abandon)/
+/** Whether what follows such a word is denied by it: "stops collecting" is "no longer collects". */
+export const isStopping = (word: string) => stoppingPattern.test(word)
+
+/** What a negation does not deny itself: "not able to report", "not necessarily". */
+const weakWords = new Set(
+  'able necessarily yet even really actually currently usually always only just possible allowed permitted'.split(' '),
+)
+export const isWeak = (word: string) => weakWords.has(word)
 
 /** "Not until", "not without", "not before": what a sentence with such a word denies, another one states without a denial. */
 const limitWords =

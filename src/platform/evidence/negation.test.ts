@@ -19,6 +19,18 @@ const camping = {
   title: 'Camping.md',
   text: "Le barbecue à gaz est autorisé, mais les feux de camp sont interdits. L'entrée est gratuite le dimanche.",
 }
+const account = {
+  title: 'Account.md',
+  text: [
+    'You can delete your data at any time, before or after canceling. Your data is not deleted immediately.',
+    'Until the end of the billing period you have full access. Once the billing period ends, you can still log in, but you cannot view your stats.',
+    'One month after locking, the service stops collecting data. If you have not removed the snippet, any data it sends will be dropped.',
+    'If you want to pipe your data into a data warehouse, connectors exist for two products. These connectors are not built or supported by the vendor.',
+    'Windows and macOS have stopped reporting their latest versions. This means that tools are not able to report the latest versions, which for Windows are above 10.',
+    'Even while locked, you still have full access to your account settings. You are never locked into a higher plan when your usage no longer requires it.',
+    'Rules take effect within a few minutes. Sent reports are kept when you upgrade.',
+  ].join(' '),
+}
 const museo = {
   title: 'Museo.md',
   text: 'Se pueden hacer fotos sin flash. La tienda acepta tarjetas. El museo no abre los lunes.',
@@ -37,6 +49,14 @@ test.each([
   ['denies twice', rules, 'Children under eight are not allowed in the pool without an adult.'],
   ['denies beyond a limit', rules, 'Travel by plane is not approved for distances below 600 km.'],
   ['is next to a denial', rules, 'The ticket is valid for a year.'],
+  ['denies the same word as the passage', account, 'Your data is not deleted at once after canceling.'],
+  [
+    'denies what a short clause of the passage denies',
+    account,
+    'You cannot view your stats once the billing period ends.',
+  ],
+  ['denies what the passage says to stop', account, 'One month after locking, data is no longer collected.'],
+  ['denies what the passage is not able to', account, 'Windows versions above 10 are not reported.'],
   ['denies the opposite in German', regeln, 'Montags ist die Bibliothek nicht geöffnet.'],
   ['is next to a denial in German', regeln, 'Der Ausweis gilt zwölf Monate.'],
   ['denies in a condition in Spanish', museo, 'Se pueden hacer fotos si no se usa flash.'],
@@ -48,6 +68,9 @@ test.each([
   ['before a condition', rules, 'Refunds are never given if the pool closes because of a storm.'],
   ['by the opposite of a word that is elsewhere too', rules, 'Exports to Asia decreased.'],
   ['by the word before the same one', rules, 'Arrivals are possible before two.'],
+  ['with "no longer"', account, 'You no longer have access to your account settings while dashboards are locked.'],
+  ['with "not", next to "a few"', account, 'Rules do not take effect within minutes.'],
+  ['by "deleted" for "kept"', account, 'Sent reports are deleted when you upgrade.'],
   ['by leaving out a denial after "and"', regeln, 'Der Ausweis ist übertragbar.'],
   ['in German', regeln, 'Die Bibliothek ist montags geöffnet.'],
   ['in French, next to the same ban', camping, 'Le barbecue à gaz est interdit.'],
@@ -73,4 +96,10 @@ test.each([
 test('a cell that denies states nothing about the cells next to it', () => {
   const text = 'Name | Town | Founded | Railway\nMarket of the Assumption | Teresa | 1924 | none'
   expect(supports('The market of the Assumption was founded in 1924.', { title: 'List.csv', text })).toBe(true)
+})
+
+test('irregular forms of a verb are one word', () => {
+  const text = 'The artist teaches, draws and writes.'
+  expect(supports('The artist taught, drew and wrote.', { title: 'Artist.md', text })).toBe(true)
+  expect(supports('The artist flew, sang and sold.', { title: 'Artist.md', text })).toBe(false)
 })

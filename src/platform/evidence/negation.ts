@@ -1,5 +1,5 @@
 import { type Clause, fewWords, keysOf } from './clauses.ts'
-import { isLimiting } from './negation-words.ts'
+import { isLimiting, isStopping } from './negation-words.ts'
 import type { Opposite } from './read-opposites.ts'
 
 /** A clause with a smaller share of the words deals with something else; in scripts without spaces words are pairs of characters. */
@@ -28,6 +28,7 @@ export function deny(claimed: readonly Clause[], text: readonly Clause[]): boole
   }
   return claimed.some((claim) => {
     const { words, isNegated, isCondition } = claim
+    if (isStated(claim, text)) return false
     if (words.length < fewWords && claimed.length > 1) return false
     const counts = new Map<number, number>()
     for (const keys of words) {
@@ -52,6 +53,25 @@ export function deny(claimed: readonly Clause[], text: readonly Clause[]): boole
   })
 }
 
+/** Whether a clause of the text denies the same word as the claim, and has most of its words or no others; none that affirms the word has more of them. */
+export function isStated(claim: Clause, text: readonly Clause[]): boolean {
+  const { isNegated, denied, words } = claim
+  if (!isNegated || denied!.length === 0) return false
+  const own = new Set(words.flat())
+  const about = text
+    .filter((clause) => denied!.some((key) => keysOf(clause).has(key)))
+    .map((clause) => ({ clause, share: shareIn(words, keysOf(clause)) }))
+  const affirmed = about.reduce((most, { clause, share }) => (clause.isNegated ? most : Math.max(most, share)), 0)
+  return about.some(
+    ({ clause, share }) =>
+      clause.isNegated &&
+      agrees(claim, clause) &&
+      share >= affirmed &&
+      clause.denied!.some((key) => denied!.includes(key)) &&
+      (share >= minimumShare || (clause.words.length >= fewWords && shareIn(clause.words, own) === 1)),
+  )
+}
+
 const isPaired = (words: readonly (readonly string[])[]) => /\p{Script=Han}/u.test(words[0]?.[0] ?? '')
 
 /** Whether both have the same polarity, or one of them has the opposite of a word of the other: "not open" and "closed". */
@@ -66,11 +86,11 @@ const isOtherLimit = (claim: Clause, clause: Clause) => claim.limits.some((word)
 /** Whether a clause states a denial in other words. */
 export const deniesOtherwise = (claim: Clause, clause: Clause) =>
   claim.isNegated && (isOtherLimit(claim, clause) || mayDenyOtherwise(claim, clause))
-/** "Only on Sundays" limits what is denied; "rejected" is in its place. */
+/** "Only on Sundays" limits what is denied; "rejected" is in its place, and "stops" before it. */
 function mayDenyOtherwise({ denied, mayDeny }: Clause, clause: Clause): boolean {
   if (clause.isCondition) return false
   const hasDenied = denied?.some((key) => keysOf(clause).has(key)) ?? false
-  return clause.mayDeny.some((word) => !mayDeny.includes(word) && isLimiting(word) === hasDenied)
+  return clause.mayDeny.some((word) => !mayDeny.includes(word) && (isLimiting(word) === hasDenied || isStopping(word)))
 }
 
 /** Whether a clause has the opposite of a word. Words that deny are counted as negations. */

@@ -1,6 +1,6 @@
 import { findLike, groupSentences } from './like-sentences.ts'
 import { type Clause, keysOf } from './clauses.ts'
-import { agrees, deniesOtherwise } from './negation.ts'
+import { agrees, deniesOtherwise, isStated } from './negation.ts'
 
 /** A sentence of a text that has this share of the words of another one repeats it. */
 const repeatedShare = 0.7
@@ -16,6 +16,8 @@ export function contradictsRepeated(claimed: readonly Clause[], text: readonly C
     const { most, total, ofAtLeast } = findLike(clauses, text)
     if (clauses.flatMap(({ words }) => words).length < leastWords || total === 0 || most < total * repeatedShare)
       return false
+    const denials = clauses.filter(({ isNegated }) => isNegated)
+    if (denials.length > 0 && denials.every((denial) => isStated(denial, text))) return false
     return ofAtLeast(most).every(
       (one) =>
         affirmsDenied(one, clauses, (clause, denial) => agrees(clause, denial)) ||
