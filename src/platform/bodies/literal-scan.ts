@@ -15,14 +15,17 @@ export interface LiteralState {
   othersLeft: number
 }
 
-/** Of a literal of which nothing was read. A data URL has fewer other bytes before its data, see `maximumHeadCharacters` in media.ts. */
-export const newLiteral = (): LiteralState => ({
+/**
+ * Of a literal of which nothing was read. A data URL has fewer than 256 other bytes before its data, see `maximumHeadCharacters` in media.ts;
+ * any other text of base64 has none.
+ */
+export const newLiteral = (isDataUrl: boolean): LiteralState => ({
   escape: 0,
   leads: 0,
   shortEscapes: 0,
   longEscapes: 0,
   base64Bytes: 0,
-  othersLeft: 256,
+  othersLeft: isDataUrl ? 256 : 1,
 })
 
 /** Most bytes of one `load`. */

@@ -133,19 +133,22 @@ describe('a text of base64', () => {
     }
   })
 
-  it('is known from its end, however it arrives and whatever its head has', () => {
+  it('is known behind the head of a data URL, however it arrives', () => {
     const base64 = fc
       .array(fc.constantFrom('QUJD', 'AB/+', '\\/', 'A', '='), { minLength: 1, maxLength: 100 })
       .map((parts) => parts.join('').repeat(20))
     const head = fc.array(fc.constantFrom(...'a:;,- é'), { maxLength: 200 }).map((characters) => characters.join(''))
     fc.assert(
-      fc.property(head, base64, cuts, (before, after, places) => {
-        const literal = `${before}${data}${after}`
+      fc.property(fc.boolean(), head, base64, cuts, (isDataUrl, before, after, places) => {
+        const literal = `${isDataUrl ? 'Data:' : ''}${before}${data}${after}`
         const [end] = /(?:[A-Za-z0-9+/=]|\\.)*$/.exec(literal)!
-        const { counts, bytes } = readLiteral(literal, places)
-        expect(counts.base64Bytes).toBe(end.length)
-        expect(new JsonText([Buffer.from(end)], counts).isBase64()).toBe(end.replaceAll('\\', '').length % 4 !== 1)
-        expect(bytes).toBe(Buffer.byteLength(literal))
+        const isAligned = end.replaceAll('\\', '').length % 4 !== 1
+        const text = readLiteral(literal, places)
+        expect(text.isBase64()).toBe(end === literal && isAligned)
+        // Another text with a byte that is not of base64 is prose.
+        if (!isDataUrl && end !== literal) return
+        expect(text.counts.base64Bytes).toBe(end.length)
+        expect(new JsonText([Buffer.from(end)], text.counts).isBase64()).toBe(isAligned)
       }),
     )
   })
@@ -164,7 +167,8 @@ describe('a text of base64', () => {
   })
 
   it('is prose after many other bytes', () => {
-    expect(readLiteral('a b '.repeat(300) + data).counts.base64Bytes).toBe(0)
+    expect(readLiteral(`data:${'a b '.repeat(300)}${data}`).counts.base64Bytes).toBe(0)
+    expect(readLiteral(`a ${data}`).counts.base64Bytes).toBe(0)
   })
 
   it('is read and checked in less time than it takes to decode it', async () => {

@@ -96,7 +96,7 @@ export class LongTexts {
         at = short + 1
         continue
       }
-      const state = newLiteral()
+      const state = newLiteral(mayBeDataUrl(part, quote + 1))
       const end = scanner.scan(quote + 1, part.length, state)
       if (end < 0) return false
       at = end + 1
@@ -155,6 +155,12 @@ const backslashCode = 0x5c
 function nextQuote(part: Buffer, at: number): number {
   while (at < part.length && part[at] !== quoteCode) at++
   return at
+}
+
+/** Whether a literal may begin with `data:`. */
+function mayBeDataUrl(part: Buffer, at: number): boolean {
+  const colon = part[at + 4]
+  return colon === undefined || (colon === 0x3a && (part[at]! | 0x20) === 0x64)
 }
 
 /** Where a short literal without escapes ends; -1: it is another one. Most are such, and a call of the scanner takes longer than they do. */
