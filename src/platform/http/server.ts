@@ -192,6 +192,8 @@ function observeLoad(app: App, { metrics, admission }: ServerOptions, maximumCon
 function answerInTurns(app: App, authenticators: Authenticators, direct: DirectCalls) {
   const ordinary = app.server.listeners('request') as RequestListener[]
   app.server.removeAllListeners('request')
+  /** Connections that have sent a request. */
+  const used = new WeakSet<Socket>()
   app.server.on('request', (request, response) => {
     const answer = (organisation: Caller | undefined) => {
       // The client may have left meanwhile; then no event would end the request.
@@ -201,7 +203,9 @@ function answerInTurns(app: App, authenticators: Authenticators, direct: DirectC
     if (probes.has(request.url!)) return answer(undefined)
     const find = () => findOrganisation({ raw: request }, authenticators)
     const organisation = find()
-    const turn = loopTurn(organisation?.id ?? '')
+    const isFirst = !used.has(request.socket)
+    if (isFirst) used.add(request.socket)
+    const turn = loopTurn(organisation?.id ?? '', isFirst)
     // The key may have been revoked meanwhile.
     if (turn) void turn.then(() => answer(find()))
     else answer(organisation)

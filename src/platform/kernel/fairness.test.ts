@@ -13,9 +13,9 @@ function createLoop() {
     loopCount: () => loop,
     defer: (callback) => void deferred.push(callback),
   })
-  async function step(owner: string, steps = 1): Promise<void> {
+  async function step(owner: string, steps = 1, isFirst = false): Promise<void> {
     for (let number = 0; number < steps; number++) {
-      const turn = turns.enter(owner)
+      const turn = turns.enter(owner, isFirst)
       if (turn) await turn
       nowMs += 0.25
       done.push(owner)
@@ -91,16 +91,18 @@ test('a step after the turns of the flood runs at once again', async () => {
   expect(loop.done.at(-1)).toBe('other')
 })
 
-test('while a connection arrives in each turn of the event loop, one step runs in every eighth', async () => {
+test('while a connection arrives in each turn of the event loop, its owner has one step in eight turns, and others one in each', async () => {
   const loop = createLoop()
   loop.connect()
-  for (let number = 0; number < 100; number++) void loop.step('flood')
-  const sizes: number[] = []
+  for (let number = 0; number < 100; number++) void loop.step('flood', 1, true)
+  for (let number = 0; number < 5; number++) void loop.step('other')
+  const turns: string[] = []
   for (let turn = 0; turn < 16; turn++) {
     loop.connect()
-    sizes.push((await loop.turn()).length)
+    turns.push((await loop.turn()).join())
   }
-  expect(sizes).toEqual([0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1])
+  const other = 'other'
+  expect(turns).toEqual(['flood', other, other, other, other, other, '', '', 'flood', '', '', '', '', '', '', ''])
   expect(await loop.turn()).toHaveLength(4)
 })
 

@@ -26,9 +26,9 @@ export class Turns<Item> {
     return undefined
   }
 
-  /** The same among the owners of which at most so many items wait. */
-  takeNextOfFew(maximum: number): { owner: string; item: Item } | undefined {
-    for (const [owner, queue] of this.#queues) if (queue.length <= maximum) return this.#take(owner, queue, 0)
+  /** The same among some owners, by how many of their items wait. */
+  takeNextOf(isMeant: (owner: string, waiting: number) => boolean): { owner: string; item: Item } | undefined {
+    for (const [owner, queue] of this.#queues) if (isMeant(owner, queue.length)) return this.#take(owner, queue, 0)
     return undefined
   }
 
@@ -174,16 +174,19 @@ export function createFairTurns({ places = 1, maximumWaiting, tooMany }: FairTur
  * of the system, the database and the provider waits for one.
  */
 const sliceMs = 1
-/** An owner of which so few steps wait gets a second slice of the phase: its calls wait for a phase at each step, not for those of a flood. */
-const fewWaiting = 8
+/**
+ * So many waiting steps or new connections of an owner are few. An owner of which few steps wait gets a second slice of the phase, so that its
+ * calls wait for one phase at each step.
+ */
+const few = 8
 /** Steps that run at once in one turn of the event loop. What a shared event lets continue enters before any of it has taken time. */
 const maximumAtOnce = 32
 /** Waiting steps that are resumed in one phase at most: each takes a callback, also after the end of the slice. */
 const maximumBatch = 64
 
 /**
- * While connections arrive, steps run in one of so many turns of the event loop, one each: libuv accepts one connection in a turn, so in turns
- * with slices of steps the thousandth client would wait for seconds.
+ * While connections arrive, each turn of the event loop has one step, and an owner of more than a few of them has one in so many turns: libuv
+ * accepts one connection in a turn, so in turns with slices of steps the thousandth client would wait for seconds.
  */
 const turnsForConnections = 8
 
@@ -214,7 +217,12 @@ export class LoopTurns {
   #atOnce = 0
   /** The turn in which the last connection arrived. */
   #connectionLoop = -Infinity
-  #turnsWithoutStep = 0
+  #turnsOfArrival = 0
+  /** Connections whose first requests are of an owner, since turns without new connections. */
+  readonly #arrivals = new Map<string, number>()
+  /** Owners that have had their step of these turns. */
+  readonly #served = new Set<string>()
+  #isArriving = false
   /** Steps that the present phase may still resume. */
   #allowed = 0
 
@@ -228,9 +236,13 @@ export class LoopTurns {
     this.#defer = defer
   }
 
-  /** Called before a step. Undefined: it may run at once. Otherwise it waits for the promise, which never rejects. */
-  enter(owner: string): Promise<void> | undefined {
+  /**
+   * Called before a step. Undefined: it may run at once. Otherwise it waits for the promise, which never rejects. `isFirst`: the step is the
+   * first request of a connection.
+   */
+  enter(owner: string, isFirst = false): Promise<void> | undefined {
     if (this.#waitingCount === 0 && this.#hasTime()) return undefined
+    if (isFirst) this.#arrivals.set(owner, (this.#arrivals.get(owner) ?? 0) + 1)
     return new Promise((resolve) => {
       this.#waiting.add(owner, resolve)
       this.#waitingCount++
@@ -255,16 +267,24 @@ export class LoopTurns {
     return ++this.#atOnce <= maximumAtOnce && nowMs - this.#startedMs < sliceMs
   }
 
-  #stepsAllowed(): number {
-    const isArriving = this.#connectionLoop === this.#loopCount()
-    if (isArriving && ++this.#turnsWithoutStep < turnsForConnections) return 0
-    this.#turnsWithoutStep = 0
-    return isArriving ? 1 : maximumBatch
+  #beginPhase(): void {
+    this.#startedMs = this.#nowMs()
+    this.#isArriving = this.#connectionLoop === this.#loopCount()
+    this.#allowed = this.#isArriving ? 1 : maximumBatch
+    if (!this.#isArriving) this.#arrivals.clear()
+    else if (++this.#turnsOfArrival <= turnsForConnections) return
+    this.#turnsOfArrival = 1
+    this.#served.clear()
   }
 
   #next(elapsedMs: number) {
+    if (this.#isArriving) return this.#waiting.takeNextOf((owner) => !this.#served.has(owner) || !this.#isMany(owner))
     if (elapsedMs < sliceMs) return this.#waiting.takeNext()
-    return elapsedMs < 2 * sliceMs ? this.#waiting.takeNextOfFew(fewWaiting) : undefined
+    return elapsedMs < 2 * sliceMs ? this.#waiting.takeNextOf((_owner, waiting) => waiting <= few) : undefined
+  }
+
+  #isMany(owner: string): boolean {
+    return (this.#arrivals.get(owner) ?? 0) > few
   }
 
   #extendBatch(): void {
@@ -274,14 +294,14 @@ export class LoopTurns {
   #resume = (): void => {
     if (!this.#isRunning) {
       this.#isRunning = true
-      this.#startedMs = this.#nowMs()
-      this.#allowed = this.#stepsAllowed()
+      this.#beginPhase()
     }
     this.#batch--
     const next = this.#allowed > 0 ? this.#next(this.#nowMs() - this.#startedMs) : undefined
     if (next) {
       this.#waitingCount--
       this.#allowed--
+      if (this.#isArriving) this.#served.add(next.owner)
       next.item()
     }
     if (this.#batch > 0) return
@@ -294,8 +314,8 @@ export class LoopTurns {
 const turns = new LoopTurns()
 
 /** See `LoopTurns.enter`. */
-export function loopTurn(owner: string): Promise<void> | undefined {
-  return turns.enter(owner)
+export function loopTurn(owner: string, isFirst = false): Promise<void> | undefined {
+  return turns.enter(owner, isFirst)
 }
 
 /** See `LoopTurns.connectionArrived`. */
