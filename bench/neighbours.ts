@@ -1,27 +1,31 @@
 import { fork, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { loadavg, tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { percentile } from '../src/platform/kernel/index.ts'
 import { createApiClient, expectStatus, organisationMakers } from '../test/harness/portico.ts'
 import { startBenchPortico } from './gateway/portico.ts'
 import { startRole } from './gateway/roles.ts'
 import type { FloodKind, FloodTarget } from './neighbours/floods.ts'
-import type { ProbedTarget, ProbeReport, Times } from './neighbours/prober.ts'
+import type { ProbedTarget, ProbeReport } from './neighbours/prober.ts'
+import type { LoopReport } from './neighbours/turns.ts'
 
 /**
- * What one organisation can do to the others: it sends each flood, and meanwhile another process sends `/livez`, over one connection and over a
- * new one each time, and completions of another organisation. Then the same flood and the same probes go to a bare Node server, which shows
- * what Node.js itself takes. Times are those of the main thread while a probe waited: other programs change them less than the clock.
+ * What one organisation can do to the others: it sends each flood, and meanwhile another process sends `/livez`, over open connections and over a
+ * new one each time, and completions of another organisation. The same flood and the same probes go to a bare Node server that passes
+ * completions on, which shows what Node.js itself takes. Completions of the flood have a separate upstream. A window without a flood precedes
+ * each one with it. Times are those of the main thread while a probe waited: other programs change them less than the clock.
  *
- *   npm run bench:neighbours -- [--seconds 8] [--floods streams:1000,slow-bodies:2000]
+ *   npm run bench:neighbours -- [--seconds 8] [--floods streams:1000,slow-bodies:2000] [--rounds 2]
  */
 
 const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '8' },
+    rounds: { type: 'string', default: '1' },
     floods: {
       type: 'string',
       default:
@@ -32,26 +36,39 @@ const { values } = parseArgs({
   },
 })
 
-type Reports = ReadonlyMap<string, ProbeReport>
-
 interface Side {
   name: string
+  pid: number
+  loopFile: string
   flooded: FloodTarget
   targets: ProbedTarget[]
 }
 
+interface Window {
+  probes: ProbeReport[]
+  /** Of the main thread: see `LoopReport`. */
+  ticks: number[]
+}
+
+const none = 'none'
+const completions = '/v1/gateway/chat/completions'
 const completion = JSON.stringify({ model: 'bench-model', messages: [{ role: 'user', content: 'Say hello.' }] })
 const folder = mkdtempSync(path.join(tmpdir(), 'portico-bench-'))
 let running: ChildProcess | undefined
 process.on('exit', () => running?.kill('SIGKILL'))
 const upstream = await startRole('upstream')
-const bare = await startRole('server')
-const portico = await startBenchPortico(folder, upstream.url, 'local')
+const floodUpstream = await startRole('upstream')
+const bare = await startRole('proxy', {
+  upstream: `${upstream.url},${floodUpstream.url}`,
+  environment: measured('bare'),
+})
+const portico = await startBenchPortico(folder, upstream.url, 'local', measured('portico'), floodUpstream.url)
 try {
   await run()
 } finally {
   await portico.stop()
   upstream.child.kill()
+  floodUpstream.child.kill()
   bare.child.kill()
   rmSync(folder, { recursive: true, force: true })
 }
@@ -61,47 +78,66 @@ async function run() {
   const flooding = await makers.createOrganisation({ monthlyBudgetUsd: '100000' })
   const { id: spaceId } = await makers.createSpace(flooding)
   const sides = [
-    side('portico', portico.url, portico.child, { key: flooding.apiKey, spaceId }),
-    side('bare', bare.url, bare.child, { key: flooding.apiKey, spaceId }),
+    side('portico', portico.url, portico.child, { completions, key: flooding.apiKey, spaceId }),
+    side('bare', bare.url, bare.child, { completions: '/flood/completions', key: flooding.apiKey, spaceId }),
   ]
-  const calm = new Map<string, Reports>()
-  for (const { name, targets } of sides) {
-    calm.set(name, await probe(targets, async () => {}))
-    print('no flood', name, calm)
-  }
-  for (const flood of values.floods.split(',')) {
-    const [kind, count] = flood.split(':') as [FloodKind, string]
-    for (const { name, targets, flooded } of sides) {
-      print(flood, name, calm, await probe(targets, () => startFlood(kind, count, flooded)))
-      await wait(Number(values.pause) * 1_000)
+  const floods = values.floods.split(',')
+  const windows = new Map<string, Window[]>()
+  for (let round = 0; round < Number(values.rounds); round++) {
+    for (const flood of floods) {
+      for (const side of sides) {
+        for (const kind of [none, flood]) {
+          const of = `${side.name} ${kind}`
+          windows.set(of, [...(windows.get(of) ?? []), await measure(side, kind)])
+          await wait(Number(values.pause) * 1_000)
+        }
+      }
+      console.error(`${flood}: done, load ${loadavg()[0]!.toFixed(1)}`)
     }
+  }
+  for (const { name } of sides) {
+    for (const flood of [none, ...floods]) print(name, flood, windows)
   }
   expectStatus(await createApiClient(portico.url, portico.apiKey)('GET', '/v1/gateway/models'), 200)
 }
 
-function side(name: string, url: string, { pid }: ChildProcess, flooding: { key: string; spaceId: string }): Side {
+function measured(side: string): Record<string, string> {
+  const turns = path.join(import.meta.dirname, 'neighbours/turns.ts')
+  return { NODE_OPTIONS: `--import ${turns}`, BENCH_LOOP_FILE: loopFileOf(side) }
+}
+
+function loopFileOf(side: string): string {
+  return path.join(folder, `loop-${side}.json`)
+}
+
+function side(name: string, url: string, { pid }: ChildProcess, flooding: Omit<FloodTarget, 'url'>): Side {
   const process = { pid: pid! }
   const targets = [
     { name: '/livez', url: `${url}/livez`, ...process },
     { name: 'new', url: `${url}/livez`, ...process, isFresh: true },
-    { name: 'other', url: `${url}/v1/gateway/chat/completions`, ...process, key: portico.apiKey, body: completion },
+    { name: 'other', url: url + completions, ...process, key: portico.apiKey, body: completion },
   ]
-  return { name, targets, flooded: { url, ...flooding } }
+  return { name, pid: pid!, loopFile: loopFileOf(name), targets, flooded: { url, ...flooding } }
 }
 
 /** One window. The flood begins in it, so that its beginning is measured. */
-async function probe(targets: readonly ProbedTarget[], start: () => Promise<ChildProcess | void>): Promise<Reports> {
+async function measure({ pid, loopFile, targets, flooded }: Side, flood: string): Promise<Window> {
   const prober = fork(path.join(import.meta.dirname, 'neighbours/prober.ts'), [JSON.stringify(targets)])
   await once(prober, 'message')
-  const flood = await start()
+  process.kill(pid, 'SIGUSR2')
+  const child = flood === none ? undefined : await startFlood(flood, flooded)
   await wait(Number(values.seconds) * 1_000)
   prober.send('stop')
-  const [reports] = (await once(prober, 'message')) as [ProbeReport[]]
-  flood?.kill('SIGKILL')
-  return new Map(reports.map((report) => [report.name, report]))
+  const [probes] = (await once(prober, 'message')) as [ProbeReport[]]
+  child?.kill('SIGKILL')
+  rmSync(loopFile, { force: true })
+  process.kill(pid, 'SIGUSR2')
+  while (!existsSync(loopFile)) await wait(100)
+  return { probes, ...(JSON.parse(readFileSync(loopFile, 'utf8')) as LoopReport) }
 }
 
-async function startFlood(kind: string, count: string, target: FloodTarget): Promise<ChildProcess> {
+async function startFlood(flood: string, target: FloodTarget): Promise<ChildProcess> {
+  const [kind, count] = flood.split(':') as [FloodKind, string]
   const file = path.join(import.meta.dirname, 'neighbours/floods.ts')
   const child = spawn(process.execPath, [file, kind, count, JSON.stringify(target)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -111,25 +147,31 @@ async function startFlood(kind: string, count: string, target: FloodTarget): Pro
   return child
 }
 
-function print(flood: string, side: string, calm: ReadonlyMap<string, Reports>, reports = calm.get(side)!) {
-  console.log(
-    `\n${flood.padEnd(16)} ${side.padEnd(8)} main thread, ms: median / p99 / longest (p99 × no flood); the same by the clock`,
-  )
-  for (const [name, { probes, wall, busy, failures }] of reports) {
-    const own = calm.get(side)!.get(name)!
+function print(side: string, flood: string, all: ReadonlyMap<string, Window[]>) {
+  const windows = all.get(`${side} ${flood}`)!
+  const calm = all.get(`${side} ${none}`)!
+  const ticks = windows.flatMap((window) => window.ticks)
+  const busyMs = ticks.reduce((sum, tick) => sum + tick, 0) / windows.length
+  console.log(`\n${side}, ${flood}: median / p99 / longest, ms`)
+  console.log(`  turns of the event loop ${show(ticks)}; ${busyMs.toFixed(0)} ms of the main thread in a window`)
+  for (const [index, { name }] of windows[0]!.probes.entries()) {
+    const of = (list: readonly Window[], field: 'busy' | 'wall') => list.flatMap(({ probes }) => probes[index]![field])
+    const ratio = (field: 'busy' | 'wall') =>
+      (percentile(sorted(of(windows, field)), 0.99)! / percentile(sorted(of(calm, field)), 0.99)!).toFixed(1)
+    const failures = windows.map(({ probes }) => JSON.stringify(probes[index]!.failures)).join(' ')
     console.log(
-      `  ${name.padEnd(7)} ${String(probes).padStart(5)} probes  ${show(busy, own.busy)}   ${show(wall, own.wall)}   ${describe(failures)}`,
+      `  ${name.padEnd(7)} ${String(of(windows, 'wall').length).padStart(5)} probes  main thread ${show(of(windows, 'busy'))}, p99 × ${ratio('busy')}; by the clock ${show(of(windows, 'wall'))}, p99 × ${ratio('wall')}  ${failures}`,
     )
   }
 }
 
-function show({ median, p99, longest }: Times, calm: Times): string {
-  const figures = [median, p99, longest].map((value) => value.toFixed(1).padStart(6)).join(' /')
-  return `${figures} (${(p99 / calm.p99).toFixed(1).padStart(4)} ×)`
+function show(times: readonly number[]): string {
+  const ordered = sorted(times)
+  return [percentile(ordered, 0.5), percentile(ordered, 0.99), ordered.at(-1)]
+    .map((value) => (value ?? 0).toFixed(1))
+    .join(' / ')
 }
 
-function describe(failures: Record<string, number>): string {
-  return Object.entries(failures)
-    .map(([status, count]) => `${status}: ${count}`)
-    .join(' ')
+function sorted(times: readonly number[]): number[] {
+  return times.toSorted((left, right) => left - right)
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
@@ -17,7 +17,7 @@ export interface Role {
   child: ChildProcess
 }
 
-export type RoleName = 'upstream' | 'proxy' | 'server' | 'unmetered'
+export type RoleName = 'upstream' | 'proxy' | 'unmetered'
 
 export function startRole(
   role: RoleName,
@@ -61,7 +61,6 @@ if (process.argv[1] === import.meta.filename) {
   const { values } = parseArgs({ options: { role: { type: 'string' }, upstream: { type: 'string' } } })
   if (values.role === 'upstream') runUpstream()
   else if (values.role === 'proxy') runProxy(values.upstream!)
-  else if (values.role === 'server') runServer()
   else console.log(await (await import('./unmetered.ts')).startUnmetered(values.upstream!))
 }
 
@@ -78,9 +77,14 @@ function runUpstream() {
     'data: [DONE]\n\n',
   ].join('')
   const server = createServer((incoming, response) => {
-    let body = ''
-    incoming.on('data', (data: Buffer) => (body += data.toString()))
+    const chunks: Buffer[] = []
+    incoming.on('data', (data: Buffer) => {
+      chunks.push(data)
+      // What the answer depends on is at the beginning or the end.
+      if (chunks.length > 3) chunks.splice(1, 1)
+    })
     incoming.on('end', () => {
+      const body = Buffer.concat(chunks).toString()
       const isStream = body.includes('"stream":true')
       const paced = /chunks:(\d+) every:(\d+)/.exec(body)
       if (paced) return streamPaced(response, choice, Number(paced[1]), Number(paced[2]))
@@ -108,10 +112,15 @@ function streamPaced(
   response.on('close', () => clearInterval(timer))
 }
 
-/** As little as a proxy in Node can do: parse nothing, pass bytes both ways over kept connections. */
-function runProxy(upstreamUrl: string) {
-  const pool = new Pool(upstreamUrl, { connections: 10_000 })
+/**
+ * As little as a proxy in Node can do: parse nothing, pass bytes both ways over kept connections. It answers all but completions itself. A second
+ * upstream, after a comma, is that of requests below `/flood`.
+ */
+function runProxy(upstreamUrls: string) {
+  const pools = upstreamUrls.split(',').map((url) => new Pool(url, { connections: 10_000 }))
   const server = createServer((incoming, response) => {
+    if (!incoming.url!.endsWith('/completions')) return answerAtEnd(incoming, response)
+    const pool = pools[incoming.url!.startsWith('/flood') ? 1 : 0]!
     pool.stream(
       {
         path: incoming.url!,
@@ -130,16 +139,12 @@ function runProxy(upstreamUrl: string) {
   listen(server)
 }
 
-/** Reads each request to its end and answers it: what Node.js itself takes. */
-function runServer() {
-  listen(
-    createServer((incoming, response) => {
-      incoming.resume().once('end', () => {
-        response.writeHead(200, { 'content-type': 'application/json' })
-        response.end(plainAnswer)
-      })
-    }),
-  )
+/** Reads the request to its end. */
+function answerAtEnd(incoming: IncomingMessage, response: ServerResponse) {
+  incoming.resume().once('end', () => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(plainAnswer)
+  })
 }
 
 function listen(server: ReturnType<typeof createServer>) {

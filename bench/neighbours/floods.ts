@@ -7,6 +7,8 @@ import { connect, type Socket } from 'node:net'
 
 export interface FloodTarget {
   url: string
+  /** The path of completions. */
+  completions: string
   key: string
   spaceId: string
 }
@@ -17,7 +19,7 @@ const floods = {
   /** Streams that are opened at once and never read. */
   streams(count: number) {
     const body = JSON.stringify({
-      model: 'bench-model',
+      model: 'flood-model',
       stream: true,
       messages: [{ role: 'user', content: 'chunks:20000 every:1' }],
     })
@@ -37,7 +39,7 @@ const floods = {
   'large-bodies'(count: number) {
     const content = 'A sentence of a long text. '.repeat(7_000)
     const messages = Array.from({ length: 174 }, () => ({ role: 'user', content }))
-    const body = Buffer.from(JSON.stringify({ model: 'bench-model', messages }))
+    const body = Buffer.from(JSON.stringify({ model: 'flood-model', messages }))
     repeat(count, [jsonHead(body.length), body])
   },
   /** Uploads of 100 MB of parts that are as small as parts can be. */
@@ -63,7 +65,7 @@ const floods = {
 const [kind, count, json] = process.argv.slice(2) as [FloodKind, string, string]
 const target = JSON.parse(json) as FloodTarget
 const { hostname, port } = new URL(target.url)
-const completions = '/v1/gateway/chat/completions'
+const { completions } = target
 const trickleEveryMs = 100
 const againMs = 50
 floods[kind](Number(count))

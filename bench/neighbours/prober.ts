@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
-import { percentile } from '../../src/platform/kernel/index.ts'
 
 /**
- * Sends requests to each target, one after the other, until it receives a message; then reports about each. A separate
- * process, so that the flood of bench/neighbours.ts does not delay it. Usage: prober.ts JSON
+ * Sends requests to each target at fixed times, whether or not earlier ones were answered, until it receives a message; then reports about each. A
+ * separate process, so that the flood of bench/neighbours.ts does not delay it. Usage: prober.ts JSON
  */
 
 export interface ProbedTarget {
@@ -20,64 +19,50 @@ export interface ProbedTarget {
   body?: string
 }
 
+/** Milliseconds, in the order of the answers. */
 export interface ProbeReport {
   name: string
-  probes: number
-  /** By the clock. */
-  wall: Times
-  /** Processor time of the server's main thread while a probe waited: on a busy machine what delays it, apart from other programs. */
-  busy: Times
+  /** By the clock, from the time at which the request was due: a late answer delays no other probe, and hides none. */
+  wall: number[]
+  /** Processor time of the server's main thread from the sending to the answer: on a busy machine what delays it, apart from other programs. */
+  busy: number[]
   /** How many answers had each status other than 200; 0: no answer. */
   failures: Record<string, number>
 }
 
-/** Milliseconds. */
-export interface Times {
-  median: number
-  p99: number
-  longest: number
-}
-
-const pauseMs = 5
-const warmUpProbes = 20
+const everyMs = 40
+/** Open before the flood begins. */
+const connections = 32
 
 const targets = JSON.parse(process.argv[2]!) as ProbedTarget[]
 const stop = new AbortController()
 process.once('disconnect', () => process.exit(1))
-const warm = Promise.withResolvers<void>()
-let cold = targets.length
-const reports = targets.map(probe)
-await warm.promise
+const agents = targets.map(
+  ({ isFresh }) => new http.Agent({ keepAlive: !isFresh, maxSockets: isFresh ? Infinity : connections }),
+)
+for (const [index, target] of targets.entries())
+  await Promise.all(Array.from({ length: connections }, () => send(target, agents[index]!)))
 process.once('message', () => stop.abort())
 process.send!('ready')
-process.send!(await Promise.all(reports), () => process.exit(0))
+process.send!(await Promise.all(targets.map((target, index) => probe(target, agents[index]!))), () => process.exit(0))
 
-async function probe(target: ProbedTarget): Promise<ProbeReport> {
-  const agent = new http.Agent({ keepAlive: !target.isFresh, maxSockets: 1 })
-  for (let index = 0; index < warmUpProbes; index++) await send(target, agent)
-  if (--cold === 0) warm.resolve()
-  const failures: Record<string, number> = {}
-  const wall: number[] = []
-  const busy: number[] = []
-  while (!stop.signal.aborted) {
-    const busyBeforeMs = busyMs(target.pid)
-    const startedMs = performance.now()
-    const status = await send(target, agent)
-    wall.push(performance.now() - startedMs)
-    busy.push(busyMs(target.pid) - busyBeforeMs)
-    if (status !== 200) failures[status] = (failures[status] ?? 0) + 1
-    await wait(pauseMs)
+async function probe(target: ProbedTarget, agent: http.Agent): Promise<ProbeReport> {
+  const report: ProbeReport = { name: target.name, wall: [], busy: [], failures: {} }
+  const probes: Promise<void>[] = []
+  for (let dueMs = performance.now(); !stop.signal.aborted; dueMs += everyMs) {
+    await wait(Math.max(0, dueMs - performance.now()))
+    probes.push(measure(target, agent, dueMs, report))
   }
-  return { name: target.name, probes: wall.length, wall: timesOf(wall), busy: timesOf(busy), failures }
+  await Promise.all(probes)
+  return report
 }
 
-function timesOf(values: number[]): Times {
-  values.sort((left, right) => left - right)
-  return {
-    median: percentile(values, 0.5) ?? 0,
-    p99: percentile(values, 0.99) ?? 0,
-    longest: values.at(-1) ?? 0,
-  }
+async function measure(target: ProbedTarget, agent: http.Agent, dueMs: number, report: ProbeReport): Promise<void> {
+  const busyBeforeMs = busyMs(target.pid)
+  const status = await send(target, agent)
+  report.wall.push(performance.now() - dueMs)
+  report.busy.push(busyMs(target.pid) - busyBeforeMs)
+  if (status !== 200) report.failures[status] = (report.failures[status] ?? 0) + 1
 }
 
 function send({ url, key, body }: ProbedTarget, agent: http.Agent): Promise<number> {
