@@ -1,5 +1,5 @@
 import { defaultLanguage, type Language, tokenize } from '../language/index.ts'
-import { isContentWord, wordKeys } from './evidence-words.ts'
+import { isContentWord, latinOf, type TextLanguage, wordKeys } from './text-language.ts'
 import {
   afterAbsence,
   answerStart,
@@ -18,7 +18,6 @@ import {
   wordsThatMayDeny,
 } from './negation-words.ts'
 import { type Opposite, readOpposites } from './read-opposites.ts'
-import { latinOf, type TextLanguage } from './text-language.ts'
 
 /** A part of a sentence that is denied or not. */
 export interface Clause {

@@ -1,6 +1,5 @@
-import type { Operation } from './derivation-words.ts'
+import type { Claims, Operation } from './claims.ts'
 import type { Figure } from './read-figures.ts'
-import type { Claims } from './claims.ts'
 import type { Evidence } from './evidence.ts'
 
 /** Most numbers of one group; it bounds the time. */

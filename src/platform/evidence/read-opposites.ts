@@ -1,8 +1,6 @@
-import { defaultLanguage, isFunctionWord, type Language, tokenize } from '../language/index.ts'
-import { wordKeys } from './evidence-words.ts'
+import { defaultLanguage, isFunctionWord, type Language, rulesForWord, tokenize } from '../language/index.ts'
+import { latinOf, type TextLanguage, wordKeys } from './text-language.ts'
 import { isNegation } from './negation-words.ts'
-import { oppositeSides } from './opposite-words.ts'
-import { latinOf, type TextLanguage } from './text-language.ts'
 
 /** A word of a clause that has an opposite. */
 export interface Opposite {
@@ -73,3 +71,101 @@ const conjunctions = new Set(
 const aroundReach = 6
 
 const contracted = /n['’]t(?!\p{L})/gu
+
+/**
+ * Words with opposite meanings, `a/b`, with `|` between words of one side; of a word with `~` also its forms as a verb. Pure data. Only pairs of
+ * which one denies the other in the same place of a sentence: a fact does not name both.
+ */
+const pairs: Readonly<Record<Language, string>> = {
+  en:
+    'allowed|permitted|~allow|~permit/forbidden|banned|~prohibit|forbids|~disallow legal|legally|lawful|lawfully/illegal|illegally|unlawful|unlawfully possible/impossible able/unable ~include|included|inclusive/~exclude|excluded|exclusive ' +
+    'required|mandatory|compulsory|obligatory/optional|voluntary ~accept|~approve/~reject|~refuse|denied|~decline ~increase|increasingly|~rise|rose|risen|~grow|grew|grown|growth|~raise|~expand|expansion/~decrease|~fall|fell|fallen|~shrink|shrank|shrunk|~drop|dropped|dropping|~reduce|reduction|~lower|~diminish|~decline ' +
+    'higher|highest|high/lower|lowest|low more|most|greater|greatest/less|least|fewer|fewest|smaller always/never with/without available|availability/unavailable ~enable/~disable ' +
+    'large|larger|largest|big|bigger|biggest/small|smaller|smallest first/last before|prior/after public|publicly/private|privately common|commonly|frequent|frequently|often/rare|rarely|uncommon|infrequent|infrequently|seldom necessary/unnecessary|needless successful|successfully/unsuccessful|unsuccessfully all|every|everyone|everybody|each/none|nobody|neither ' +
+    'longer|longest|long/shorter|shortest|short older|oldest|old/younger|youngest|young|new|newest best|better/worst|worse strong|stronger|strongest|strongly/weak|weaker|weakest|weakly early|earlier|earliest/late|later|latest north|northern/south|southern summer/winter ' +
+    'east|eastern/west|western left/right inside|indoors|indoor/outside|outdoors|outdoor above/below win|won|wins|winning|winner|winners/lose|lost|loses|losing|loser|losers safe|safely|safer/unsafe|dangerous free|freely|gratis/charged|chargeable|pay|pays|paid|cost|costs male/female major|majority/minor|minority true/false ' +
+    'maximum/minimum many|most|numerous/few up|upward|upwards/down|downward|downwards over/under positive|positively/negative|negatively internal|internally/external|externally upper/lower ~import/~export ' +
+    '~keep|kept|~retain|~preserve/~delete|~erase|~discard ~open/~close active/inactive valid/invalid|void visible/hidden|invisible online/offline easy|easier|easily|easiest|simple|simpler|simply/difficult|hard|harder|hardest|complex|complicated fast|faster|fastest|quick|quickly|quicker|rapid|rapidly/slow|slower|slowly|slowest|gradual|gradually cheap|cheaper|cheapest|inexpensive/expensive|costly ' +
+    'correct|correctly|accurate|accurately/incorrect|incorrectly|inaccurate|wrong complete|completely/incomplete direct|directly/indirect|indirectly similar|similarly|same|identical/different|differently|dissimilar dependent|depends/independent|independently likely/unlikely known/unknown limited|restricted/unlimited|unrestricted encrypted/unencrypted ' +
+    'official|officially/unofficial|unofficially formal|formally/informal|informally permanent|permanently/temporary|temporarily sufficient|enough|adequate/insufficient|inadequate effective/ineffective eligible/ineligible capable/incapable stable/unstable clear|clearly/unclear usual|usually|normal|normally|typical|typically/unusual|unusually|abnormal|atypical ' +
+    'aware/unaware willing/unwilling ~agree|agreeing/~disagree ~support/~oppose|opposing ~improve/~worsen ~gain/lose|loses|lost|losing ' +
+    '~add/~remove ~connect/~disconnect ~lock/~unlock ~succeed/~fail ~appear/~disappear ' +
+    '~encourage/~discourage begin|begins|began|begun|beginning|~start/~end|stop|stops|stopped|stopping|finish|finishes|finished buy|buys|bought|buying|~purchase/sell|sells|sold|selling full/empty wet/dry hot|hotter|hottest|warm|warmer/cold|colder|coldest|cool|cooler ' +
+    'rich|richer|wealthy/poor|poorer heavy|heavier/light|lighter wide|wider|broad|broader/narrow|narrower deep|deeper|deepest/shallow thick|thicker/thin|thinner advantage|advantages|benefit|benefits/disadvantage|disadvantages|harm|harms ' +
+    'partially|partly/fully|entirely|wholly inner/outer front/back top/bottom present/absent used/unused married/unmarried alive|living/dead domestic|domestically/foreign urban/rural natural|naturally/artificial|artificially simple/complex ' +
+    'ancient/modern senior/junior primary/secondary liable|responsible/exempt guilty/innocent ~borrow/lend|lends|lent|lending profit|profits|profitable/loss|losses|unprofitable ' +
+    '~attach/~detach ~install/uninstall|uninstalls|uninstalled|uninstalling ~activate/~deactivate ~accelerate/~slow ~strengthen/~weaken ~arrive|arrival/~depart|departure ~deposit/withdraw|withdraws|withdrew|withdrawn ascending/descending horizontal|horizontally/vertical|vertically ' +
+    'good/bad|poor minor|minors/adult|adults ~widen/~narrow oral|orally|spoken/written|writing synchronous|synchronously/asynchronous|asynchronously ~add/~remove|drop|drops|dropped|dropping minimum|least/maximum|most ' +
+    'important|significant|significantly/unimportant|insignificant|negligible helpful|useful/unhelpful|useless compatible/incompatible reversible/irreversible regular|regularly/irregular|irregularly relevant/irrelevant mature/immature',
+  de:
+    'beginnt|beginn|begann|fängt|startet/endet|ende|endete mindestens/höchstens eingeschaltet|aktiviert|an/ausgeschaltet|deaktiviert|aus gut|gute|guten|guter/schlecht|schlechte|schlechten zunahm|zunehmen|zugenommen/abnahm|abnehmen|abgenommen vorteil|vorteile/nachteil|nachteile import|importe/export|exporte aktiv/inaktiv gewinn/verlust schnell|schneller/langsam|langsamer einfach|leicht/schwierig|schwer billig|billiger|günstig/teuer|teurer minimum/maximum ' +
+    'erlaubt|gestattet|zulässig/verboten|untersagt|unzulässig möglich/unmöglich mit/ohne immer|stets/nie|niemals alle|jeder|jede|jedes/keine|keiner|keines mehr|meisten/weniger|wenigsten höher|höchste|höchsten|hoch/niedriger|niedrigste|niedrig ' +
+    'größer|größte|größten|groß|große/kleiner|kleinste|kleinsten|klein|kleine erste|ersten/letzte|letzten vor/nach enthalten|inbegriffen|inklusive/ausgeschlossen|exklusive öffentlich|öffentliche/privat|private ' +
+    'erforderlich|pflichtig|verpflichtend/freiwillig|optional angenommen|akzeptiert/abgelehnt stieg|steigt|gestiegen/sank|sinkt|gesunken|fiel älter|älteste|alt/jünger|jüngste|jung länger|längste/kürzer|kürzeste innerhalb/außerhalb ' +
+    'nördlich|norden/südlich|süden östlich|osten/westlich|westen gewann|gewonnen/verlor|verloren verfügbar/nicht-verfügbar früher/später häufig/selten kostenlos|kostenfrei|gratis|umsonst|unentgeltlich/kostenpflichtig|kostet|kosten|bezahlen|zahlen geöffnet|offen/geschlossen links|linke|linken/rechts|rechte|rechten oben/unten sommer/winter maximal/minimal',
+  fr:
+    'autorisé|autorisée|autorisés|permis/interdit|interdite|interdits possible/impossible avec/sans toujours/jamais tous|toutes/aucun|aucune plus/moins grand|grande/petit|petite premier|première/dernier|dernière avant/après public|publique/privé|privée ' +
+    ' obligatoire/facultatif|facultative inclus|incluse|compris/exclu|exclue accepté|acceptée/refusé|refusée légal|légale/illégal|illégale gratuit|gratuite|gratuits|gratuites/payant|payante|payants|payantes|coûte|coûtent|paie|paient|payer ouvert|ouverte|ouverts|ouvertes/fermé|fermée|fermés|fermées gauche/droite dedans|intérieur/dehors|extérieur augmente|augmenté|augmentent|hausse|monté|progresse/diminue|diminuent|diminué|baisse accepte|acceptent/refuse|refusent été/hiver maximum/minimum nord/sud est/ouest',
+  es:
+    'permitido|permitida|permitidos/prohibido|prohibida|prohibidos posible/imposible con/sin siempre/nunca todos|todas/ninguno|ninguna más/menos grande|mayor/pequeño|menor primero|primera|primer/último|última antes/después público|pública/privado|privada ' +
+    ' obligatorio|obligatoria/opcional|voluntario incluido|incluida/excluido|excluida aceptado|aceptada/rechazado|rechazada legal/ilegal norte/sur gratuito|gratuita|gratuitos|gratuitas|gratis/pago|cuesta|cuestan|paga|pagar|pagan abierto|abierta|abiertos|abiertas|abre|abren/cierra|cierran|cerrado|cerrada|cerrados|cerradas acepta|aceptan/rechaza|rechazan dentro/fuera izquierda/derecha aumentó|aumenta|aumentado|subió|sube|subido|creció|crecido/disminuyó|disminuye|disminuido|bajó|baja|bajado|cayó|caído verano/invierno máximo/mínimo este/oeste',
+  it:
+    'consentito|consentita|permesso|ammesso|ammessi/vietato|vietata|proibito|vietati possibile/impossibile con/senza sempre/mai tutti|tutte/nessuno|nessuna più/meno grande|maggiore/piccolo|minore primo|prima/ultimo|ultima pubblico|pubblica/privato|privata ' +
+    ' aumenta|aumentato|aumentata|aumentati|cresciuto|salito/diminuisce|diminuito|diminuita|diminuiti|sceso|calato apre|aperto|aperta|aperti|aperte/chiude|chiuso|chiusa|chiusi|chiuse gratis|gratuito|gratuita/paga|pagano|pagare|costa|costano inizia/finisce|termina meglio/peggio alto|alta/basso|bassa interno/esterno destra/sinistra accetta|accettato/rifiuta|rifiutato estate/inverno massimo/minimo nord/sud est/ovest ' +
+    ' obbligatorio|obbligatoria/facoltativo|facoltativa incluso|inclusa|compreso/escluso|esclusa legale/illegale nord/sud',
+  pt:
+    'permitido|permitida|permitidos/proibido|proibida|proibidos possível/impossível com/sem sempre/nunca|jamais todos|todas/nenhum|nenhuma mais/menos grande|maior/pequeno|menor primeiro|primeira/último|última antes/depois público|pública/privado|privada ' +
+    ' aumenta|aumentou|aumentado|subiu|cresceu/diminui|diminuiu|diminuído|caiu|desceu abre|aberto|aberta/fecha|fechado|fechada grátis|gratuito|gratuita/paga|pagam|pagar|custa|custam começa/termina melhor/pior alto|alta/baixo|baixa direita/esquerda aceita|aceite/recusa|recusado verão/inverno máximo/mínimo leste/oeste ' +
+    ' obrigatório|obrigatória/opcional|facultativo incluído|incluída/excluído|excluída legal/ilegal norte/sul',
+  nl: 'toegestaan/verboten mogelijk/onmogelijk met/zonder altijd/nooit alle/geen meer|meeste/minder|minste groter|grootste|groot/kleiner|kleinste|klein eerste/laatste voor/na verplicht/optioneel|vrijwillig inbegrepen/uitgesloten openbaar/privé hoger|hoogste/lager|laagste',
+  sv: 'tillåtet|tillåtna|tillåten/förbjudet|förbjudna|förbjuden möjligt/omöjligt med/utan alltid/aldrig alla/inga mer|flest/mindre|minst större|största/mindre|minsta första/sista före/efter obligatoriskt/frivilligt',
+  vi: 'tăng/giảm mở/đóng trước/sau nhiều/ít cao/thấp lớn/nhỏ nhanh/chậm dài/ngắn mua/bán',
+  pl: 'dozwolone|dozwolony|dozwolona/zabronione|zabroniony|zakazane możliwe/niemożliwe z|ze/bez zawsze/nigdy więcej/mniej większy|największy/mniejszy|najmniejszy pierwszy|pierwsza/ostatni|ostatnia przed/po obowiązkowe/dobrowolne',
+}
+
+/** Of languages in another script than Latin and Cyrillic. */
+const others: Readonly<Record<Language, string>> = {
+  zh:
+    '免费|免費/付费|付費|收费|收費 开放|開放|开门|開門/关闭|關閉|关门|關門 最多/最少 最大/最小 最高/最低 增加|上升|增长/减少|減少|下降 之前|以前/之后|以后|之後|以後 左边|左侧/右边|右侧 ' +
+    '公立|公共/私立|私人 成功/失败|失敗 支持/反对|反對 接受|同意/拒绝|拒絕 必须|必需/可选 室内/室外 夏季|夏天/冬季|冬天 第一/最后',
+  ar:
+    'مفتوح|مفتوحة/مغلق|مغلقة مسموح|مسموحة|يسمح/ممنوع|ممنوعة|محظور قبل/بعد أكثر/أقل داخل/خارج مجاني|مجانية|مجانا/مدفوع|مدفوعة|يدفع|تدفع ارتفع|زاد|ازداد/انخفض|تراجع|قل أول|أولى/أخير|أخيرة شمال/جنوب شرق/غرب أكبر/أصغر ' +
+    'أعلى/أدنى يمين/يسار إلزامي|إلزامية/اختياري|اختيارية دائما/أبدا',
+}
+const arabicArticle = /^(?:ال)(?=.{3})/u
+
+const cyrillic =
+  'разрешено|разрешены|разрешается/запрещено|запрещены|запрещается возможно/невозможно с|со/без всегда/никогда все/никто больше|более/меньше|менее большой|крупнейший/маленький|малый первый|первая/последний|последняя до/после обязательно/добровольно'
+
+/** The sides of pairs that a word is: positive and negative numbers are opposites. */
+const sides = new Map<Language, Map<string, number[]>>()
+
+function sidesOf(language: Language): Map<string, number[]> {
+  const known = sides.get(language)
+  if (known) return known
+  const words = new Map<string, number[]>()
+  const written = language === 'ru' ? cyrillic : (pairs[language] ?? others[language] ?? '')
+  for (const [index, pair] of written.split(' ').filter(Boolean).entries()) {
+    for (const [side, written] of pair.split('/').entries())
+      for (const form of written.split('|').flatMap(formsOf))
+        words.set(form, [...new Set([...(words.get(form) ?? []), side === 0 ? index + 1 : -index - 1])])
+  }
+  sides.set(language, words)
+  return words
+}
+
+/** "Increase", "increases", "increased" and "increasing" for `~increase`. */
+function formsOf(written: string): string[] {
+  if (!written.startsWith('~')) return [written]
+  const verb = written.slice(1)
+  const stem = verb.replace(/e$/, '')
+  const third = verb.replace(/(?<=[sxh])$/, 'e').replace(/(?<=[^aeo])y$/, 'ie')
+  return [verb, `${third}s`, `${stem.replace(/(?<=[^aeo])y$/, 'i')}ed`, `${stem}ing`]
+}
+
+/** Which sides of which pairs a word (lower case) is; empty for other words. */
+function oppositeSides(word: string, latin: Language): readonly number[] {
+  const language = rulesForWord(word, latin)?.language
+  if (language === undefined) return []
+  return sidesOf(language).get(language === 'ar' ? word.replace(arabicArticle, '') : word) ?? []
+}

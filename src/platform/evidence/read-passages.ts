@@ -2,7 +2,7 @@ import { createTimeSlices } from '../kernel/index.ts'
 import { type Language, splitSentences } from '../language/index.ts'
 import { type AnswerType, answerTypeOf, hasCandidate } from './answer-type.ts'
 import { comparedWords, latinLanguageOf, relatedForms, topicWords, weightOfForm } from './words.ts'
-import { cellSeparator, isHeader, isTableRow } from './split-segments.ts'
+import { cellSeparator, isHeader, isTableRow } from './evidence.ts'
 
 /** Longest quoted sentence, UTF-16 units; a table or list without full stops is one sentence. */
 const maximumSentenceUnits = 400

@@ -1,6 +1,6 @@
-import { findLike, groupSentences } from './like-sentences.ts'
 import { type Clause, keysOf } from './clauses.ts'
 import { agrees, deniesOtherwise, isStated } from './negation.ts'
+import type { Opposite } from './read-opposites.ts'
 
 /** A sentence of a text that has this share of the words of another one repeats it. */
 const repeatedShare = 0.7
@@ -44,3 +44,163 @@ function affirmsDenied(
     )
   })
 }
+
+interface Sentences {
+  sentences: readonly (readonly Clause[])[]
+  /** By their place in `sentences`: those that have a word, by its keys. */
+  places: ReadonlyMap<string, readonly number[]>
+}
+
+/** How many words of a sentence each sentence of a text has, without those that have an opposite. */
+export function findLike(clauses: readonly Clause[], text: readonly Clause[]) {
+  const { sentences, places } = readSentences(text)
+  const opposites = new Set(clauses.flatMap((clause) => clause.opposites.map(({ word }) => word)))
+  const words = clauses.flatMap((clause) => clause.words).filter(([word]) => !opposites.has(word!))
+  const counts = new Map<number, number>()
+  for (const keys of words)
+    for (const at of new Set(keys.flatMap((key) => places.get(key) ?? []))) counts.set(at, (counts.get(at) ?? 0) + 1)
+  return {
+    most: Math.max(0, ...counts.values()),
+    total: words.length,
+    ofAtLeast: (least: number) => [...counts].filter(([, count]) => count >= least).map(([at]) => sentences[at]!),
+  }
+}
+
+/** The clauses of each sentence of a text. */
+export function groupSentences(clauses: readonly Clause[]): Sentences['sentences'] {
+  return readSentences(clauses).sentences
+}
+
+const known = new WeakMap<readonly Clause[], Sentences>()
+
+function readSentences(clauses: readonly Clause[]): Sentences {
+  const read = known.get(clauses)
+  if (read) return read
+  const sentences = [...Map.groupBy(clauses, ({ sentence }) => sentence).values()]
+  const places = new Map<string, number[]>()
+  for (const [at, sentence] of sentences.entries()) {
+    for (const key of new Set(sentence.flatMap((clause) => clause.words.flat()))) {
+      const found = places.get(key)
+      if (found) found.push(at)
+      else places.set(key, [at])
+    }
+  }
+  known.set(clauses, { sentences, places })
+  return { sentences, places }
+}
+
+/** A sentence of the text with this share of the other words deals with the same. */
+const sameSubjectShare = 0.5
+/** So near to words of the sentence an opposite counts, where the text does not have the word itself near them, or nowhere. */
+const leastNearness = 1
+const leastNearnessElsewhere = 1.5
+/** By so much the opposite is nearer than the word itself. */
+const leastDifference = 0.3
+/** Most words of a sentence that are compared. */
+const maximumOpposites = 20
+/** Sentences with so much of the most words are compared as well. */
+const nearlyMost = 0.8
+
+/**
+ * Whether the sentences of the text that deal with the same as a claimed one have the opposite of one of its words. Time is linear in both, apart from
+ * the few words that have an opposite.
+ */
+export function statesOpposite(claimed: readonly Clause[], text: readonly Clause[]): boolean {
+  return groupSentences(claimed).some((clauses) => {
+    const { most, total, ofAtLeast } = findLike(clauses, text)
+    const best = most === 0 || most < total * sameSubjectShare ? [] : ofAtLeast(most * nearlyMost).flat()
+    return (
+      hasPrefixed(clauses, best) || hasOppositeWord(clauses, { best, isRepeated: most >= total * repeatedShare, text })
+    )
+  })
+}
+
+/** Whether the text has the opposite of a word and not the word; of both, what is around them decides. */
+function hasOppositeWord(
+  claimed: readonly Clause[],
+  { best, isRepeated, text }: { best: readonly Clause[]; isRepeated: boolean; text: readonly Clause[] },
+): boolean {
+  // "Not without a ticket" is "only with a ticket". `deny` compares clauses that deny.
+  const isDenying = claimed.some(({ isNegated, isException }) => isNegated && !isException)
+  const own = claimed
+    .filter((one) => !one.isNegated || one.isException || one.opposites.some(({ isNegation }) => isNegation))
+    .flatMap(({ opposites }) => opposites)
+    .filter(
+      ({ negation, word }) => negation === null && !(isDenying && claimed.some(({ limits }) => limits.includes(word))),
+    )
+    .slice(0, maximumOpposites)
+  if (own.length === 0) return false
+  const words = new Set(own.map(({ word }) => word))
+  const topics = keySet(claimed).difference(words)
+  const nearness = (places: readonly Clause[], side: number, claim: Opposite) =>
+    places
+      .flatMap(({ opposites }) => opposites)
+      .filter((one) => sidesOf(one).includes(side))
+      .reduce<number | null>((most, one) => Math.max(most ?? 0, nearnessOf(one, claim, topics)), null)
+  return own.some((claim) => {
+    const { side } = claim
+    if (own.some((other) => other.side === -side)) return false
+    const same = nearness(best, side, claim)
+    const opposed = nearness(best, -side, claim)
+    if (same !== null) return (opposed ?? 0) > same + leastDifference
+    if (opposed !== null && (opposed > leastNearness || (isRepeated && !withWords.has(claim.word)))) return true
+    if (nearness(text, side, claim) !== null) return false
+    const elsewhere = nearness(text, -side, claim)
+    return elsewhere === null ? unusual.has(claim.word) : elsewhere > leastNearnessElsewhere
+  })
+}
+
+/** Words that no sentence has in place of something else: the text must have them, or their opposite. */
+const unusual = new Set(
+  'impossible rarely rare seldom least fewest none exempt optional worst illegal excluded rejected refused disabled unable unnecessary'.split(
+    ' ',
+  ),
+)
+
+/** What a word means: the other side after a negation, and both where it may be denied. */
+function sidesOf({ side, negation }: Opposite): number[] {
+  if (negation === 'before') return [side, -side]
+  return [negation === null ? side : -side]
+}
+
+/** How near the words of a sentence are to a word of the text; those around the word that is compared count twice. */
+function nearnessOf(place: Opposite, claimed: Opposite, topics: ReadonlySet<string>): number {
+  const isWith = withWords.has(claimed.word)
+  const around = new Set(claimed.around().flatMap(({ keys, isAfter }) => (isAfter || !isWith ? keys : [])))
+  const weightOf = (keys: readonly string[]) =>
+    keys.some((key) => around.has(key)) ? 2 : !isWith && keys.some((key) => topics.has(key)) ? 1 : 0
+  return place
+    .around()
+    .filter(({ isAfter }) => isAfter || !isWith)
+    .reduce((sum, { keys, distance, isAfter }) => sum + (weightOf(keys) / distance) * (isAfter ? 2 : 1), 0)
+}
+
+/** What follows shows what is there or missing. */
+const withWords = new Set(
+  'with without mit ohne avec sans con sin senza com sem met zonder med utan z ze bez с со без'.split(' '),
+)
+
+const prefixes = ['un', 'in', 'im', 'il', 'ir', 'dis', 'non']
+const prefixed = /^(?:un|in|im|il|ir|dis|non)(.{5,})$/
+const leastLetters = 5
+/** Beginnings of words that are not the opposite of the word with a prefix: "form" and "inform". */
+const unrelated =
+  /^(?:appoint|charge|corporat|count|cover|form|habit|plant|press|prove|quest|sight|solve|stall|still|stanc|tend|tense|vest)/
+
+/** Whether the text has "unsuitable" for "suitable", or the reverse, and neither denies. */
+function hasPrefixed(claimed: readonly Clause[], best: readonly Clause[]): boolean {
+  const all = keySet(best)
+  const affirmed = keySet(best.filter(({ isNegated }) => !isNegated))
+  const isOpposite = (key: string) => {
+    const base = prefixed.exec(key)?.[1]
+    if (base !== undefined && affirmed.has(base) && !unrelated.test(base)) return true
+    return key.length >= leastLetters && !unrelated.test(key) && prefixes.some((prefix) => affirmed.has(prefix + key))
+  }
+  return claimed.some(
+    ({ isNegated, words }) =>
+      !isNegated && words.some((keys) => !keys.some((key) => all.has(key)) && keys.some(isOpposite)),
+  )
+}
+
+const keySet = (clauses: readonly Clause[]): ReadonlySet<string> =>
+  new Set(clauses.flatMap(({ words }) => words.flat()))

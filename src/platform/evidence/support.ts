@@ -1,7 +1,6 @@
 import { defaultLanguage, isFunctionWord } from '../language/index.ts'
-import { type Claims, readClaims } from './claims.ts'
+import { type Claims, isOperationWord, readClaims } from './claims.ts'
 import { derivedFrom, findOtherColumns, mostNamed, type Operands, plainValueOf } from './derived-numbers.ts'
-import { isOperationWord } from './derivation-words.ts'
 import {
   type Evidence,
   type EvidenceNumbers,
@@ -13,9 +12,8 @@ import {
 import { findNearSegments, type RowsBy } from './near-segments.ts'
 import { deny, lacksDenial, sharesDenials } from './negation.ts'
 import type { Figure } from './read-figures.ts'
-import { contradictsRepeated } from './repeated-sentences.ts'
+import { contradictsRepeated, statesOpposite } from './repeated-sentences.ts'
 import { exact, precisionOf } from './read-number.ts'
-import { statesOpposite } from './stated-opposites.ts'
 import { compareLanguages, latinOf } from './text-language.ts'
 
 /** Which claims of a sentence a passage has, in the order of the claims. */
