@@ -134,6 +134,11 @@ export class IncomingBody implements AsyncIterable<Uint8Array[]> {
   /** Removes the first of the waiting bytes. */
   #takeStep(): Uint8Array[] {
     const waiting = this.#waiting
+    if (this.#waitingBytes <= stepBytes && waiting.length <= stepReads) {
+      this.#waiting = []
+      this.#waitingBytes = 0
+      return waiting
+    }
     const first = waiting[0]!
     if (first.length > stepBytes) {
       waiting[0] = first.subarray(stepBytes)
