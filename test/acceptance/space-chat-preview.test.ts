@@ -187,7 +187,7 @@ describe('the preview of a Space', () => {
     const poorAdministrator = await person('pa@example.org', 'administrator')
     const refused = await preview(poorAdministrator, ticketQuestion, {}, target)
     expect(refused).toMatchObject({ status: 402, body: { error: { code: 'insufficient_quota' } } })
-    expect(refused.body.error.message).toContain('credits')
+    expect(refused.body.error.message).toContain('no budget')
     const shown = await preview(poorMember, ticketQuestion, {}, target)
     expect(shown).toMatchObject({
       status: 402,
