@@ -28,7 +28,6 @@ export function deny(claimed: readonly Clause[], text: readonly Clause[]): boole
   }
   return claimed.some((claim) => {
     const { words, isNegated, isCondition } = claim
-    if (isStated(claim, text)) return false
     if (words.length < fewWords && claimed.length > 1) return false
     const counts = new Map<number, number>()
     for (const keys of words) {
@@ -49,7 +48,7 @@ export function deny(claimed: readonly Clause[], text: readonly Clause[]): boole
     const denials = isNegated ? [] : claimed.filter((one) => one.isNegated && one.sentence === claim.sentence)
     const isDeniedNext = (clause: Clause) =>
       denials.some((one) => agrees(one, clause) && shareIn(one.words, keysOf(clause)) >= denialShare)
-    return best.every((clause) => !agrees(claim, clause) && !isDeniedNext(clause))
+    return best.every((clause) => !agrees(claim, clause) && !isDeniedNext(clause)) && !isStated(claim, text)
   })
 }
 

@@ -16,13 +16,13 @@ export function contradictsRepeated(claimed: readonly Clause[], text: readonly C
     const { most, total, ofAtLeast } = findLike(clauses, text)
     if (clauses.flatMap(({ words }) => words).length < leastWords || total === 0 || most < total * repeatedShare)
       return false
-    const denials = clauses.filter(({ isNegated }) => isNegated)
-    if (denials.length > 0 && denials.every((denial) => isStated(denial, text))) return false
-    return ofAtLeast(most).every(
+    const isOpposed = ofAtLeast(most).every(
       (one) =>
         affirmsDenied(one, clauses, (clause, denial) => agrees(clause, denial)) ||
         affirmsDenied(clauses, one, (clause, denial) => agrees(denial, clause) || deniesOtherwise(denial, clause)),
     )
+    const denials = clauses.filter(({ isNegated }) => isNegated)
+    return isOpposed && (denials.length === 0 || denials.some((denial) => !isStated(denial, text)))
   })
 }
 
