@@ -1,3 +1,5 @@
+import type { NewDocument } from '../../src/documents/documents/index.ts'
+import { createDocumentId } from '../../src/platform/kernel/index.ts'
 import type { TestDatabase } from './statements.ts'
 
 /** Rows of one statement. */
@@ -29,4 +31,24 @@ export async function insertDocumentRows(
     )
   }
   await corpus.execute('analyze documents')
+}
+
+/** A text for `insert` of the store of documents, whose file is stored as its id. */
+export function newDocument(
+  given: Pick<NewDocument, 'organisationId' | 'spaceId'> & Partial<NewDocument>,
+): NewDocument {
+  const id = given.id ?? createDocumentId()
+  return {
+    id,
+    name: 'a.txt',
+    metadata: null,
+    format: 'txt',
+    mimeType: 'text/plain',
+    sizeBytes: 4,
+    contentSha256: new Uint8Array(32),
+    blobKey: id,
+    uploadKey: null,
+    fingerprint: new Uint8Array(32),
+    ...given,
+  }
 }

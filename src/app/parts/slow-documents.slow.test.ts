@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { openTestDatabases, type TestDatabases } from '../../../test/harness/database.ts'
+import { newDocument } from '../../../test/harness/document-rows.ts'
 import { createFakeClock } from '../../../test/harness/fake-clock.ts'
 import {
   type BlobStore,
@@ -25,6 +26,7 @@ import {
   createSearchIndex,
   type SearchIndex,
 } from '../../documents/retrieval/index.ts'
+import { chunkOf } from '../../documents/retrieval/testing/index-fixture.ts'
 import { workOnDocuments } from './document-work.ts'
 
 /** Documents that take long to read, in the queues of a service with one worker of large documents. */
@@ -71,28 +73,11 @@ const extractors = {
       } finally {
         reading.splice(reading.indexOf(filePath), 1)
       }
-      if (fromChunk === 0) yield [chunk]
+      if (fromChunk === 0) yield [chunkOf('One line.', 0)]
     }
     return { chunks: chunks(), summary: Promise.resolve({ pages: null, warnings: [] }) }
   },
 } as Partial<Pipeline['extractors']> as Pipeline['extractors']
-
-type Chunk = Parameters<SearchIndex['stageChunks']>[0]['chunks'][number]
-
-const chunk: Chunk = {
-  tokens: 3,
-  index: 0,
-  text: 'One line.',
-  headingPath: [],
-  tableHeader: null,
-  pageFrom: null,
-  pageTo: null,
-  pageStarts: [],
-  characterFrom: 0,
-  characterTo: 9,
-  rowFrom: null,
-  rowTo: null,
-}
 
 beforeAll(async () => {
   databases = await openTestDatabases()
@@ -131,21 +116,9 @@ async function upload(
   format: 'txt' | 'pdf' = 'txt',
 ): Promise<DocumentId> {
   const id = createDocumentId()
-  const spaceId = createSpaceId()
-  await documents.insert({
-    id,
-    organisationId,
-    spaceId,
-    name,
-    metadata: null,
-    format,
-    mimeType: format === 'txt' ? 'text/plain' : 'application/pdf',
-    sizeBytes,
-    contentSha256: new Uint8Array(32),
-    blobKey: `${name}-${id}`,
-    uploadKey: null,
-    fingerprint: new Uint8Array(32),
-  })
+  const mimeType = format === 'txt' ? 'text/plain' : 'application/pdf'
+  const given = { id, organisationId, spaceId: createSpaceId(), name, format, mimeType, sizeBytes }
+  await documents.insert(newDocument({ ...given, blobKey: `${name}-${id}` }))
   return id
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openTestDatabases, type TestDatabases } from '../../../test/harness/database.ts'
+import { newDocument } from '../../../test/harness/document-rows.ts'
 import { createFakeClock } from '../../../test/harness/fake-clock.ts'
 import { createJobQueue } from '../../platform/jobs/index.ts'
 import {
@@ -52,20 +53,7 @@ async function insert(fields: { uploadKey?: string } = {}) {
   const id = createDocumentId()
   const blobKey = `${organisationId}/${spaceId}/${id}`
   await blobs.put(blobKey, bytes('text'), new AbortController().signal)
-  const outcome = await store.insert({
-    id,
-    organisationId,
-    spaceId,
-    name: 'a.txt',
-    metadata: null,
-    format: 'txt',
-    mimeType: 'text/plain',
-    sizeBytes: 4,
-    contentSha256: new Uint8Array(32),
-    blobKey,
-    uploadKey: fields.uploadKey ?? null,
-    fingerprint: new Uint8Array(32),
-  })
+  const outcome = await store.insert(newDocument({ id, organisationId, spaceId, blobKey, ...fields }))
   return { id, blobKey, outcome }
 }
 

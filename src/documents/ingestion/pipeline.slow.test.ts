@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openTestDatabases, type TestDatabases } from '../../../test/harness/database.ts'
+import { newDocument } from '../../../test/harness/document-rows.ts'
 import { createFakeClock } from '../../../test/harness/fake-clock.ts'
 import { type BlobStore, createDocumentStore, type DocumentStore } from '../documents/index.ts'
 import type { Job } from '../../platform/jobs/index.ts'
@@ -10,7 +11,6 @@ import { createJobQueue } from '../../platform/jobs/index.ts'
 import {
   AppError,
   type Clock,
-  createDocumentId,
   createOrganisationId,
   createSpaceId,
   type DocumentId,
@@ -111,22 +111,9 @@ function pipelineOf({
 }
 
 async function insert(): Promise<DocumentId> {
-  const id = createDocumentId()
-  await documents.insert({
-    id,
-    organisationId,
-    spaceId,
-    name: 'a.txt',
-    metadata: null,
-    format: 'txt',
-    mimeType: 'text/plain',
-    sizeBytes: 4,
-    contentSha256: new Uint8Array(32),
-    blobKey: id,
-    uploadKey: null,
-    fingerprint: new Uint8Array(32),
-  })
-  return id
+  const document = newDocument({ organisationId, spaceId })
+  await documents.insert(document)
+  return document.id
 }
 
 function jobOf(documentId: string, attempt = 1, signal = new AbortController().signal): Job {

@@ -1,29 +1,21 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openTestDatabases, type TestDatabases } from '../../../test/harness/database.ts'
+import { newDocument } from '../../../test/harness/document-rows.ts'
 import { createFakeClock } from '../../../test/harness/fake-clock.ts'
-import {
-  type BlobStore,
-  createDocumentStore,
-  processDocumentJob,
-  processSlowDocumentJob,
-  processSmallDocumentJob,
-} from '../documents/index.ts'
+import { type BlobStore, createDocumentStore } from '../../documents/documents/index.ts'
+import { createPipeline } from '../../documents/ingestion/index.ts'
+import { createHashingEmbedder, createPostgresEngine, createSearchIndex } from '../../documents/retrieval/index.ts'
+import { chunkOf } from '../../documents/retrieval/testing/index-fixture.ts'
 import { createJobQueue } from '../../platform/jobs/index.ts'
-import {
-  createDocumentId,
-  createOrganisationId,
-  createSpaceId,
-  type OrganisationId,
-  silentLog,
-} from '../../platform/kernel/index.ts'
-import { createHashingEmbedder, createPostgresEngine, createSearchIndex } from '../retrieval/index.ts'
-import type { ExtractorPool } from './isolation/extractor-pool.ts'
-import { createPipeline } from './pipeline.ts'
+import { createOrganisationId, createSpaceId, type OrganisationId, silentLog } from '../../platform/kernel/index.ts'
+import { workOnDocuments } from './document-work.ts'
 
 /**
- * How much of an organisation's work runs before the documents of another one are read. Queue, pipeline and index are real; each batch of chunks
+ * How much of an organisation's work runs before the documents of another one are read. Queue, pipeline, workers and index are real; each batch of chunks
  * takes a second of a clock that moves with the work, so that the seconds are work on one core and not time of the machine.
  */
+
+type Extractors = Parameters<typeof createPipeline>[0]['extractors']
 
 let databases: TestDatabases
 beforeAll(async () => void (databases = await openTestDatabases()))
@@ -52,8 +44,11 @@ function openService() {
     clock,
     blobs: { withFile: (key, _signal, use) => use(key) } as Pick<BlobStore, 'withFile'> as BlobStore,
     extractors: {
-      extract: ({ filePath, fromChunk = 0 }) => chunksFrom(fromChunk, batchesOf.get(filePath)!),
-    } as Partial<ExtractorPool> as ExtractorPool,
+      extract: ({ filePath, fromChunk = 0 }) => ({
+        chunks: chunksFrom(fromChunk, batchesOf.get(filePath)!),
+        summary: Promise.resolve({ pages: null, warnings: [] }),
+      }),
+    } as Partial<Extractors> as Extractors,
     embedder: () => ({
       ...embedder,
       async embed(request) {
@@ -66,7 +61,7 @@ function openService() {
     log: silentLog,
     observer: { processed() {} },
   })
-  const options = { maximumAttempts: 3, backoffMs: 1, onExhausted: pipeline.giveUp, isMeasured: true }
+  const check = { run: () => Promise.reject(new Error('nothing is imported')), giveUp: async () => {} }
   return {
     jobs,
     work,
@@ -74,49 +69,17 @@ function openService() {
     onBatch: (then: () => Promise<void>) => (afterBatch = then),
     /** Resolves to the document's Space, which has no other. */
     async upload(organisationId: OrganisationId, { sizeBytes, batches }: typeof smallFile) {
-      const [id, spaceId] = [createDocumentId(), createSpaceId()]
-      batchesOf.set(id, batches)
-      await documents.insert({
-        id,
-        organisationId,
-        spaceId,
-        name: 'a.txt',
-        metadata: null,
-        format: 'txt',
-        mimeType: 'text/plain',
-        sizeBytes,
-        contentSha256: new Uint8Array(32),
-        blobKey: id,
-        uploadKey: null,
-        fingerprint: new Uint8Array(32),
-      })
-      return spaceId
+      const document = newDocument({ organisationId, spaceId: createSpaceId(), sizeBytes })
+      batchesOf.set(document.blobKey, batches)
+      await documents.insert(document)
+      return document.spaceId
     },
-    /** The workers of an instance with two extraction processes. */
-    start() {
-      jobs.work(processDocumentJob, { ...options, concurrency: 1 }, (job) => pipeline.process(job))
-      jobs.work(processSmallDocumentJob, { ...options, concurrency: 2 }, pipeline.processSmall)
-      jobs.work(processSlowDocumentJob, { ...options, concurrency: 1 }, pipeline.processSlow)
-    },
+    start: () => workOnDocuments(jobs, { pipeline, check, workers: 2 }),
   }
 }
 
-function chunksFrom(fromChunk: number, count: number): ReturnType<ExtractorPool['extract']> {
-  async function* chunks() {
-    for (let index = fromChunk; index < count; index++) {
-      const text = `Paragraph ${index}.`
-      const place = {
-        pageFrom: null,
-        pageTo: null,
-        rowFrom: null,
-        rowTo: null,
-        characterFrom: 0,
-        characterTo: text.length,
-      }
-      yield [{ index, text, headingPath: [], tableHeader: null, tokens: 4, ...place }]
-    }
-  }
-  return { chunks: chunks(), summary: Promise.resolve({ pages: null, warnings: [] }) }
+async function* chunksFrom(fromChunk: number, count: number) {
+  for (let index = fromChunk; index < count; index++) yield [chunkOf(`Paragraph ${index}.`, index)]
 }
 
 it('a small file is read within 10 s of work and a text of 600 KB within 30 s, whatever another organisation uploads', async () => {
