@@ -9,35 +9,40 @@ import { semanticSearchPath, semanticSearchQuery } from './routes.tsx'
 /** Chooses a model, the same one again to continue at once, or with null none. */
 export function useSemanticSearch(view: SemanticSearchBody) {
   const { t } = useTranslation('semantic-search')
-  const queryClient = useQueryClient()
-  const change = useMutation({
-    mutationFn: (model: string | null) =>
+  const change = useChange(
+    (model: string | null) =>
       model === null
         ? deleteJson<SemanticSearchBody>(semanticSearchPath, ifMatch(view))
         : putJson<SemanticSearchBody>(semanticSearchPath, { model }, ifMatch(view)),
+    ({ model }) => notifySuccess(t(model === null ? 'isOff' : 'isOn')),
+  )
+  return { change }
+}
+
+/** Begins, continues and stops the installation of the local model. */
+export function useLocalModel() {
+  const path = `${semanticSearchPath}/local-model`
+  return {
+    start: useChange<void>(() => postJson<SemanticSearchBody>(path)),
+    stop: useChange<void>(() => deleteJson<SemanticSearchBody>(path)),
+  }
+}
+
+/** A change whose answer is what the page shows next; after an error the page loads it. */
+function useChange<Input>(
+  change: (input: Input) => Promise<SemanticSearchBody>,
+  onChanged?: (stored: SemanticSearchBody) => void,
+) {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: change,
     onSuccess(stored) {
       queryClient.setQueryData(semanticSearchQuery.queryKey, stored)
-      notifySuccess(t(stored.model === null ? 'isOff' : 'isOn'))
+      onChanged?.(stored)
     },
     async onError(error) {
       notifyError(error)
       await queryClient.invalidateQueries({ queryKey: semanticSearchQuery.queryKey })
     },
   })
-  return { change }
-}
-
-/** Begins, continues and stops the installation of the local model. */
-export function useLocalModel() {
-  const queryClient = useQueryClient()
-  const path = `${semanticSearchPath}/local-model`
-  const show = (stored: SemanticSearchBody) => queryClient.setQueryData(semanticSearchQuery.queryKey, stored)
-  const onError = async (error: Error) => {
-    notifyError(error)
-    await queryClient.invalidateQueries({ queryKey: semanticSearchQuery.queryKey })
-  }
-  return {
-    start: useMutation({ mutationFn: () => postJson<SemanticSearchBody>(path), onSuccess: show, onError }),
-    stop: useMutation({ mutationFn: () => deleteJson<SemanticSearchBody>(path), onSuccess: show, onError }),
-  }
 }
