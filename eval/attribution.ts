@@ -93,7 +93,7 @@ async function measureItems(items: readonly z.infer<typeof itemSchema>[]): Promi
   const count = items.length
   return [
     describe(`markers on the right passage, of ${right + wrong} added`, right / (right + wrong), { atLeast: 0.98 }),
-    describe(`sentences with the right marker, ${count} sentences`, right / count, { atLeast: 0.7 }),
+    describe(`sentences with the right marker, ${count} sentences`, right / count, { atLeast: 0.9 }),
     describe(`sentences without their passage that get a marker, ${count} sentences`, strayed / count, {
       atMost: 0.05,
     }),

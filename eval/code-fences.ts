@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { chunksOf, pipelineChunkSize } from '../bench/retrieval/bench-index.ts'
-import { packPassages } from '../src/chat/chat/context/pack-passages.ts'
+import { packPassages } from '../src/chat/chat/context/context-window.ts'
 import { formatSources } from '../src/chat/chat/context/prompt.ts'
 import { createFileExtractor } from '../src/documents/ingestion/extractors/extract-file.ts'
 import { defaultLimits } from '../src/documents/ingestion/isolation/limits.ts'

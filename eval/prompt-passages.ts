@@ -1,6 +1,6 @@
 import type { GivenPassage } from '../src/chat/chat/context/prompt.ts'
 import { addNeighbours } from '../src/chat/chat/find-passages.ts'
-import { packPassages } from '../src/chat/chat/context/pack-passages.ts'
+import { packPassages } from '../src/chat/chat/context/context-window.ts'
 import type { DocumentReader, Passage, ReadScope } from '../src/documents/retrieval/index.ts'
 import { estimateTokens } from '../src/gateway/tokens/index.ts'
 

@@ -213,7 +213,7 @@ const readers: Record<string, (text: string) => unknown> = {
 }
 
 describe('time grows with the size of the text and no faster, for', () => {
-  test.each(Object.entries(readers))('%s', { timeout: 120_000 }, async (_name, reader) => {
+  test.each(Object.entries(readers))('%s', { timeout: 300_000 }, async (_name, reader) => {
     const read = tolerant(reader)
     for (const attack of attacks) {
       // Alone, and with an end that makes a match fail.

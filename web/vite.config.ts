@@ -7,6 +7,8 @@ const base = '/console/'
 
 /** Most pages have a table, but not the largest ones: those of a Space. */
 const tables = /@tanstack\/(?:react-table|table-core)\/|\/ui\/(?:data-table|table-frame|sort-button)\./
+/** Most pages open none of them at first. */
+const dialogs = /\/src\/ui\/(?:close-guard|dialog|side-panel)\.tsx$/
 
 /** Not in `frame`: what runs when a document is opened, and what only the sign-in page and few others need. */
 const notShared =
@@ -58,7 +60,7 @@ export default defineConfig({
           groups: [
             { name: 'frame', tags: ['$initial'], priority: 3, test: (id) => !notShared.test(id) },
             { name: 'app', test: /\/src\/app\/(?:app|shell)\.tsx$/, priority: 2 },
-            { name: 'parts', minShareCount: 12, priority: 1, test: (id) => !tables.test(id) },
+            { name: 'parts', minShareCount: 12, priority: 1, test: (id) => !tables.test(id) && !dialogs.test(id) },
           ],
         },
       },

@@ -1,12 +1,10 @@
 import { chromium, type Browser } from 'playwright-core'
+import { chromiumOptions } from '../../test/harness/chromium.ts'
 import type { TableCase } from './cases.ts'
-
-const executablePath = '/usr/bin/chromium'
-const flags = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage']
 
 /** Prints html to pdf files with Chromium: a producer that has nothing in common with the code that is measured. */
 export async function openPrinter(): Promise<{ print(html: string, file: string): Promise<void> } & AsyncDisposable> {
-  const browser: Browser = await chromium.launch({ executablePath, headless: true, args: flags })
+  const browser: Browser = await chromium.launch(chromiumOptions)
   const page = await browser.newPage()
   return {
     async print(html, file) {

@@ -89,6 +89,9 @@ export function renderLicences(packages: readonly LockedPackage[]): string {
     '|---|---|---|',
     ...production.map(({ name, version, licence }) => `| ${name} | ${version} | ${licence} |`),
     '',
+    'The near words of the offline model are made from WordNet 3.1 of Princeton University, under',
+    '[its licence](../../src/platform/language/near-words.LICENSE.txt).',
+    '',
   ].join('\n')
 }
 

@@ -1,8 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import fs from 'node:fs'
-import { createLedger, type Hold, type HoldRequest, type LedgerService } from '../../src/gateway/billing/index.ts'
-import { journalFiles } from '../../src/gateway/billing/journal/journal-files.ts'
-import type { JournalFiles } from '../../src/gateway/billing/index.ts'
+import {
+  createLedger,
+  type Hold,
+  type HoldRequest,
+  type JournalFiles,
+  type LedgerService,
+} from '../../src/gateway/billing/index.ts'
+import { journalFiles } from '../../src/gateway/billing/journal/journal-format.ts'
 import type { TestDatabase } from '../../test/harness/statements.ts'
 import { type Clock, silentLog, systemClock } from '../../src/platform/kernel/index.ts'
 import type { Chance } from './random.ts'

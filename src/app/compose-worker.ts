@@ -47,6 +47,8 @@ import {
   createRetrieval,
   createSearchIndex,
   createSemanticSearchStore,
+  type LocalModelFiles,
+  pinnedModels,
 } from '../documents/retrieval/index.ts'
 import { type Database, recordChange } from '../platform/database/index.ts'
 import { createJobQueue } from '../platform/jobs/index.ts'
@@ -56,6 +58,7 @@ import type { PartsOf } from './part-list.ts'
 import { documentWorkers, extractorPoolSize, workOnChanges, workOnDocuments } from './parts/document-work.ts'
 import { followChosenModel, openEmbedder, openFormerEmbedders } from './parts/embedders.ts'
 import { createErasureSteps, openErasureKeys } from './parts/erasure-steps.ts'
+import { installPinnedModel, modelsFolder } from './parts/local-models.ts'
 import { assertSharedFiles } from './parts/instance-facts.ts'
 import { openFetch } from './parts/settings-of-parts.ts'
 import { openReranker } from './parts/rerankers.ts'
@@ -167,16 +170,25 @@ export const workerParts = gatewayParts
       (id: string) =>
         catalogue.built().models.get(id.replace(/^eu\//, '')),
   )
-  .add('embedderDependencies', ({ embeddings, tokens, organisations, findModel, config, clock, log }) => ({
-    dataFolder: config.settings.dataFolder,
-    embeddings,
-    tokens,
-    organisations,
-    modelDimensions: (id: string) => findModel(id)?.dimensions ?? undefined,
-    clock,
-    log,
-  }))
-  .add('embedder', ({ config, embedderDependencies }) => openEmbedder(config, embedderDependencies))
+  .add('localModelFiles', ({ localModelSource, config }): LocalModelFiles => {
+    const { model = pinnedModels[0]!, hubUrl } = localModelSource ?? {}
+    const install: LocalModelFiles['install'] = (options) => installPinnedModel(config, { ...options, model, hubUrl })
+    return { model, cacheFolder: modelsFolder(config), install }
+  })
+  .add('embedderDependencies', (parts) => {
+    const { config, embeddings, tokens, organisations, findModel, localModelFiles, clock, log } = parts
+    return {
+      config,
+      localModelFiles,
+      embeddings,
+      tokens,
+      organisations,
+      modelDimensions: (id: string) => findModel(id)?.dimensions ?? undefined,
+      clock,
+      log,
+    }
+  })
+  .add('embedder', ({ embedderDependencies }) => openEmbedder(embedderDependencies))
   .add('formerEmbedders', async ({ embedder, index, embedderDependencies, onStop }) => {
     const former = await openFormerEmbedders(embedder, await index.embeddingVersions.load(), embedderDependencies)
     for (const one of former) onStop(() => one.close())
@@ -185,9 +197,9 @@ export const workerParts = gatewayParts
   })
   .add('semanticSearchStore', ({ control }) => createSemanticSearchStore(control.for(sharedOwner), recordChange))
   .add('embedders', (parts) => {
-    const { config, embedder: configured, formerEmbedders: former, semanticSearchStore: store, changeFeed } = parts
-    const { embedderDependencies: dependencies } = parts
-    return followChosenModel({ config, configured, former, store, changes: changeFeed, dependencies })
+    const { embedder: configured, formerEmbedders: former, semanticSearchStore: store, changeFeed } = parts
+    const { embedderDependencies: dependencies, onStop } = parts
+    return followChosenModel({ configured, former, store, changes: changeFeed, onStop, dependencies })
   })
   .add('reranker', ({ reranking, organisations, findModel, metrics, telemetry, config, clock, log }) => {
     const modelKind = (id: string) => findModel(id)?.kind

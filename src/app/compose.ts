@@ -39,7 +39,6 @@ import {
   createLocalModel,
   createLocalModelStore,
   createSemanticSearch,
-  pinnedModels,
   samplePassages,
 } from '../documents/retrieval/index.ts'
 import {
@@ -59,7 +58,6 @@ import type { PartsOf } from './part-list.ts'
 import { createAlertSources } from './parts/alert-sources.ts'
 import { documentWorkers } from './parts/document-work.ts'
 import { namesEmbedder } from './parts/embedders.ts'
-import { installPinnedModel, modelsFolder } from './parts/install-pinned-model.ts'
 import { journalOptions, openMail } from './parts/settings-of-parts.ts'
 import { openReencryption } from './parts/reencryption.ts'
 import { workerParts } from './compose-worker.ts'
@@ -311,16 +309,9 @@ export const servingParts = workerParts
       log,
     })
   })
-  .add('localModel', ({ control, localModelSource, config, clock, log, onStopping }) => {
-    const localModel = createLocalModel({
-      store: createLocalModelStore(control.for(sharedOwner)),
-      model: localModelSource?.model ?? pinnedModels[0]!,
-      cacheFolder: modelsFolder(config),
-      host: hostname(),
-      install: (options) => installPinnedModel(config, { ...options, hubUrl: localModelSource?.hubUrl }),
-      clock,
-      log,
-    })
+  .add('localModel', ({ control, localModelFiles, clock, log, onStopping }) => {
+    const store = createLocalModelStore(control.for(sharedOwner))
+    const localModel = createLocalModel({ ...localModelFiles, store, host: hostname(), clock, log })
     onStopping(() => localModel.close())
     return localModel
   })

@@ -33,6 +33,7 @@ import {
   webSourceRoutes,
   documentSessionRoutes,
 } from '../documents/documents/index.ts'
+import { isOcrInstalled } from '../documents/ingestion/index.ts'
 import { erasureRoutes } from '../chat/erasures/index.ts'
 import {
   goldenProposalRoutes,
@@ -231,7 +232,16 @@ function documentPages({
   const authorOf = (request: Parameters<typeof actorOf>[0]) => ({ actor: actorOf(request), atMs: clock.now() })
   return [
     webSourceRoutes({ webSources, findSpace, authorOf }),
-    documentProgressRoutes({ documents: documentStore, maximumUploadBytes, watch, chunks, findSpace, clock, log }),
+    documentProgressRoutes({
+      documents: documentStore,
+      maximumUploadBytes,
+      isTextRecognitionInstalled: isOcrInstalled,
+      watch,
+      chunks,
+      findSpace,
+      clock,
+      log,
+    }),
     documentSessionRoutes({
       documents,
       store: documentStore,

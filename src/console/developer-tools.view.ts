@@ -16,6 +16,7 @@ import {
   type Organisation,
   type Organisations,
   renderApiKey,
+  versionOfOrganisation,
 } from '../tenants/organisations/index.ts'
 import { renderOfferedModel } from './offered-models.ts'
 import { originOf } from './origin.ts'
@@ -70,6 +71,7 @@ function renderView(
       gatewayEnabled,
       gatewayOptIn,
       markupPercent,
+      version: versionOfOrganisation(organisation),
     },
     missing: findMissing(organisation, { isActive, hasCredit: hasCredit(organisation), hasKey: apiKey !== null }),
     apiKey: apiKey && renderApiKey(apiKey),

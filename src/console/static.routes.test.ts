@@ -16,7 +16,10 @@ let unbuilt: App
 beforeAll(async () => {
   mkdirSync(path.join(folder, 'assets'), { recursive: true })
   writeFileSync(path.join(root, 'secret.txt'), 'of another folder')
-  writeFileSync(path.join(folder, 'index.html'), '<script nonce="__CSP_NONCE__" src="/console/assets/a-1.js"></script>')
+  writeFileSync(
+    path.join(folder, 'index.html'),
+    '<aside id="outline">\n</aside><script nonce="__CSP_NONCE__" src="/console/assets/a-1.js"></script>',
+  )
   writeFileSync(
     path.join(folder, 'sign-in.html'),
     '<script nonce="__CSP_NONCE__" src="/console/assets/b-1.js"></script>',
@@ -47,6 +50,7 @@ describe('the files of the console', () => {
       const answer = await app.inject({ url, headers: { cookie: 'portico.session_token=abc' } })
       expect(answer.statusCode).toBe(200)
       expect(answer.body).toContain('a-1.js')
+      expect(answer.body).toContain('outline')
       const policy = String(answer.headers['content-security-policy'])
       const nonce = /'nonce-([\w-]{20,})'/.exec(policy)![1]!
       expect(answer.body).toContain(`nonce="${nonce}"`)
@@ -73,9 +77,11 @@ describe('the files of the console', () => {
   })
 
   it.each(['/console/setup', '/console/invitations/abc', '/console/password-resets/abc'])(
-    'serves %s without a session',
+    'serves %s without a session, and without the outline of the navigation',
     async (url) => {
-      expect((await app.inject(url)).body).toContain('a-1.js')
+      const { body } = await app.inject(url)
+      expect(body).toContain('a-1.js')
+      expect(body).not.toContain('outline')
     },
   )
 

@@ -17,6 +17,9 @@ export const pageOptions = {
 /** Pages for people without a session: sign-in, set-up, and the links of invitations and new passwords. */
 const publicPages = /^(?:sign-in|setup|invitations\/.+|password-resets\/.+)$/
 
+/** Of the frame of pages for signed-in people, before their code is loaded. */
+const outline = /<aside id="outline".*?<\/aside>/s
+
 /**
  * The built console at /console. Its scripts, styles and images have names with a hash of their content, so browsers keep them for
  * a year. `/console/sign-in` is a separate document. Every other address below /console is one document, in which the console's router
@@ -27,6 +30,7 @@ const publicPages = /^(?:sign-in|setup|invitations\/.+|password-resets\/.+)$/
 export function staticRoutes({ folder }: { folder: string }): Routes {
   return (app) => {
     const [console, signIn] = [readPage(folder, 'index.html'), readPage(folder, 'sign-in.html')]
+    const withoutFrame = console?.replace(outline, '')
     void app.register(async (scope) => {
       await scope.register(fastifyStatic, { root: folder, serve: false, preCompressed: true })
       scope.get('/console/assets/*', pageOptions, (request, reply) => {
@@ -41,9 +45,10 @@ export function staticRoutes({ folder }: { folder: string }): Routes {
           const { '*': place = '' } = request.params as { '*'?: string }
           // No page has such an address; some proxies and browsers read the character as a slash.
           if (place.includes('\\')) return reply.callNotFound()
-          if (console === undefined || signIn === undefined) return sendMissingPage(reply)
-          if (!publicPages.test(place) && !hasSession(request)) return reply.redirect(signInAddress(request.url))
-          return sendPage(reply, place === 'sign-in' ? signIn : console)
+          if (console === undefined || withoutFrame === undefined || signIn === undefined) return sendMissingPage(reply)
+          if (place === 'sign-in') return sendPage(reply, signIn)
+          if (publicPages.test(place)) return sendPage(reply, withoutFrame)
+          return hasSession(request) ? sendPage(reply, console) : reply.redirect(signInAddress(request.url))
         })
     })
   }

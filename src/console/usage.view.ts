@@ -15,7 +15,12 @@ import {
 import { type App, describeRoutes, type Routes } from '../platform/http/index.ts'
 import type { InsightService } from '../chat/insights/index.ts'
 import type { Clock } from '../platform/kernel/index.ts'
-import { administrators, noOrganisation, type Organisations } from '../tenants/organisations/index.ts'
+import {
+  administrators,
+  noOrganisation,
+  type Organisations,
+  versionOfOrganisation,
+} from '../tenants/organisations/index.ts'
 
 const described = describeRoutes(administrators, 'Console: usage')
 
@@ -82,6 +87,7 @@ async function loadReport(dependencies: UsageViewDependencies, id: string, query
     options: renderOptions(report.options, spaceName),
     alerts: await dependencies.loadBudgetAlerts(id),
     recordsTags: organisation?.recordUsageTags ?? false,
+    settingsVersion: organisation ? versionOfOrganisation(organisation) : null,
   }
 }
 

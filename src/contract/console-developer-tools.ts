@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { dollarsPerMillion } from './console-spaces.ts'
 import { keyDisplaySchema, modelIdsSchema } from './operator.ts'
+import { settingsVersionSchema } from './settings-version.ts'
 
 /** The view of Team Settings > Developer Tools and of the gateway's playground. */
 
@@ -61,6 +62,7 @@ export const developerToolsViewSchema = z
       gatewayEnabled: z.boolean(),
       gatewayOptIn: z.boolean(),
       markupPercent: z.string(),
+      version: settingsVersionSchema,
     }),
     missing: z
       .array(z.enum(gatewayRequirements))

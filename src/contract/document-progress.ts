@@ -128,6 +128,9 @@ export const documentProgressPageSchema = z
       maximumBytes: z.int(),
       supportedExtensions: z.array(z.string()),
       supportedMimeTypes: z.array(z.string()),
+      recognisesText: z
+        .boolean()
+        .describe('Scanned pages are read: text recognition is installed, and on in this Space.'),
     }),
     items: z.array(documentProgressSchema),
   })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { paging } from './query-integer.ts'
+import { settingsVersionSchema } from './settings-version.ts'
 
 /** Golden questions of a Space: questions with the documents and facts that an answer must have. */
 
@@ -84,6 +85,7 @@ export const goldenQuestionSchema = z
     ),
     expectedFacts: z.array(z.string()),
     mustAbstain: z.boolean(),
+    version: settingsVersionSchema,
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { pageOf, paging } from './query-integer.ts'
+import { settingsVersionSchema } from './settings-version.ts'
 
 /** The API of people: set-up, the signed-in person, members and invitations. Unknown fields are rejected. */
 
@@ -48,6 +49,7 @@ export const personSchema = z
     twoFactorEnabled: z.boolean(),
     hasPassword: z.boolean(),
     usesSingleSignOn: z.boolean(),
+    version: settingsVersionSchema,
     createdAt: z.iso.datetime(),
   })
   .meta({ id: 'Person' })
@@ -106,6 +108,7 @@ export const memberSchema = z
     emailVerified,
     name: z.string(),
     role: membershipRole,
+    version: settingsVersionSchema,
     createdAt: z.iso.datetime(),
   })
   .meta({ id: 'Member' })

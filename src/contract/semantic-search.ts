@@ -6,7 +6,7 @@ import { settingsVersionSchema } from './settings-version.ts'
 const dollars = z.string().describe('US dollars, decimal.')
 
 export const putSemanticSearchSchema = z
-  .strictObject({ model: z.string().min(1).max(200).describe('The `model` of an offer.') })
+  .strictObject({ model: z.string().min(1).max(200).describe('The `model` of an offer, or of `local`.') })
   .meta({ id: 'PutSemanticSearch' })
 
 export const semanticSearchSchema = z
@@ -56,6 +56,7 @@ export const semanticSearchSchema = z
         model: z.string().describe('Of the hub, as `embeddings.model` takes it.'),
         licence: z.string(),
         bytes: z.int().describe('Of all its files.'),
+        hasFiles: z.boolean().describe('This instance has all its files.'),
         hasRuntime: z.boolean().describe('This instance has the package that runs local models.'),
         install: z
           .object({

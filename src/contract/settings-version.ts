@@ -7,6 +7,9 @@ export const settingsVersionSchema = z
     'Changes with the settings. In quotes for `if-match`: settings that were changed since are not overwritten.',
   )
 
+/** Of settings that are not stored yet: a change with it creates them, and is a 409 where someone else has. */
+export const absentVersion = 'RBNvo1WzZ4oRRq0W9-hknp'
+
 /** For settings with a number that each change raises. `stale` describes what is a 409. */
 export const generationHeaders = (stale: string) =>
   z.looseObject({

@@ -153,6 +153,7 @@ export const siteViewSchema = z
 export const siteTodaySchema = z
   .object({
     day: z.iso.date().describe('In the time zone of the organisation.'),
+    resetsAt: z.iso.datetime().describe('When the next day begins there.'),
     capUsd: z.string(),
     spentUsd: z.string().describe('Billed for visitors today, an exact decimal.'),
     heldUsd: z.string().describe('Reserved for running answers. `spentUsd` + `heldUsd` never exceeds the cap.'),

@@ -69,6 +69,10 @@ export const archivedDocumentSchema = z.strictObject({
     .regex(/^[\w.:+-]{1,40}$/)
     .nullable()
     .describe('That the upload of a text declared.'),
+  apiVersion: z
+    .literal([1, 2])
+    .default(1)
+    .describe('Version of the document interface that received the file. Archives of earlier versions lack it.'),
   sizeBytes: z.int().min(0),
   sha256,
   metadata: z

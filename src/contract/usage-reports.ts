@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { alertSchema } from './alerts.ts'
 import { queryInteger } from './query-integer.ts'
+import { settingsVersionSchema } from './settings-version.ts'
 import { budgetSchema, day, maximumUsageDays, percentiles, usd } from './usage.ts'
 
 /** The console's usage page: one report of a range of days, a table of it as CSV, and single requests. */
@@ -216,6 +217,7 @@ export const usageReportSchema = z
     options,
     alerts: z.array(alertSchema).describe('Open budget alerts of the organisation.'),
     recordsTags: z.boolean().describe('False: `user` and `metadata` of calls are not recorded.'),
+    settingsVersion: settingsVersionSchema.nullable().describe('Of the organisation’s settings; null: it was removed.'),
     topDocuments: z
       .array(
         z.object({

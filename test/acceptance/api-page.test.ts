@@ -1,21 +1,10 @@
-import { existsSync, mkdtempSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { chromiumOptions, hasBrowser } from '../harness/chromium.ts'
 import { removeFolder, startPortico, type TestPortico } from '../harness/portico.ts'
-
-const executablePath = '/usr/bin/chromium'
-const hasBrowser = existsSync(executablePath)
-const flags = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
 
 let portico: TestPortico
 beforeAll(async () => {
@@ -26,7 +15,7 @@ afterAll(() => portico?.stop())
 describe.skipIf(!hasBrowser)(hasBrowser ? 'the API page' : 'the API page (skipped: there is no Chromium)', () => {
   it('shows every operation without errors and loads nothing from other servers', async () => {
     const profile = mkdtempSync(path.join(tmpdir(), 'portico-browser-'))
-    const browser = await chromium.launchPersistentContext(profile, { executablePath, headless: true, args: flags })
+    const browser = await chromium.launchPersistentContext(profile, chromiumOptions)
     try {
       const page = await browser.newPage()
       const errors: string[] = []

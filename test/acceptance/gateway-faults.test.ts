@@ -42,10 +42,12 @@ beforeAll(async () => {
         },
         // Nothing listens on port 1 of this machine.
         { id: 'gone', baseUrl: 'http://127.0.0.1:1', apiKey: providerKey, hosting: 'us' },
+        { id: 'narrow', baseUrl, apiKey: providerKey, hosting: 'us', limits: { maximumConnections: 1 } },
       ],
       models: [
         ...models.map(({ id, hasty }) => model(id, [hasty ? 'hasty' : 'patient'])),
         ...further.map((id) => model(id, [id === 'unreachable' ? 'gone' : 'patient'])),
+        model('kept', ['narrow']),
         {
           id: 'storm',
           contextTokens: 8000,
@@ -121,6 +123,19 @@ describe.concurrent('a provider that', () => {
     const answer = await stage.complete('unreachable')
     expect(answer).toMatchObject({ status: 502, body: { error: { code: 'upstream_error' } } })
     expect(await stage.receipt(answer)).toMatchObject({ ending: 'unanswered', billedUsd: '0' })
+  })
+
+  it('closes an idle connection as the next call arrives: the call is answered, and billed once', async () => {
+    stage.play('kept', (call) =>
+      call === 1
+        ? { resetAfterBytes: 0 }
+        : { ...chatAnswer('Here.'), headers: { 'content-type': 'application/json', connection: 'keep-alive' } },
+    )
+    for (const answer of [await stage.complete('kept'), await stage.complete('kept')]) {
+      expect(answer).toMatchObject({ status: 200, body: { choices: [{ message: { content: 'Here.' } }] } })
+      expect(await stage.receipt(answer)).toMatchObject({ ending: 'completed', billedUsd: '0.000025' })
+    }
+    expect(stage.calls('kept')).toHaveLength(3)
   })
 
   it('filters the answer: a finish reason, not an error, plain and streamed', async () => {

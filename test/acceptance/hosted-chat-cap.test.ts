@@ -101,7 +101,14 @@ async function prepare(portico: SeparatePortico) {
  * Questions from several visitors at once until the cap refuses all of them, and no answer holds a part of it any more that it may give back. Some
  * leave early.
  */
-async function attack(porticos: SeparatePortico[], name: string, isHeld = () => Promise.resolve(false)) {
+async function attack(
+  porticos: SeparatePortico[],
+  name: string,
+  {
+    isHeld = () => Promise.resolve(false),
+    questions = 1,
+  }: { isHeld?: () => Promise<boolean>; questions?: number } = {},
+) {
   const counts = { answered: 0, refused: 0, left: 0 }
   const visitors = await Promise.all(
     porticos.flatMap(({ url }) => Array.from({ length: 3 }, () => enterSite(url, name))),
@@ -109,7 +116,8 @@ async function attack(porticos: SeparatePortico[], name: string, isHeld = () => 
   for (let round = 0; round < 40; round++) {
     const before = counts.answered + counts.left
     await Promise.all(
-      visitors.map(async (visitor, index) => {
+      Array.from({ length: questions * visitors.length }, async (_, index) => {
+        const visitor = visitors[index % visitors.length]!
         const leaves = random.integer(0, 5) === 0
         const signal = leaves ? AbortSignal.timeout(random.integer(1, 30)) : undefined
         try {
@@ -163,12 +171,23 @@ describe('the cap of a day', () => {
     await vi.waitFor(async () => {
       for (const { url } of porticos) expect((await fetch(`${url}/s/${name}/config`)).status).toBe(200)
     })
-    const counts = await attack(porticos, name, async () => (await billedOf(one, organisation)).held > 0n)
+    const isHeld = async () => (await billedOf(one, organisation)).held > 0n
+    const counts = await attack(porticos, name, { isHeld })
     // Two answers of the largest size take the whole cap.
     expect(counts.answered).toBeGreaterThan(0)
     expect(counts.refused).toBeGreaterThan(0)
     const billed = await expectWithinCap(one, organisation, space, true)
     expect(billed * 10n).toBeGreaterThan(parsePicoUsd(cap) * 5n)
+  }, 120_000)
+
+  test('is not exceeded by twenty-one questions at the same moment', async () => {
+    const one = await start()
+    const { organisation, space, name } = await prepare(one)
+    const isHeld = async () => (await billedOf(one, organisation)).held > 0n
+    const counts = await attack([one], name, { isHeld, questions: 7 })
+    expect(counts.answered).toBeGreaterThan(0)
+    expect(counts.refused).toBeGreaterThan(20)
+    await expectWithinCap(one, organisation, space, true)
   }, 120_000)
 
   test('is not exceeded after a process was killed while it answered', async () => {

@@ -11,6 +11,7 @@ let place: DatabasePlace
 let portico: TestPortico
 let visitor: Visitor
 let name: string
+let otherName: string
 let ids: Record<string, string>
 
 beforeAll(async () => {
@@ -20,6 +21,7 @@ beforeAll(async () => {
   const space = await portico.createSpace(organisation)
   name = await openSite(portico, space)
   visitor = await enterSite(portico.url, name)
+  otherName = await openSite(portico, await portico.createSpace(organisation))
   ids = { organisationId: organisation.id, spaceId: space.id, endpointId: space.endpointId }
 }, 60_000)
 afterAll(async () => {
@@ -27,17 +29,18 @@ afterAll(async () => {
   await place?.remove()
 })
 
-/** The path with the visitor's own organisation, Space and endpoint. */
+/** The path with the visitor's own organisation, Space and endpoint, and with the site of another Space. */
 function addressOf(route: string): string {
   return route
     .split(' ')[1]!
     .replace('/organisations/{id}', `/organisations/${ids.organisationId}`)
     .replace('/spaces/{id}', `/spaces/${ids.spaceId}`)
     .replace('{endpointId}', ids.endpointId!)
+    .replace('/s/{name}', `/s/${otherName}`)
     .replaceAll(/\{\w+\}/g, randomUUID())
 }
 
-// Routes without a credential give everyone the same. Those of visits are walked with the name of another site.
+// Routes without a credential give everyone the same.
 const closed = Object.entries(lowestRoles).filter(([, lowest]) => lowest !== 'none')
 
 describe('a session of a visitor', () => {

@@ -208,7 +208,18 @@ describe('a session', () => {
     ).toBe('paused')
     expectStatus(await operator('POST', `/api/spaces/${space.id}/site/resume`), 200)
     expect(codeOf(await visitor.ask())).toEqual([401, 'invalid_visit'])
-    expectStatus(await (await enterSite(url(), name)).ask(), 200)
+    const second = await enterSite(url(), name)
+    expectStatus(await second.ask(), 200)
+    const { site } = expectStatus(await operator('GET', `/api/spaces/${space.id}/site`), 200)
+    const changed = { enabled: true, name, title: 'Another title', dailyCapUsd: site.dailyCapUsd }
+    expectStatus(await operator('PUT', `/api/spaces/${space.id}/site`, changed), 200)
+    expect(codeOf(await second.ask())).toEqual([401, 'invalid_visit'])
+    // It begins again, and is no renewal: a new password, puzzle or website counts at once.
+    expectStatus(await openVisit(url(), name, { visitorId: second.visitorId, session: second.session }), 200)
+    const closed = { ...changed, access: 'password', password: 'twelve herons' }
+    expectStatus(await operator('PUT', `/api/spaces/${space.id}/site`, closed), 200)
+    const former = { visitorId: second.visitorId, session: second.session }
+    expect(codeOf(await openVisit(url(), name, former))).toEqual([401, 'password_required'])
   })
 
   test('is renewed for the same visitor on the same website only', async () => {
@@ -296,7 +307,9 @@ describe('a puzzle', () => {
     expect(codeOf(await openVisit(url(), name, { proof: wrong }))).toEqual([403, 'proof_of_work_required'])
     const forged = { ...proof, challenge: { ...challenge, parameters: { ...challenge.parameters, cost: 1 } } }
     expect(codeOf(await openVisit(url(), name, { proof: forged }))).toEqual([403, 'proof_of_work_required'])
-    expectStatus(await openVisit(url(), name, { proof }), 200)
+    // Of several at once, one counts.
+    const answers = await Promise.all(Array.from({ length: 5 }, () => openVisit(url(), name, { proof })))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 403, 403, 403, 403])
     expect(codeOf(await openVisit(url(), name, { proof }))).toEqual([403, 'proof_of_work_required'])
 
     const other = await stage.portico.createSpace(organisation, { model: 'm' })

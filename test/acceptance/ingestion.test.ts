@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import iconv from 'iconv-lite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { buildPdfWithFiles } from '../../src/documents/ingestion/testing/attached-pdf.ts'
 import {
   buildDocx,
   buildTextPdf,
@@ -112,6 +113,27 @@ describe('a document', () => {
     expect(expectStatus(listed, 200).items[0].mimeType).toBe('text/plain')
     const guessed = await send('text/plain')
     expect(guessed.document).toMatchObject({ mimeType: 'text/plain', warnings: [{ code: 'encoding_guessed' }] })
+  })
+
+  it('that version 2 receives is read with its attachments, and served with the same type as by version 1', async () => {
+    const file = buildPdfWithFiles('The text.', [{ name: 'terms.txt', content: 'The attached terms.' }])
+    const read = async (version: 1 | 2) => {
+      const chosen = await portico.createSpace(organisation)
+      const url = `/v${version}/documents?spaceId=${chosen.id}`
+      const { id } = expectStatus(await organisation.client('POST', url, uploadForm(file, 'contract.pdf')), 201)
+      const document = await waitForDocument(organisation.client, id)
+      const { items } = expectStatus(await portico.operator('GET', `/api/documents/${id}/chunks`), 200)
+      const view = expectStatus(await portico.operator('GET', `/api/documents/${id}/view`), 200)
+      const types = [document.mimeType, view.document.mimeType]
+      return { text: items.map(({ text }: { text: string }) => text).join('\n'), types, warnings: document.warnings }
+    }
+    const first = await read(1)
+    const second = await read(2)
+    expect(first.text).not.toContain('attached terms')
+    expect(first.warnings).toMatchObject([{ code: 'embedded_content_skipped' }])
+    expect(second.text).toContain('The attached terms.')
+    expect(second.warnings).toBeUndefined()
+    expect([...first.types, ...second.types]).toEqual(Array(4).fill('application/pdf'))
   })
 
   it('that cannot be read fails with a code and a message, shown to its owner and to the operator', async () => {

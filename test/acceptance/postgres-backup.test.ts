@@ -70,7 +70,9 @@ describe.skipIf(testServerUrl() === undefined)('deploy/postgres-backup.sh', () =
     // Behind a pooler in transaction mode the script connects to the server itself.
     const direct = withoutPooler(portico.place).databaseUrl
     const pooled = { ...portico.place, databaseUrl: 'postgres://127.0.0.1:1/not-used', databaseDirectUrl: direct }
-    await script(['backup', backup], pooled)
+    const { stderr } = await script(['backup', backup], pooled)
+    /** Documents that were deleted after the databases were copied and before their files were. */
+    const removed = Array.from(stderr.matchAll(/the file \S+\/(\S+) was removed during the backup/g), ([, id]) => id)
     const during = load.done.calls.size - before.calls.size
     await load.stop()
     expect(during).toBeGreaterThan(0)
@@ -86,10 +88,13 @@ describe.skipIf(testServerUrl() === undefined)('deploy/postgres-backup.sh', () =
     })
     // Instances of the time of the backup are presumed dead after 10 s.
     await expect
-      .poll(async () => expectStatus(await copy.operator('GET', '/api/audit'), 200).findings, {
-        timeout: 60_000,
-        interval: 1_000,
-      })
+      .poll(
+        async () => {
+          const { findings } = expectStatus(await copy.operator('GET', '/api/audit'), 200)
+          return findings.filter(({ subject }: { subject: string }) => !removed.includes(subject))
+        },
+        { timeout: 60_000, interval: 1_000 },
+      )
       .toEqual([])
     for (const call of before.calls) expect((await copy.operator('GET', `/api/usage/${call}`)).status).toBe(200)
     const client = createApiClient(copy.url, organisation.apiKey)

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { buildPdfWithFiles } from '../../src/documents/ingestion/testing/attached-pdf.ts'
 import { operatorVariables, runCommand } from '../harness/cli.ts'
 import { freshDataFolder, testServerUrl } from '../harness/database.ts'
 import { createPerson } from '../harness/people.ts'
@@ -13,6 +14,8 @@ import {
   type TestOrganisation,
   type TestPortico,
   type TestSpace,
+  uploadForm,
+  waitForDocument,
 } from '../harness/portico.ts'
 import { startScriptedStage } from '../harness/scripted-space.ts'
 import {
@@ -101,6 +104,30 @@ const checked = ({ corpus }: TestPortico['service']) =>
       timeout: 60_000,
     },
   )
+
+it('reads each imported file as the version of the interface that received it', async () => {
+  const chosen = await portico.createSpace(organisation)
+  const file = buildPdfWithFiles('The text.', [{ name: 'terms.txt', content: 'The attached terms.' }])
+  for (const version of [1, 2]) {
+    const url = `/v${version}/documents?spaceId=${chosen.id}`
+    const { id } = expectStatus(await organisation.client('POST', url, uploadForm(file, `version-${version}.pdf`)), 201)
+    await waitForDocument(organisation.client, id)
+  }
+  const receiving = await portico.createOrganisation()
+  const archived = await exportArchive(portico, chosen.id)
+  const { spaceId } = expectStatus(await importArchive(portico, receiving.id, archived), 201)
+  // The check of imported documents reads their files again, and processes those whose chunks differ.
+  await checked(portico.service)
+  const { items } = expectStatus(await receiving.client('GET', `/v2/documents?spaceId=${spaceId}`), 200)
+  const texts = new Map<string, string>()
+  for (const { id, name } of items) {
+    await waitForDocument(receiving.client, id)
+    const chunks = expectStatus(await portico.operator('GET', `/api/documents/${id}/chunks`), 200).items
+    texts.set(name, chunks.map(({ text }: { text: string }) => text).join('\n'))
+  }
+  expect(texts.get('version-1.pdf')).not.toContain('attached terms')
+  expect(texts.get('version-2.pdf')).toContain('attached terms')
+})
 
 describe('a Space of five file types', () => {
   it.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { heldOfStream } from '../../src/chat/chat/tools/model-turn.ts'
+import { heldOfStream } from '../../src/chat/chat/answer-calls.ts'
 import { expectStatus, type TestOrganisation, type TestSpace } from '../harness/portico.ts'
 import { agentic, type ChatEvent, inline, type ScriptedStage, startScriptedStage } from '../harness/scripted-space.ts'
 import type { UpstreamReply } from '../upstream/upstream.ts'

@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser)(`golden questions${skipReason}`, () => {
     await row.getByRole('button', { name: /^Edit/ }).click()
     await page.getByRole('button', { name: 'Add an earlier message' }).click()
     await page.getByRole('textbox', { name: 'Earlier message 1' }).fill('Hello')
-    await page.getByRole('switch', { name: 'The files do not hold the answer' }).click()
+    await page.getByRole('switch', { name: 'The files do not contain the answer' }).click()
     await page.getByRole('button', { name: 'Save' }).click()
     await row.getByText('Must not be answered').waitFor()
     const [changed] = await listOf(space)

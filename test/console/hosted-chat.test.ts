@@ -269,7 +269,7 @@ describe.skipIf(!hasBrowser)(`a chat that does not answer${skipReason}`, () => {
     await changeSite({ dailyCapUsd: '0.000000000001' })
     const page = await openSharePage()
     await ask(page, question)
-    await page.getByText('This chat has answered all it can today.').last().waitFor()
+    await page.getByText('This chat has answered all it can for now. It will be back ').last().waitFor()
     await changeSite()
   })
 

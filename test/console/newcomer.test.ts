@@ -85,7 +85,7 @@ describe.skipIf(!hasBrowser)(`a newcomer${skipReason}`, () => {
     await dialog.getByRole('switch', { name: 'Enable the gateway' }).click()
     await dialog.getByRole('button', { name: 'Create' }).click()
     await page.getByRole('heading', { name: 'Northwind Research', level: 1 }).waitFor()
-    await page.getByRole('link', { name: "Open the team's pages" }).click()
+    await page.getByRole('link', { name: 'Open the team’s pages' }).click()
     await page.getByRole('navigation').getByRole('link', { name: 'Members', exact: true }).click()
     await page.getByRole('button', { name: 'Invite', exact: true }).first().click()
     const invite = page.getByRole('dialog')

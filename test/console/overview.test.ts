@@ -131,7 +131,7 @@ describe.skipIf(!hasBrowser)(`the home of operators${skipReason}`, () => {
     await page.getByText('1 model failing').waitFor()
     await page.getByText('Northwind Research has used 80% of its budget: US$81.50 of US$100.00.').waitFor()
     await page.getByText(/expected at its end/).waitFor()
-    await page.locator('.recharts-surface').first().waitFor()
+    await page.getByRole('figure').locator('path').first().waitFor()
     await expectAccessible(page)
   })
 

@@ -172,7 +172,7 @@ async function expectGoodLayout(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: path.join(screenshots, `${name}.png`) })
 }
 
-/** Charts and the pdf viewer load after the page, which shows their place. */
+/** The pdf viewer loads after the page, which shows its place. */
 function isLazy(pathname: string): boolean {
-  return /\/(?:pdf-document|\w+-chart|grid-chart\.module|BarChart)-[\w-]+\.(?:js|css)$/.test(pathname)
+  return /\/pdf-document-[\w-]+\.(?:js|css)$/.test(pathname)
 }

@@ -237,7 +237,7 @@ describe.skipIf(!hasBrowser)(`the chat of a Space${skipReason}`, () => {
     await page.getByRole('textbox', { name: 'Name' }).fill('Mine')
     await change({ instructions: 'Be formal.' })
     await save.click()
-    const dialog = page.getByRole('dialog', { name: 'Someone else changed these settings' })
+    const dialog = page.getByRole('dialog', { name: 'Someone else changed the same fields' })
     await dialog.getByText('Be formal.').waitFor()
     await dialog.getByText('Be kind and exact.').waitFor()
     // Only I changed the name.

@@ -116,7 +116,16 @@ async function spentBy(user: string | undefined): Promise<string> {
   return formatPicoUsd(sum)
 }
 
-const visibleBars = (page: Window['page']) => page.locator('.recharts-bar-rectangle').filter({ visible: true })
+const spendChart = (page: Window['page']) => page.getByRole('figure', { name: 'Chart of the days' })
+const bars = (page: Window['page']) => spendChart(page).locator('path')
+
+/** What the chart of spending shows of a day. */
+const dayOfChart = (page: Window['page'], daysAgo: number) => {
+  const shown = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
+  return spendChart(page)
+    .getByRole('status')
+    .filter({ hasText: shown.format(Date.now() - daysAgo * dayMs) })
+}
 
 const day = (daysAgo: number) => new Date(Date.now() - daysAgo * dayMs).toISOString().slice(0, 10)
 const address = (search = '') => `${stage.url}/organisations/${organisation.id}/usage?from=${day(6)}${search}`
@@ -157,15 +166,32 @@ describe.skipIf(!hasBrowser)(`the usage page${skipReason}`, () => {
   it('shows what a day cost when one hovers it', async () => {
     const { page } = administrator
     await page.goto(address())
-    await visibleBars(page).first().waitFor()
-    // The first day with calls is at the left; which model's bar comes first depends on the costs.
-    const bars = await visibleBars(page).all()
-    const boxes = await Promise.all(bars.map(async (bar) => ({ bar, x: (await bar.boundingBox())!.x })))
-    await boxes.toSorted((a, b) => a.x - b.x)[0]!.bar.hover()
-    const shown = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }).format(
-      Date.now() - 4 * dayMs,
-    )
-    await page.locator('.recharts-tooltip-wrapper', { hasText: shown }).filter({ hasText: 'alpha' }).waitFor()
+    await bars(page).first().waitFor()
+    // The first calls were made on the third of seven days.
+    const plot = spendChart(page).getByRole('application')
+    const { width } = (await plot.boundingBox())!
+    await plot.hover({ position: { x: (2.5 / 7) * width, y: 20 } })
+    await dayOfChart(page, 4).filter({ hasText: 'alpha' }).waitFor()
+    await page.getByRole('heading', { name: 'Budget' }).hover()
+    await dayOfChart(page, 4).waitFor({ state: 'detached' })
+  })
+
+  it('shows what a day cost to those who use the keyboard', async () => {
+    const { page } = administrator
+    await page.goto(address())
+    await spendChart(page).getByRole('application').focus()
+    for (const [key, daysAgo] of [
+      ['ArrowRight', 6],
+      ['ArrowRight', 5],
+      ['End', 0],
+      ['ArrowRight', 0],
+      ['ArrowLeft', 1],
+    ] as const) {
+      await page.keyboard.press(key)
+      await dayOfChart(page, daysAgo).waitFor()
+    }
+    await page.keyboard.press('Escape')
+    await dayOfChart(page, 1).waitFor({ state: 'detached' })
   })
 
   it('filters by a click on a value and keeps the filter in the address', async () => {
@@ -203,7 +229,7 @@ describe.skipIf(!hasBrowser)(`the usage page${skipReason}`, () => {
     await page.getByRole('heading', { name: 'Budget' }).waitFor()
     await page.getByRole('cell', { name: 'model_not_found' }).waitFor()
     await page.getByRole('table', { name: 'Latency by model' }).waitFor()
-    await visibleBars(page).first().waitFor()
+    await bars(page).first().waitFor()
     for (const colorScheme of ['dark', 'light'] as const) {
       await page.emulateMedia({ colorScheme })
       await expectAccessible(page)
@@ -229,7 +255,7 @@ describe.skipIf(!hasBrowser)(`the usage page${skipReason}`, () => {
     session.resolve()
     await page.getByRole('link', { name: 'Developer Tools' }).waitFor()
     report.resolve()
-    await visibleBars(page).first().waitFor()
+    await bars(page).first().waitFor()
     expect(await page.locator('*').count()).toBeLessThan(2_000)
   })
 

@@ -44,6 +44,7 @@ export function newDocument(
     metadata: null,
     format: 'txt',
     mimeType: 'text/plain',
+    apiVersion: 1,
     sizeBytes: 4,
     contentSha256: new Uint8Array(32),
     blobKey: id,

@@ -11,7 +11,7 @@ import {
   toOpenAiSchema,
   toPlainSchema,
 } from '../../src/gateway/conversation/index.ts'
-import { canServe } from '../../src/gateway/models/capabilities.ts'
+import { canServe } from '../../src/gateway/models/create-catalogue.ts'
 import { createAdapter } from '../../src/gateway/providers/create-provider.ts'
 import {
   needsOf,

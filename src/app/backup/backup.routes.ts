@@ -1,8 +1,7 @@
 import { archiveSchema } from '../../contract/backup.ts'
 import { errorResponses } from '../../contract/errors.ts'
 import { describeRoutes, type Routes } from '../../platform/http/index.ts'
-import type { Actor } from '../../tenants/operators/index.ts'
-import { actorOf } from '../../tenants/operators/index.ts'
+import { type Actor, actorOf } from '../../tenants/operators/index.ts'
 import type { LiveBackup } from './live-backup.ts'
 
 export interface BackupRoutesDependencies {

@@ -6,6 +6,7 @@ import {
   createSpaceId,
   describeError,
   parsePicoUsd,
+  sharedOwner,
   type SpaceId,
 } from '../../platform/kernel/index.ts'
 import { serviceActor } from '../../tenants/operators/index.ts'
@@ -13,7 +14,6 @@ import { makeOrganisation, type Organisation } from '../../tenants/organisations
 import type { Parts } from '../compose.ts'
 import { makeSpace, type Space } from '../../chat/spaces/index.ts'
 import { createDemoStore } from './demo.store.ts'
-import { sharedOwner } from '../../platform/kernel/index.ts'
 
 export interface Demo {
   apiKey: string

@@ -5,7 +5,7 @@ import {
   pinnedModels,
 } from '../../documents/retrieval/index.ts'
 import { loadConfig } from '../config/index.ts'
-import { installPinnedModel } from '../parts/install-pinned-model.ts'
+import { installPinnedModel } from '../parts/local-models.ts'
 
 /** `portico embedder install`: the configuration of the service names the data folder, the proxies and the certificates. */
 

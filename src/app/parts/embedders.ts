@@ -8,18 +8,22 @@ import {
   createHashingEmbedder,
   createOnnxEmbedder,
   createProviderEmbedder,
+  type ChosenModel,
   type Embedder,
   type Embedders,
   type EmbedderSource,
   type EmbeddingVersion,
+  hasModel,
+  type LocalModelFiles,
   type SemanticSearchStore,
   semanticSearchTopic,
 } from '../../documents/retrieval/index.ts'
 import type { TokenCounting } from '../../gateway/tokens/index.ts'
+import { withModelFetch } from './local-models.ts'
 
 export interface EmbedderDependencies {
-  /** The folder of downloaded models. */
-  dataFolder: string
+  config: Config
+  localModelFiles: LocalModelFiles
   embeddings: Embeddings
   tokens: TokenCounting
   organisations: { get(id: string): Organisation | undefined }
@@ -36,8 +40,8 @@ export function namesEmbedder({ settings: { embeddings } }: Config): boolean {
 }
 
 /** The configured embedder; without one, the built-in lexical hashing embedder. Throws ConfigError naming the setting. */
-export function openEmbedder({ settings }: Config, dependencies: EmbedderDependencies): Promise<Embedder> {
-  const { kind, model, folder, dimensions } = settings.embeddings
+export function openEmbedder(dependencies: EmbedderDependencies): Promise<Embedder> {
+  const { kind, model, folder, dimensions } = dependencies.config.settings.embeddings
   const source: EmbedderSource = {
     kind: kind === 'auto' ? (folder ? 'onnx' : model ? 'provider' : 'hashing') : kind,
     ...(model === undefined ? {} : { model }),
@@ -85,29 +89,49 @@ export async function openFormerEmbedders(
  * they choose another one.
  */
 export async function followChosenModel({
-  config,
   configured,
   former,
   store,
   changes,
+  onStop,
   dependencies,
 }: {
-  config: Config
   /** Of `openEmbedder`. */
   configured: Embedder
   former: readonly Embedder[]
   store: Pick<SemanticSearchStore, 'load'>
   changes: Pick<ChangeSource, 'subscribe'>
+  onStop: (stop: () => Promise<void>) => void
   dependencies: EmbedderDependencies
 }): Promise<Embedders> {
   const embedders = createEmbedders(configured, former)
-  if (namesEmbedder(config)) return embedders
-  const follow = async () => {
-    const chosen = await store.load()
-    await embedders.use(chosen ? await openSource({ kind: 'provider', ...chosen }, dependencies) : configured)
+  if (namesEmbedder(dependencies.config)) return embedders
+  const { model: pinned } = dependencies.localModelFiles
+  const known = former.find(({ source }) => source?.kind === 'onnx' && source.model === pinned.id)
+  let opened: Embedder | undefined
+  onStop(async () => opened?.close())
+
+  const openChosen = async (chosen: ChosenModel, allowDownload: boolean): Promise<Embedder> => {
+    if (chosen.model !== pinned.id) return openSource({ kind: 'provider', ...chosen }, dependencies)
+    return (
+      known ?? (opened ??= await openSource({ kind: 'onnx', model: pinned.id }, { ...dependencies, allowDownload }))
+    )
   }
-  await follow()
-  changes.subscribe(semanticSearchTopic, follow)
+  const follow = async (allowDownload: boolean) => {
+    const chosen = await store.load()
+    await embedders.use(chosen ? await openChosen(chosen, allowDownload) : configured)
+  }
+  await follow(true)
+  changes.subscribe(semanticSearchTopic, () =>
+    // Others wait for this change, and the feed would try again twice a second, so nothing is fetched here.
+    follow(false).catch((error: unknown) => {
+      if (!(error instanceof ConfigError)) throw error
+      dependencies.log.error(
+        { error: error.message },
+        'the chosen local model cannot be used here; install it and start again',
+      )
+    }),
+  )
   return embedders
 }
 
@@ -122,19 +146,25 @@ async function openSource(
 
 async function open(
   { kind, model, folder, dimensions }: EmbedderSource,
-  dependencies: EmbedderDependencies & { allowDownload?: boolean },
+  { allowDownload = true, ...dependencies }: EmbedderDependencies & { allowDownload?: boolean },
 ): Promise<Embedder> {
   if (kind === 'hashing') return createHashingEmbedder()
   if (kind === 'onnx') {
     if (!folder && !model)
       throw new ConfigError('embeddings.folder: name the folder of the ONNX model, or embeddings.model as a hub id.')
+    const { model: pinned, cacheFolder, install } = dependencies.localModelFiles
     try {
-      return await createOnnxEmbedder({
-        ...(folder ? { modelFolder: folder } : { modelId: model! }),
-        cacheFolder: path.join(dependencies.dataFolder, 'models'),
-        allowDownload: dependencies.allowDownload ?? true,
-        ...(dimensions === undefined ? {} : { dimensions }),
-      })
+      if (model === pinned.id && !folder && allowDownload && !(await hasModel(pinned, cacheFolder)))
+        await install({ report: ({ text }) => dependencies.log.info({ model }, text) })
+      return await withModelFetch(dependencies.config, (fetch) =>
+        createOnnxEmbedder({
+          ...(folder ? { modelFolder: folder } : { modelId: model! }),
+          cacheFolder,
+          allowDownload,
+          fetch,
+          ...(dimensions === undefined ? {} : { dimensions }),
+        }),
+      )
     } catch (error) {
       throw new ConfigError(`embeddings: ${describeError(error)}`)
     }

@@ -2,7 +2,7 @@ import { type Accounts, singleSignOnSecretsColumn } from '../../tenants/accounts
 import { alertSecretsColumn } from '../../tenants/alerts/index.ts'
 import type { Database } from '../../platform/database/index.ts'
 import { erasuresColumn } from '../../chat/erasures/index.ts'
-import type { Clock, SecretBox } from '../../platform/kernel/index.ts'
+import { type Clock, type SecretBox, sharedOwner } from '../../platform/kernel/index.ts'
 import { providerSecretsColumn } from '../../gateway/models/index.ts'
 import {
   createReencryption,
@@ -13,7 +13,6 @@ import {
 } from '../../tenants/operators/index.ts'
 import { toolCredentialsColumn } from '../../chat/space-tools/index.ts'
 import { webhookSecretsColumn } from '../../tenants/organisations/index.ts'
-import { sharedOwner } from '../../platform/kernel/index.ts'
 
 interface ReencryptionDependencies {
   control: Database

@@ -1,4 +1,3 @@
-import path from 'node:path'
 import { type Config, ConfigError } from '../config/index.ts'
 import type { Reranking } from '../../gateway/gateway/index.ts'
 import type { Metrics } from '../../platform/http/index.ts'
@@ -13,6 +12,7 @@ import {
   type RerankerHealth,
   type RerankStage,
 } from '../../documents/retrieval/index.ts'
+import { modelsFolder, withModelFetch } from './local-models.ts'
 
 interface RerankerDependencies {
   config: Config
@@ -76,17 +76,20 @@ async function open(dependencies: RerankerDependencies): Promise<Reranker | unde
 }
 
 async function openLocal(
-  { settings }: Config,
+  config: Config,
   { model, folder }: { model: string | undefined; folder: string | undefined },
 ): Promise<Reranker> {
   if (!folder && !model)
     throw new ConfigError('reranker.folder: name the folder of the ONNX model, or reranker.model as a hub id.')
   try {
-    return await createOnnxReranker({
-      ...(folder ? { modelFolder: folder } : {}),
-      ...(model ? { modelId: model } : {}),
-      cacheFolder: path.join(settings.dataFolder, 'models'),
-    })
+    return await withModelFetch(config, (fetch) =>
+      createOnnxReranker({
+        ...(folder ? { modelFolder: folder } : {}),
+        ...(model ? { modelId: model } : {}),
+        cacheFolder: modelsFolder(config),
+        fetch,
+      }),
+    )
   } catch (error) {
     throw new ConfigError(`reranker: ${describeError(error)}`)
   }

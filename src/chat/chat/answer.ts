@@ -6,8 +6,12 @@ import {
   type AnswerRoom,
   assertOffered,
   createAnswerRoom,
+  createModelTurn,
   createToolBudget,
+  createTurnHold,
   currentOrganisation,
+  heldOfStream,
+  type ModelTurn,
   roundCallId,
   type ToolBudget,
 } from './answer-calls.ts'
@@ -15,13 +19,11 @@ import { type AnswerCitations, createAnswerCitations } from './citations/answer-
 import type { CitationCounts } from './citations/citation-check.ts'
 import { findSupporting } from './citations/supporting-passages.ts'
 import { askForReading, createBoundary, fencePassages, type GivenPassage, toCitablePassage } from './context/prompt.ts'
-import { choosePassages, type FirstPassages } from './find-passages.ts'
+import { choosePassages, type FirstPassages, scopeOf } from './find-passages.ts'
 import type { AnswerCall, AnswerDependencies, PreparedAnswer } from './port.ts'
-import { scopeOf } from './read-scope.ts'
 import { type DocumentReference, referencesOfCitations, referencesOfPassages, withoutDeleted } from './references.ts'
 import { type AnswerFilter, createAnswerFilter } from './safety/answer-filter.ts'
 import { createTargetPolicy, readAddresses } from './safety/addresses.ts'
-import { createModelTurn, createTurnHold, heldOfStream, type ModelTurn } from './tools/model-turn.ts'
 import { describeTablesTool, matchTables } from './tools/table-tools.ts'
 import { definitionsOf, runToolCalls, type ToolOutcome, toolsOf } from './tools/run-tools.ts'
 import { searchTool } from './tools/search-tool.ts'

@@ -1,7 +1,7 @@
 import type { ExplainedCandidateBody, SpaceSearchResult } from '../../contract/space-search.ts'
 import type { ExplainedCandidate, SearchExplanation } from '../../documents/retrieval/index.ts'
 import { formatSources, type GivenPassage } from './context/prompt.ts'
-import type { PackedPassages } from './context/pack-passages.ts'
+import type { PackedPassages } from './context/context-window.ts'
 import { packFound, packWholeSpace, searchSpace } from './find-passages.ts'
 import { prepareAnswer } from './prepare-answer.ts'
 import type { AnswerCall, AnswerDependencies } from './port.ts'

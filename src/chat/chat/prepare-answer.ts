@@ -7,7 +7,7 @@ import { removeMarkers } from './citations/citation-rewriter.ts'
 import { openContextWindow } from './context/context-window.ts'
 import { composeSystemPrompt } from './context/prompt.ts'
 import { minimumContextTokens } from './search-query.ts'
-import { assertRequiredFilter } from './read-scope.ts'
+import { assertRequiredFilter } from './find-passages.ts'
 import { definitionsOf, loadOwnTools } from './tools/run-tools.ts'
 
 /**

@@ -13,7 +13,7 @@ import { findPublishedSpace, routesOfSpace, type Space } from '../spaces/index.t
 import { explainSearch } from './explain-search.ts'
 import type { AnswerDependencies } from './port.ts'
 import type { Passage, Retrieval } from '../../documents/retrieval/index.ts'
-import { allFilters, readFilterHeader, scopeOf } from './read-scope.ts'
+import { allFilters, readFilterHeader, scopeOf } from './find-passages.ts'
 
 export interface SpaceSearchDependencies extends AnswerDependencies {
   getSpace: (id: string) => Space | undefined

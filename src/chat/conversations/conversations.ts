@@ -1,5 +1,5 @@
 import type { Database } from '../../platform/database/index.ts'
-import { type Clock, describeError, type Log, repeatWork } from '../../platform/kernel/index.ts'
+import { type Clock, describeError, type Log, repeatWork, sharedOwner } from '../../platform/kernel/index.ts'
 import { digestConversation } from './chain.ts'
 import type { SubjectDigest } from './storable-turns.store.ts'
 import { keepMessages, makeTurn } from './make-turn.ts'
@@ -8,17 +8,8 @@ import { removeOld } from './retention.store.ts'
 import type { AskedQuestion, GivenAnswer } from './turn.ts'
 import { createTurnWriter } from './turn-writer.ts'
 import { writeTurns } from './write-turns.store.ts'
-import { sharedOwner } from '../../platform/kernel/index.ts'
 
-export interface ConversationService {
-  /** Keeps a question of a Space with `keepConversations`. Call the result once, with what became of it. Neither throws or waits. */
-  begin(asked: AskedQuestion): (answer: GivenAnswer) => void
-  /** Writes every answer that has ended. */
-  flush(): Promise<void>
-  /** Deletes what is too old or erased, now instead of within `sweepEveryMs`. */
-  sweep(): Promise<void>
-  close(): Promise<void>
-}
+export type ConversationService = ReturnType<typeof createConversations>
 
 interface ConversationDependencies {
   database: Database
@@ -32,12 +23,7 @@ const flushEveryMs = 1_000
 const sweepEveryMs = 600_000
 
 /** Stores the conversations of published chats and of people in the console, in batches next to the answers. */
-export function createConversations({
-  database,
-  subjectDigest,
-  clock,
-  log,
-}: ConversationDependencies): ConversationService {
+export function createConversations({ database, subjectDigest, clock, log }: ConversationDependencies) {
   const writer = createTurnWriter({
     write: (spaceId, turns) =>
       writeTurns(database.for(sharedOwner), spaceId, turns, { nowMs: clock.now(), subjectDigest }),
@@ -63,7 +49,8 @@ export function createConversations({
   })
 
   return {
-    begin({ messages, ...place }) {
+    /** Keeps a question of a Space with `keepConversations`. Call the result once, with what became of it. Neither throws or waits. */
+    begin({ messages, ...place }: AskedQuestion): (answer: GivenAnswer) => void {
       const kept = { place, atMs: clock.now(), ...keepMessages(messages) }
       const digests = digestConversation(messages, place.user)
       // An answer may never end; nobody waits for its digests then.
@@ -74,9 +61,11 @@ export function createConversations({
           .catch((error: unknown) => log.error({ reason: describeError(error) }, 'an answer could not be stored'))
       }
     },
+    /** Writes every answer that has ended. */
     flush,
+    /** Deletes what is too old or erased, now instead of within `sweepEveryMs`. */
     sweep: sweeps.run,
-    async close() {
+    async close(): Promise<void> {
       stopFlushing()
       await Promise.all([sweeps.close(), flush()])
     },

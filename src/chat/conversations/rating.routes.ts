@@ -42,10 +42,8 @@ export function ratingRoutes({ conversations, getPublishedSpace }: RatingRoutesD
         body: answerRatingSchema,
         response: { 204: emptySchema, ...errorResponses(400, 401, 404, 409) },
       }),
-      async ({ params, organisation, body }, reply) => {
-        await rate(findPublishedSpace(getPublishedSpace, params.endpointId, organisation), params.requestId, body)
-        return reply.code(204).send(null)
-      },
+      ({ params, organisation, body }) =>
+        rate(findPublishedSpace(getPublishedSpace, params.endpointId, organisation), params.requestId, body),
     )
     app.delete(
       path,
@@ -53,10 +51,8 @@ export function ratingRoutes({ conversations, getPublishedSpace }: RatingRoutesD
         params: answerRatingParamsSchema,
         response: { 204: emptySchema, ...errorResponses(401, 404, 409) },
       }),
-      async ({ params, organisation }, reply) => {
-        await rate(findPublishedSpace(getPublishedSpace, params.endpointId, organisation), params.requestId, null)
-        return reply.code(204).send(null)
-      },
+      ({ params, organisation }) =>
+        rate(findPublishedSpace(getPublishedSpace, params.endpointId, organisation), params.requestId, null),
     )
   }
 }

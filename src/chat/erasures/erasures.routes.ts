@@ -48,11 +48,11 @@ function addRequest(app: App, erasures: ErasureRoutesDependencies['erasures'], k
       body: requestErasureSchema,
       response: { 202: erasureSchema, ...errorResponses(400, 401, 403, 404) },
     }),
-    async (request, reply) => {
+    (request) => {
       const organisationId = known(request.params)
       const { user, documentId } = request.body
       const [kind, value] = user === undefined ? (['document', documentId!] as const) : (['user', user] as const)
-      return reply.status(202).send(await erasures.request(organisationId, kind, value, actorOf(request)))
+      return erasures.request(organisationId, kind, value, actorOf(request))
     },
   )
 }

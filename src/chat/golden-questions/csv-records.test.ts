@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../../test/harness/random.ts'
 import { expectLinear } from '../../../test/harness/timing.ts'
-import { readRecords, type Separator } from './csv-records.ts'
+import { readRecords, type Separator } from './read-csv-questions.ts'
 import { testSeed } from '../../../test/harness/seed.ts'
 
 const read = (text: string, separator: Separator = ',') => readRecords(text, separator)

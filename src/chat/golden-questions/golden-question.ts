@@ -94,6 +94,14 @@ export function hashesOf({ messages }: Pick<GoldenContent, 'messages'>) {
   }
 }
 
+/** What a change replaces, for `assertVersion`. */
+export const versionedQuestion = ({ messages, expectedDocuments, expectedFacts, mustAbstain }: GoldenContent) => ({
+  messages,
+  expectedDocuments,
+  expectedFacts,
+  mustAbstain,
+})
+
 /** For the admin log, which gets no text of a question. */
 export function describeForLog(question: GoldenContent & { spaceId: string }) {
   const { spaceId, messages, expectedDocuments, expectedFacts, mustAbstain } = question

@@ -16,6 +16,7 @@ import {
   updateGoldenQuestionSchema,
 } from '../../contract/golden-questions.ts'
 import { emptySchema, idParamsSchema } from '../../contract/operator.ts'
+import { ifMatchHeadersSchema } from '../../contract/settings-version.ts'
 import type { App, Routes } from '../../platform/http/index.ts'
 import { actorOf } from '../../tenants/operators/index.ts'
 import { type RoutesOfSpace, routesOfSpace, type Space } from '../spaces/index.ts'
@@ -83,7 +84,7 @@ function addChanges(app: App, { questions, forMembers, spaceOf }: Context) {
     }),
     async (request, reply) => {
       const created = await questions.create(spaceOf(request.params.id), request.body, actorOf(request))
-      reply.code(201).header('location', `/api/spaces/${created.spaceId}/golden-questions/${created.id}`)
+      reply.header('location', `/api/spaces/${created.spaceId}/golden-questions/${created.id}`)
       return created
     },
   )
@@ -92,12 +93,14 @@ function addChanges(app: App, { questions, forMembers, spaceOf }: Context) {
     forMembers('updateGoldenQuestion', 'Change a golden question', {
       description: 'Absent fields keep their values. Results of earlier runs stay as they are.',
       params: goldenQuestionParamsSchema,
+      headers: ifMatchHeadersSchema,
       body: updateGoldenQuestionSchema,
       response: { 200: goldenQuestionSchema, ...errorResponses(400, 401, 403, 404, 409) },
     }),
     (request) => {
       const { id, questionId } = request.params
-      return questions.update(spaceOf(id), questionId, request.body, actorOf(request))
+      const changedBy = { actor: actorOf(request), ifMatch: request.headers['if-match'] }
+      return questions.update(spaceOf(id), questionId, request.body, changedBy)
     },
   )
   app.delete(
@@ -107,10 +110,7 @@ function addChanges(app: App, { questions, forMembers, spaceOf }: Context) {
       params: goldenQuestionParamsSchema,
       response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
     }),
-    async (request, reply) => {
-      await questions.remove(spaceOf(request.params.id), request.params.questionId, actorOf(request))
-      return reply.code(204).send(null)
-    },
+    (request) => questions.remove(spaceOf(request.params.id), request.params.questionId, actorOf(request)),
   )
 }
 

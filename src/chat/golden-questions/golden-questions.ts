@@ -1,20 +1,20 @@
-import type {
-  GoldenCandidatePageBody,
-  GoldenImportOptions,
-  GoldenQuestionBody,
-  GoldenQuestionUpdate,
-  ListGoldenQuestionsQuery,
-  NewGoldenQuestion,
+import {
+  type GoldenCandidatePageBody,
+  type GoldenImportOptions,
+  goldenLimits,
+  type GoldenQuestionBody,
+  type GoldenQuestionUpdate,
+  type ListGoldenQuestionsQuery,
+  type NewGoldenQuestion,
 } from '../../contract/golden-questions.ts'
-import { goldenLimits } from '../../contract/golden-questions.ts'
-import type { DocumentNames } from '../../documents/documents/index.ts'
+import type { DocumentNames, NamedDocument } from '../../documents/documents/index.ts'
 import type { StoreOf } from '../../platform/database/index.ts'
 import type { InsightService } from '../insights/index.ts'
-import { AppError, type Clock } from '../../platform/kernel/index.ts'
+import { AppError, assertVersion, type Clock, versionOf } from '../../platform/kernel/index.ts'
 import type { Actor } from '../../tenants/operators/index.ts'
 import type { Space } from '../spaces/index.ts'
 import { findDocuments, loadCurrentNames, pickDocuments } from './find-documents.ts'
-import { changeGoldenQuestion, type GoldenQuestion, makeGoldenQuestion } from './golden-question.ts'
+import { changeGoldenQuestion, type GoldenQuestion, makeGoldenQuestion, versionedQuestion } from './golden-question.ts'
 import type { GoldenQuestionStore } from './golden-questions.store.ts'
 import { loadRegression } from './golden-runs.ts'
 import type { GoldenRunStore } from './golden-runs.store.ts'
@@ -60,26 +60,30 @@ export function createGoldenQuestions(dependencies: GoldenQuestionsDependencies)
     },
     /** Throws `invalid_request` with the field that breaks a rule, and `conflict`. */
     async create(space: Space, given: NewGoldenQuestion, actor: Actor): Promise<GoldenQuestionBody> {
-      const found = await findDocuments(documentNames, space, given.expectedDocuments)
-      const expectedDocuments = pickDocuments(found, given.expectedDocuments)
+      const expectedDocuments = await pickExpected(documentNames, space, given.expectedDocuments)
       const question = makeGoldenQuestion(space, { ...given, expectedDocuments }, clock.now())
       await store(space.organisationId).insert(question, actor)
       return rendered(space, question)
     },
-    /** Throws as `create` does. A deleted document may stay. */
-    async update(space: Space, id: string, given: GoldenQuestionUpdate, actor: Actor): Promise<GoldenQuestionBody> {
+    /** Throws as `create` does. A deleted document may stay. `ifMatch`: as `assertVersion` has it. */
+    async update(
+      space: Space,
+      id: string,
+      given: GoldenQuestionUpdate,
+      { actor, ifMatch }: { actor: Actor; ifMatch: string | undefined },
+    ): Promise<GoldenQuestionBody> {
       const known = await store(space.organisationId).find(space.id, id)
       if (!known) throw noQuestion(id)
       const expectedDocuments =
         given.expectedDocuments &&
-        pickDocuments(
-          await findDocuments(documentNames, space, given.expectedDocuments, known.expectedDocuments),
-          given.expectedDocuments,
-        )
+        (await pickExpected(documentNames, space, given.expectedDocuments, known.expectedDocuments))
       const updated = await store(space.organisationId).update(
         space.id,
         id,
-        (current) => changeGoldenQuestion(current, { ...given, expectedDocuments }, clock.now()),
+        (current) => {
+          assertVersion(ifMatch, versionedQuestion(current))
+          return changeGoldenQuestion(current, { ...given, expectedDocuments }, clock.now())
+        },
         actor,
       )
       if (!updated) throw noQuestion(id)
@@ -111,6 +115,15 @@ export function createGoldenQuestions(dependencies: GoldenQuestionsDependencies)
   }
 }
 
+async function pickExpected(
+  names: DocumentNames,
+  space: Space,
+  given: NewGoldenQuestion['expectedDocuments'],
+  known: readonly NamedDocument[] = [],
+) {
+  return pickDocuments(await findDocuments(names, space, given, known), given)
+}
+
 function renderQuestion(question: GoldenQuestion, names: ReadonlyMap<string, string>): GoldenQuestionBody {
   const { id, spaceId, messages, expectedDocuments, expectedFacts, mustAbstain, createdAt, updatedAt } = question
   return {
@@ -124,6 +137,7 @@ function renderQuestion(question: GoldenQuestion, names: ReadonlyMap<string, str
     })),
     expectedFacts: [...expectedFacts],
     mustAbstain,
+    version: versionOf(versionedQuestion(question)),
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(updatedAt).toISOString(),
   }

@@ -82,7 +82,7 @@ function addChanges(app: App, { runs, forMembers, forActingMembers, spaceOf }: C
     }),
     async (request, reply) => {
       const started = await runs.start(spaceOf(request.params.id), actorOf(request))
-      reply.code(202).header('location', `/api/spaces/${started.spaceId}/golden-runs/${started.id}`)
+      reply.header('location', `/api/spaces/${started.spaceId}/golden-runs/${started.id}`)
       return started
     },
   )

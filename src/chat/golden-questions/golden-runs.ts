@@ -2,25 +2,33 @@ import type {
   GoldenResultBody,
   GoldenResultsQuery,
   GoldenRunBody,
+  GoldenRunMeasures,
   PublicationGateBody,
 } from '../../contract/golden-runs.ts'
 import type { GoldenRegressionBody } from '../../contract/golden-questions.ts'
 import type { Database, StoreOf } from '../../platform/database/index.ts'
 import type { DocumentNames } from '../../documents/documents/index.ts'
 import type { JobQueue } from '../../platform/jobs/index.ts'
-import { AppError, type Clock, createUuid, describeError, type Log, sharedOwner } from '../../platform/kernel/index.ts'
+import {
+  AppError,
+  type Clock,
+  createUuid,
+  describeError,
+  formatPicoUsd,
+  type Log,
+  sharedOwner,
+} from '../../platform/kernel/index.ts'
 import { type Actor, serviceActor } from '../../tenants/operators/index.ts'
 import type { Space } from '../spaces/index.ts'
 import { identifyConfiguration, snapshotOf } from './configuration.ts'
 import type { GoldenQuestion } from './golden-question.ts'
 import type { GoldenQuestionStore } from './golden-questions.store.ts'
-import type { GoldenResultStore } from './golden-results.store.ts'
-import { goldenRunJob, type GoldenRun, keyOfRun } from './golden-run.ts'
-import type { GoldenRunStore } from './golden-runs.store.ts'
+import type { GoldenResult, GoldenResultStore } from './golden-results.store.ts'
+import { type GoldenRun, goldenRunJob, keyOfRun } from './golden-run.ts'
+import type { GoldenRunStore, RunCounts } from './golden-runs.store.ts'
 import type { GoldenSettingsStore } from './golden-settings.store.ts'
 import { type GoldenTransferStore, questionsPerPart } from './golden-transfer.store.ts'
-import { judgeGate } from './judge-gate.ts'
-import { renderResult, renderRun } from './render-run.ts'
+import { gateMeasures, type GoldenSettingsBody } from '../../contract/golden-settings.ts'
 
 export type GoldenRuns = ReturnType<typeof createGoldenRuns>
 
@@ -223,4 +231,88 @@ async function withCurrentDocuments(
       (document) => byId.get(document.id) ?? byName.get(document.name) ?? document,
     ),
   }))
+}
+
+type Gate = NonNullable<GoldenSettingsBody['gate']>
+
+/** The completed run of the current configuration; undefined if there is none. */
+type GateRun = { id: string; measures: GoldenRunMeasures | null; errors: number } | undefined
+
+/** Compares a run with the minimums of a gate. A measure that the run does not have fails. */
+function judgeGate(gate: Gate, run: GateRun): PublicationGateBody {
+  const measures = gateMeasures.flatMap((measure) => {
+    const minimum = gate[measure]
+    if (minimum === undefined) return []
+    const value = run?.measures?.[measure] ?? null
+    return [{ measure, value, minimum, isPassed: value !== null && value >= minimum }]
+  })
+  const problem = problemOf(run, measures)
+  return { isPassed: problem === null, problem, runId: run?.id ?? null, measures }
+}
+
+function problemOf(run: GateRun, measures: PublicationGateBody['measures']): string | null {
+  if (!run) {
+    return 'There is no completed run of the golden questions with the current instructions, model, settings, documents and questions. Start one.'
+  }
+  if (run.errors > 0) return `${run.errors} golden questions have no answer in the run ${run.id}. Start another one.`
+  const missed = measures.filter(({ isPassed }) => !isPassed)
+  if (missed.length === 0) return null
+  const texts = missed.map(({ measure, value, minimum }) =>
+    value === null
+      ? `\`${measure}\` has no value and must be at least ${minimum}`
+      : `\`${measure}\` is ${value} and must be at least ${minimum}`,
+  )
+  return `The golden questions did not pass in the run ${run.id}: ${texts.join('; ')}.`
+}
+
+function renderRun(run: GoldenRun, counts: RunCounts, isCurrent: boolean): GoldenRunBody {
+  const { comparison, costPicoUsd, ...questions } = counts
+  const { id, spaceId, state, reason, trigger, startedBy, space, settings, measures } = run
+  return {
+    id,
+    spaceId,
+    state,
+    reason,
+    trigger,
+    startedBy,
+    createdAt: new Date(run.createdAt).toISOString(),
+    startedAt: timeOf(run.startedAt),
+    endedAt: timeOf(run.endedAt),
+    model: space.model,
+    agentic: settings.agentic,
+    maximumCostUsd: settings.maximumCostUsd,
+    costUsd: formatPicoUsd(costPicoUsd),
+    questions,
+    measures,
+    isCurrent,
+    comparison,
+  }
+}
+
+const timeOf = (atMs: number | null) => (atMs === null ? null : new Date(atMs).toISOString())
+
+function renderResult(result: GoldenResult): GoldenResultBody {
+  const { questionId, content, outcome, previous, error, answer, detail, costPicoUsd, requestId } = result
+  const retrieved = detail?.retrieved ?? []
+  const cited = detail?.cited ?? []
+  return {
+    questionId,
+    messages: content.messages,
+    mustAbstain: content.mustAbstain,
+    outcome,
+    failedMeasures: detail?.failedMeasures ?? [],
+    error,
+    previous,
+    answer,
+    expectedDocuments: content.expectedDocuments.map(({ id, name }) => {
+      const index = retrieved.findIndex((document) => document.id === id)
+      return { id, name, rank: index < 0 ? null : index + 1, isCited: cited.some((document) => document.id === id) }
+    }),
+    expectedFacts: content.expectedFacts.map((text, index) => ({ text, isFound: detail?.facts[index] ?? false })),
+    retrievedDocuments: retrieved,
+    citedDocuments: cited,
+    measures: detail?.measures ?? null,
+    costUsd: formatPicoUsd(costPicoUsd),
+    requestId,
+  }
 }

@@ -1,6 +1,5 @@
 import type { GoldenResultBody } from '../../contract/golden-runs.ts'
-import type { GoldenSettingsBody } from '../../contract/golden-settings.ts'
-import { passingMeasures } from '../../contract/golden-settings.ts'
+import { type GoldenSettingsBody, passingMeasures } from '../../contract/golden-settings.ts'
 import type { NamedDocument } from '../../documents/documents/index.ts'
 import { comparedWords, hasFact, isNoAnswer, readEvidence } from '../../platform/evidence/index.ts'
 import { languageOfText, splitSentences } from '../../platform/language/index.ts'

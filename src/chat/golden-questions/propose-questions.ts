@@ -6,8 +6,7 @@ import {
 } from '../../contract/golden-proposals.ts'
 import { goldenLimits } from '../../contract/golden-questions.ts'
 import type { StoredPassage } from '../../documents/retrieval/index.ts'
-import type { PriceSchedule } from '../../gateway/billing/index.ts'
-import { costOf } from '../../gateway/billing/index.ts'
+import { costOf, type PriceSchedule } from '../../gateway/billing/index.ts'
 import { hasFact, readEvidence } from '../../platform/evidence/index.ts'
 import {
   anySignal,

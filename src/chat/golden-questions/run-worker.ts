@@ -1,5 +1,5 @@
 import type { Receipt } from '../../gateway/billing/index.ts'
-import type { AnswerDependencies } from '../chat/index.ts'
+import { answer, type AnswerDependencies, prepareAnswer, removeMarkers } from '../chat/index.ts'
 import type { GoldenStopReason } from '../../contract/golden-runs.ts'
 import type { StoreOf } from '../../platform/database/index.ts'
 import type { Job } from '../../platform/jobs/index.ts'
@@ -10,16 +10,19 @@ import {
   describeError,
   type ErrorCode,
   type Log,
+  type RequestId,
   toStorable,
 } from '../../platform/kernel/index.ts'
 import type { Organisation } from '../../tenants/organisations/index.ts'
 import type { Space } from '../spaces/index.ts'
-import { answerQuestion } from './answer-question.ts'
 import type { GoldenRun } from './golden-run.ts'
 import type { GoldenResultStore, NewResult } from './golden-results.store.ts'
 import { type GoldenRunStore, isRegression, type RunEnding } from './golden-runs.store.ts'
-import { measureAnswer } from './measure-answer.ts'
+import { type GivenAnswer, measureAnswer } from './measure-answer.ts'
 import { summariseRun } from './summarise-run.ts'
+import type { MetadataFilter } from '../../contract/metadata-filter.ts'
+import type { NamedDocument } from '../../documents/documents/index.ts'
+import type { GoldenContent } from './golden-question.ts'
 
 export interface RunWorkerDependencies {
   runs: StoreOf<Pick<GoldenRunStore, 'begin' | 'end'>>
@@ -213,3 +216,60 @@ async function withRetry(
 }
 
 const toPicoUsd = (usd: number) => BigInt(Math.round(usd * 1e12))
+
+interface QuestionCall {
+  requestId: RequestId
+  organisation: Organisation
+  space: Space
+  content: GoldenContent
+  agentic: boolean
+  filter: MetadataFilter | null
+  /** Receives a receipt for each call of the model, also of an answer that fails later. */
+  receipts: Receipt[]
+  signal: AbortSignal
+}
+
+/** Most documents of an answer that are kept: an agentic answer can list many. */
+const maximumDocuments = 100
+
+/** Answers a question exactly as the published chat does, with inline sources. Throws AppError; what was generated is billed. */
+async function answerQuestion(
+  dependencies: AnswerDependencies,
+  { requestId, organisation, space, content, agentic, filter, receipts, signal }: QuestionCall,
+): Promise<GivenAnswer & { textWithMarkers: string }> {
+  const startMs = performance.now()
+  const call = {
+    requestId,
+    organisation,
+    space,
+    messages: content.messages,
+    filter,
+    inlineSources: true,
+    passageReferences: false,
+    agentic,
+    // A run repeats its questions, also at night: it must change nothing.
+    ownTools: 'reading' as const,
+    receipts,
+    signal,
+  }
+  const prepared = await prepareAnswer(dependencies, call)
+  let textWithMarkers = ''
+  const retrieved = new Map<string, NamedDocument>()
+  const cited: NamedDocument[] = []
+  for await (const event of answer(dependencies, call, prepared)) {
+    if (event.type === 'assistant_write') textWithMarkers += event.delta
+    else if (event.type === 'references') {
+      cited.push(...event.references.map(({ documentId, title }) => ({ id: documentId, name: title })))
+    } else if (event.type === 'message_source') {
+      for (const { id, title } of event.search.documents)
+        if (retrieved.size < maximumDocuments && !retrieved.has(id)) retrieved.set(id, { id, name: title })
+    }
+  }
+  return {
+    text: await removeMarkers(textWithMarkers, signal),
+    textWithMarkers,
+    retrieved: [...retrieved.values()],
+    cited,
+    milliseconds: performance.now() - startMs,
+  }
+}

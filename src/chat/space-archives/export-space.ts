@@ -206,11 +206,12 @@ function withoutVector({ vector: _vector, ...chunk }: ExportedChunk) {
 }
 
 function describe(document: ExportedDocument, hasChunks: boolean): ArchivedDocument {
-  const { name, format, mimeType, sizeBytes, sha256, metadataJson, warnings, pageCount } = document
+  const { name, format, mimeType, apiVersion, sizeBytes, sha256, metadataJson, warnings, pageCount } = document
   return {
     name,
     format,
     charset: /charset=([\w.:+-]{1,40})/.exec(mimeType)?.[1] ?? null,
+    apiVersion,
     sizeBytes,
     sha256,
     metadata: metadataJson,

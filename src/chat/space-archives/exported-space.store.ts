@@ -1,5 +1,4 @@
-import type { DocumentFormat } from '../../contract/documents.ts'
-import type { DocumentWarning } from '../../contract/documents.ts'
+import type { DocumentFormat, DocumentsVersion, DocumentWarning } from '../../contract/documents.ts'
 import { spaceArchiveLimits } from '../../contract/space-archives.ts'
 import { type OwnedDatabase, decodeVector } from '../../platform/database/index.ts'
 import {
@@ -18,6 +17,7 @@ export interface ExportedDocument {
   metadataJson: string | null
   format: DocumentFormat
   mimeType: string
+  apiVersion: DocumentsVersion
   sizeBytes: number
   sha256: string
   blobKey: string
@@ -57,8 +57,8 @@ export function createExportedSpaceStore(database: OwnedDatabase) {
     async loadDocuments({ organisationId, spaceId }: Scope, after: string | null): Promise<ExportedDocument[]> {
       const rows = await database.query<Omit<ExportedDocument, 'sizeBytes'> & { sizeBytes: bigint }>(
         `select d.id as "rowId", d.document_id as "documentId", d.name, d.metadata::text as "metadataJson", d.format,
-           d.mime_type as "mimeType", d.size_bytes as "sizeBytes", encode(d.content_sha256, 'hex') as sha256,
-           d.blob_key as "blobKey", d.warnings, d.page_count as "pageCount",
+           d.mime_type as "mimeType", d.api_version as "apiVersion", d.size_bytes as "sizeBytes",
+           encode(d.content_sha256, 'hex') as sha256, d.blob_key as "blobKey", d.warnings, d.page_count as "pageCount",
            case when d.status = 'ready' then coalesce(i.chunk_count, 0) else 0 end as chunks
          from documents d left join indexed_documents i on i.document_id = d.id and i.searchable
          where d.organisation_id = $1 and d.space_id = $2 and d.is_current and ($3::uuid is null or d.id > $3)

@@ -12,10 +12,10 @@ import {
   type NamedDocument,
   type NewDocument,
   readMetadata,
+  storedMediaType,
   WatchedFile,
 } from '../../documents/documents/index.ts'
-import type { DocumentId, OrganisationId, SpaceId } from '../../platform/kernel/index.ts'
-import { createDocumentId } from '../../platform/kernel/index.ts'
+import { createDocumentId, type DocumentId, type OrganisationId, type SpaceId } from '../../platform/kernel/index.ts'
 import type { ChunkBatch, IndexedChunk, IndexRun } from '../../documents/retrieval/index.ts'
 import { badArchive, type PartPath } from './layout.ts'
 import { checkPart, readBytes, readLines, readValueOf } from './read-part.ts'
@@ -164,7 +164,6 @@ export class DocumentImport {
         throw badArchive(`the SHA-256 of ${name} is not the one of its document`)
       const detected = this.dependencies.detectFormat({ fileName: `file.${archived.format}`, head })
       if (!detected.supported) throw badArchive(`${name}: ${detected.reason.replace(/\.$/, '')}`)
-      const isText = detected.mimeType.startsWith('text/') && archived.charset !== null
       const document: Omit<NewDocument, 'uploadKey' | 'fingerprint'> = {
         id,
         organisationId,
@@ -172,7 +171,8 @@ export class DocumentImport {
         name: open.name,
         metadata,
         format: archived.format,
-        mimeType: isText ? `${detected.mimeType}; charset=${archived.charset}` : detected.mimeType,
+        mimeType: storedMediaType(detected.mimeType, archived.charset ?? undefined),
+        apiVersion: archived.apiVersion,
         sizeBytes: size,
         contentSha256: sha256,
         blobKey,

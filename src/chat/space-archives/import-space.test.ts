@@ -93,6 +93,7 @@ async function runImport(archive: Uint8Array, changed: Partial<ImportDependencie
   const stored = {
     spaces: [] as unknown[],
     staged: [] as unknown[],
+    apiVersions: [] as number[],
     published: 0,
     completed: 0,
     abandoned: 0,
@@ -111,7 +112,10 @@ async function runImport(archive: Uint8Array, changed: Partial<ImportDependencie
       recordExport: async () => {},
     },
     spaces: { make: (id, given) => makeSpace(id, given, 0), whenCurrent: async () => {}, wakeRemovals() {} },
-    documents: { insertImported: async () => {}, remove: async () => true },
+    documents: {
+      insertImported: async ({ apiVersion }) => void stored.apiVersions.push(apiVersion),
+      remove: async () => true,
+    },
     blobs: {
       async put(_key, source) {
         for await (const _chunk of source) stored.blobs += 0
@@ -163,6 +167,16 @@ it('imports a whole archive', async () => {
   expect(result).toMatchObject({ imported: { documents: 1, chunks: 1, goldenQuestions: 1, embedding: 'kept' } })
   expect(stored.staged).toEqual([[chunk], [Float32Array.of(1, 0.5, -2, 0)]])
   expect(stored).toMatchObject({ published: 1, completed: 1, abandoned: 0, blobs: 1 })
+})
+
+it.each([
+  ['states version 2', { apiVersion: 2 }, 2],
+  ['is older than the field', {}, 1],
+])('reads files of an archive that %s accordingly', async (_what, given, apiVersion) => {
+  const sha256 = createHash('sha256').update(file).digest('hex')
+  const described = { [pathOf({ document: 1, kind: 'document' })]: JSON.stringify({ ...document, sha256, ...given }) }
+  const { stored } = await runImport(await write({ ...usualParts(), ...described }))
+  expect(stored.apiVersions).toEqual([apiVersion])
 })
 
 it('passes on the error of a full disk, and reports a removal that has begun', async () => {

@@ -77,7 +77,7 @@ function addImport(app: App, { imports }: SpaceArchiveRoutesDependencies) {
         actor: actorOf(request),
         signal: request.clientSignal,
       })
-      reply.code(201).header('location', `/api/spaces/${imported.spaceId}`)
+      reply.header('location', `/api/spaces/${imported.spaceId}`)
       return imported
     },
   )

@@ -74,7 +74,7 @@ function addChanges(app: App, { servers, forAdministrators, spaceOf }: Context) 
     async (request, reply) => {
       const author = { actor: actorOf(request), signal: request.clientSignal }
       const server = await servers.create(spaceOf(request.params.id), request.body, author)
-      return send(reply.code(201) as FastifyReply, server)
+      return send(reply as FastifyReply, server)
     },
   )
   app.put(
@@ -100,10 +100,9 @@ function addChanges(app: App, { servers, forAdministrators, spaceOf }: Context) 
       ...place,
       response: { 204: emptySchema, ...errorResponses(400, 401, 403, 404, 409) },
     }),
-    async (request, reply) => {
+    async (request) => {
       const { id, serverId } = request.params
       await servers.remove(spaceOf(id), serverId, actorOf(request), generationOf(request.headers))
-      return reply.code(204).send(null)
     },
   )
 }

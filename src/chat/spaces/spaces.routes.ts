@@ -115,7 +115,7 @@ function addChanges(app: App, spaces: Spaces, { forMembers }: RoutesOfSpace) {
         { ...given, organisationId: organisationId as OrganisationId },
         actorOf(request),
       )
-      reply.code(201).header('location', `/api/spaces/${created.id}`)
+      reply.header('location', `/api/spaces/${created.id}`)
       return renderSpace(created)
     },
   )
@@ -142,10 +142,7 @@ function addChanges(app: App, spaces: Spaces, { forMembers }: RoutesOfSpace) {
       params,
       response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
     }),
-    async (request, reply) => {
-      await spaces.remove(request.params.id, actorOf(request))
-      return reply.code(204).send(null)
-    },
+    (request) => spaces.remove(request.params.id, actorOf(request)),
   )
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestDatabases, type TestDatabases } from '../../../test/harness/database.ts'
 import { AppError, createOrganisationId, createRequestId, createSpaceId } from '../../platform/kernel/index.ts'
-import { createAllowance, dayAt, describeSpendingError } from './site-spending.ts'
+import { createAllowance, dayAt, describeSpendingError, nextDayAt } from './site-spending.ts'
 import { createSpendingStore, type DayState } from './site-spending.store.ts'
 
 let databases: TestDatabases
@@ -96,6 +96,7 @@ describe('what an answer may cost', () => {
         asked.push(amount)
         return { heldPicoUsd: 0n, spentPicoUsd: 0n, capPicoUsd: 1_000n, grantedPicoUsd: amount, ...state }
       },
+      secondsLeft: () => 60,
       onEnd: (spent) => void ended.push(spent),
     })
     return { allowance, asked, ended }
@@ -125,20 +126,45 @@ describe('what an answer may cost', () => {
     expect(unasked.ended).toEqual([])
   })
 
-  test('is busy where only answers that run hold the rest, and reached where it is spent', async () => {
+  test('is busy where only answers that run hold the rest, and reached for today where it is spent', async () => {
     const quota = new AppError('insufficient_quota', 'No.')
     const held = granting({ grantedPicoUsd: 10n, heldPicoUsd: 900n, spentPicoUsd: 100n })
     await held.allowance.obtain(500n)
     expect(describeSpendingError(quota, held.allowance)).toMatchObject({ code: 'rate_limit_exceeded' })
     const spent = granting({ grantedPicoUsd: 10n, heldPicoUsd: 10n, spentPicoUsd: 900n })
     await spent.allowance.obtain(500n)
-    expect(describeSpendingError(quota, spent.allowance)).toMatchObject({ code: 'insufficient_quota' })
+    expect(describeSpendingError(quota, spent.allowance)).toMatchObject({
+      code: 'insufficient_quota',
+      retryAfterSeconds: 60,
+    })
     expect(describeSpendingError(new AppError('overloaded', 'Wait.'), spent.allowance)).toBeUndefined()
   })
 })
 
+test.each([
+  ['the whole cap is too small', { grantedPicoUsd: 1_000n }, 1_001n],
+  ['the budget of the organisation is spent', {}, 10n],
+])('no time of another try is promised where %s', async (_, state, amount) => {
+  const allowance = createAllowance({
+    grant: async (asked) => ({
+      heldPicoUsd: 0n,
+      spentPicoUsd: 0n,
+      capPicoUsd: 1_000n,
+      grantedPicoUsd: asked,
+      ...state,
+    }),
+    secondsLeft: () => 60,
+    onEnd() {},
+  })
+  await allowance.obtain(amount)
+  const described = describeSpendingError(new AppError('insufficient_quota', 'No.'), allowance)!
+  expect([described.code, described.retryAfterSeconds]).toEqual(['insufficient_quota', undefined])
+})
+
 test('a day begins at midnight in the time zone of the organisation', () => {
   const atMs = Date.parse('2026-11-24T23:30:00Z')
+  expect(new Date(nextDayAt(atMs, 'Europe/Berlin')).toISOString()).toBe('2026-11-25T23:00:00.000Z')
+  expect(new Date(nextDayAt(atMs, 'UTC')).toISOString()).toBe('2026-11-25T00:00:00.000Z')
   expect([dayAt(atMs, 'UTC'), dayAt(atMs, 'Europe/Berlin'), dayAt(atMs, 'America/Lima')]).toEqual([
     '2026-11-24',
     '2026-11-25',

@@ -26,10 +26,17 @@ export interface SiteSpendingDependencies {
 
 /** What one answer of a visitor may cost. `end` when it is over; holds that still settle are waited for. */
 export interface Allowance extends SpendLimit {
-  /** The last grant was short only because of answers that run. */
-  isBusy(): boolean
+  /**
+   * Why the last grant was short: `busy`, only because of answers that run; `day`, until the next day; `cap`, on any day. Undefined: it was not, so
+   * the budget of the organisation refuses the answer.
+   */
+  shortage(): Shortage | undefined
+  /** Until the next day. */
+  secondsLeft(): number
   end(): void
 }
+
+type Shortage = 'busy' | 'day' | 'cap'
 
 export type SiteSpending = ReturnType<typeof createSiteSpending>
 
@@ -43,20 +50,9 @@ export function createSiteSpending({ store, sharedStore, clock, log }: SiteSpend
   const settling = new Set<Promise<void>>()
   let prunedAtMs = Number.NEGATIVE_INFINITY
 
-  async function closeAnswer(site: Site, requestId: string, spentPicoUsd: bigint): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await store(site.organisationId).closeAnswer(site.spaceId, requestId, spentPicoUsd)
-      } catch (error) {
-        if (attempt === closeAttempts)
-          return log.error({ requestId, error: describeError(error) }, 'the grant of an answer stays held for today')
-        await clock.sleep(firstPauseMs * 2 ** (attempt - 1))
-      }
-    }
-  }
-
   function closeInBackground(site: Site, requestId: string, spentPicoUsd: bigint): void {
-    const running = closeAnswer(site, requestId, spentPicoUsd).finally(() => settling.delete(running))
+    const closing = closeAnswer({ store, clock, log }, site, requestId, spentPicoUsd)
+    const running = closing.finally(() => settling.delete(running))
     settling.add(running)
   }
 
@@ -87,8 +83,10 @@ export function createSiteSpending({ store, sharedStore, clock, log }: SiteSpend
       const place = { spaceId: site.spaceId, day: dayAt(clock.now(), organisation.timeZone) }
       const state = await store(organisation.id).countMessage(place, site.generation)
       if (!state) throw new AppError('invalid_visit', 'The chat was changed. Begin a new visit.')
-      if (site.dailyCapPicoUsd > 0n && state.spentPicoUsd >= state.capPicoUsd) throw capReached()
+      const secondsLeft = () => Math.ceil((nextDayAt(clock.now(), organisation.timeZone) - clock.now()) / 1000)
+      if (site.dailyCapPicoUsd > 0n && state.spentPicoUsd >= state.capPicoUsd) throw capReached(secondsLeft())
       return createAllowance({
+        secondsLeft,
         grant: (amountPicoUsd) =>
           store(organisation.id).grant(place, { generation: site.generation, requestId, amountPicoUsd }),
         onEnd: (spentPicoUsd) => closeInBackground(site, requestId, spentPicoUsd),
@@ -103,9 +101,15 @@ export function createSiteSpending({ store, sharedStore, clock, log }: SiteSpend
       else if (visits.size < maximumWaitingDays) visits.set(key, { organisationId: id, place, count: 1 })
     },
     async loadToday({ spaceId, dailyCapPicoUsd }: Site, { id, timeZone }: Organisation) {
-      const day = dayAt(clock.now(), timeZone)
+      const nowMs = clock.now()
+      const day = dayAt(nowMs, timeZone)
       const counts = await store(id).loadDay({ spaceId, day })
-      return { day, dailyCapPicoUsd, ...(counts ?? { heldPicoUsd: 0n, spentPicoUsd: 0n, visits: 0, messages: 0 }) }
+      return {
+        day,
+        resetsAt: nextDayAt(nowMs, timeZone),
+        dailyCapPicoUsd,
+        ...(counts ?? { heldPicoUsd: 0n, spentPicoUsd: 0n, visits: 0, messages: 0 }),
+      }
     },
     async close(): Promise<void> {
       stop()
@@ -117,10 +121,30 @@ export function createSiteSpending({ store, sharedStore, clock, log }: SiteSpend
   }
 }
 
+async function closeAnswer(
+  { store, clock, log }: Pick<SiteSpendingDependencies, 'store' | 'clock' | 'log'>,
+  site: Site,
+  requestId: string,
+  spentPicoUsd: bigint,
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await store(site.organisationId).closeAnswer(site.spaceId, requestId, spentPicoUsd)
+    } catch (error) {
+      if (attempt === closeAttempts)
+        return log.error({ requestId, error: describeError(error) }, 'the grant of an answer stays held for today')
+      await clock.sleep(firstPauseMs * 2 ** (attempt - 1))
+    }
+  }
+}
+
 /** The failure as visitors receive it; undefined: the usual one. */
-export function describeSpendingError(error: AppError, allowance: Pick<Allowance, 'isBusy'>): AppError | undefined {
+export function describeSpendingError(
+  error: AppError,
+  { shortage, secondsLeft }: Pick<Allowance, 'shortage' | 'secondsLeft'>,
+): AppError | undefined {
   if (!isAppError(error, 'insufficient_quota')) return undefined
-  if (!allowance.isBusy()) return capReached(error)
+  if (shortage() !== 'busy') return capReached(shortage() === 'day' ? secondsLeft() : undefined, error)
   return new AppError('rate_limit_exceeded', 'This assistant is busy. Try again in a moment.', {
     retryAfterSeconds: 5,
     internal: 'the rest of the daily cap is held by answers that run',
@@ -128,9 +152,15 @@ export function describeSpendingError(error: AppError, allowance: Pick<Allowance
   })
 }
 
-function capReached(cause?: AppError): AppError {
-  return new AppError('insufficient_quota', 'This assistant has reached its limit for today. Try again tomorrow.', {
+/** Undefined seconds: the next day does not help. */
+function capReached(secondsLeft: number | undefined, cause?: AppError): AppError {
+  const isOfDay = secondsLeft !== undefined
+  const message = isOfDay
+    ? 'This assistant has reached its limit for today.'
+    : 'This assistant has reached its limit. Try again later.'
+  return new AppError('insufficient_quota', message, {
     internal: cause?.message ?? 'the daily cap of the site is spent',
+    ...(isOfDay && { retryAfterSeconds: secondsLeft }),
     ...(cause && { cause }),
   })
 }
@@ -138,15 +168,16 @@ function capReached(cause?: AppError): AppError {
 interface AllowanceDependencies {
   /** Undefined: nothing more is granted. */
   grant: (amountPicoUsd: bigint) => Promise<(DayState & { grantedPicoUsd: bigint }) | undefined>
+  secondsLeft: () => number
   onEnd: (spentPicoUsd: bigint) => void
 }
 
-export function createAllowance({ grant, onEnd }: AllowanceDependencies): Allowance {
+export function createAllowance({ grant, secondsLeft, onEnd }: AllowanceDependencies): Allowance {
   let freePicoUsd = 0n
   let reservedPicoUsd = 0n
   let spentPicoUsd = 0n
   let wasAsked = false
-  let isBusy = false
+  let shortage: Shortage | undefined
   let hasEnded = false
   let last: Promise<void> = Promise.resolve()
 
@@ -157,10 +188,12 @@ export function createAllowance({ grant, onEnd }: AllowanceDependencies): Allowa
     const granted = await grant(missing)
     if (!granted) return
     freePicoUsd += granted.grantedPicoUsd
-    // Without the grants of others that run, it would have been enough.
     const { spentPicoUsd: spentToday, capPicoUsd, grantedPicoUsd } = granted
-    const own = freePicoUsd + reservedPicoUsd + spentPicoUsd
-    isBusy = grantedPicoUsd < missing && capPicoUsd - spentToday >= own - grantedPicoUsd + missing
+    const needed = freePicoUsd + reservedPicoUsd + spentPicoUsd - grantedPicoUsd + missing
+    if (grantedPicoUsd >= missing) shortage = undefined
+    else if (needed > capPicoUsd) shortage = 'cap'
+    // Without the grants of others that run, it would have been enough.
+    else shortage = capPicoUsd - spentToday >= needed ? 'busy' : 'day'
   }
 
   function closeOnce(): void {
@@ -190,7 +223,8 @@ export function createAllowance({ grant, onEnd }: AllowanceDependencies): Allowa
       spentPicoUsd += billed
       closeOnce()
     },
-    isBusy: () => isBusy,
+    shortage: () => shortage,
+    secondsLeft,
     end() {
       hasEnded = true
       // A grant that is on its way belongs to this answer too.
@@ -199,7 +233,12 @@ export function createAllowance({ grant, onEnd }: AllowanceDependencies): Allowa
   }
 }
 
+const dateAt = (atMs: number, timeZone: string) =>
+  Temporal.Instant.fromEpochMilliseconds(atMs).toZonedDateTimeISO(timeZone).toPlainDate()
+
 /** The date in a time zone. */
-export function dayAt(atMs: number, timeZone: string): string {
-  return Temporal.Instant.fromEpochMilliseconds(atMs).toZonedDateTimeISO(timeZone).toPlainDate().toString()
-}
+export const dayAt = (atMs: number, timeZone: string): string => dateAt(atMs, timeZone).toString()
+
+/** When the next day begins in a time zone. */
+export const nextDayAt = (atMs: number, timeZone: string): number =>
+  dateAt(atMs, timeZone).add({ days: 1 }).toZonedDateTime(timeZone).epochMilliseconds

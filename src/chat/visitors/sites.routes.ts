@@ -69,12 +69,13 @@ function addReads(app: App, context: Context) {
       const site = sites.get(space.id)
       const organisation = findOrganisation(space.organisationId)
       if (!site || !organisation) throw new AppError('not_found', 'The Space has no chat page yet. Set it up first.')
-      const { day, dailyCapPicoUsd, spentPicoUsd, heldPicoUsd, visits, messages } = await spending.loadToday(
+      const { day, resetsAt, dailyCapPicoUsd, spentPicoUsd, heldPicoUsd, visits, messages } = await spending.loadToday(
         site,
         organisation,
       )
       return {
         day,
+        resetsAt: new Date(resetsAt).toISOString(),
         capUsd: formatPicoUsd(dailyCapPicoUsd),
         spentUsd: formatPicoUsd(spentPicoUsd),
         heldUsd: formatPicoUsd(heldPicoUsd),

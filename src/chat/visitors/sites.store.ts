@@ -1,9 +1,8 @@
 import type { AdminAction } from '../../contract/admin-log.ts'
 import type { Database, Queryable, RecordChange } from '../../platform/database/index.ts'
-import { AppError, type OrganisationId, type SpaceId } from '../../platform/kernel/index.ts'
+import { AppError, type OrganisationId, sharedOwner, type SpaceId } from '../../platform/kernel/index.ts'
 import { type Actor, changedFields, recordAdminChange } from '../../tenants/operators/index.ts'
 import { describeSiteForLog, type Site, type SiteSettings } from './site.ts'
-import { sharedOwner } from '../../platform/kernel/index.ts'
 
 /** The topic of sites in the change feed; its ids are those of Spaces. */
 export const sitesTopic = 'sites'

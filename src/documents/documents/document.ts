@@ -1,4 +1,9 @@
-import type { DocumentFailureCode, DocumentFormat, DocumentWarning } from '../../contract/documents.ts'
+import type {
+  DocumentFailureCode,
+  DocumentFormat,
+  DocumentsVersion,
+  DocumentWarning,
+} from '../../contract/documents.ts'
 import type { DocumentId, OrganisationId, SpaceId } from '../../platform/kernel/index.ts'
 import type { QueuePlace } from '../../platform/jobs/index.ts'
 import type { Metadata } from './document-metadata.ts'
@@ -33,6 +38,8 @@ export interface NewDocument extends Pick<Document, 'id' | 'organisationId' | 's
   format: DocumentFormat
   /** With the `charset` that the upload declared; extraction uses it. */
   mimeType: string
+  /** The version of the interface that received the file; it decides how the file is read. */
+  apiVersion: DocumentsVersion
   contentSha256: Uint8Array
   blobKey: string
   /** Idempotency-Key, null if none was sent. */

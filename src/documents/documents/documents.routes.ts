@@ -253,10 +253,7 @@ function addSingleDocumentRoutes(app: App, documents: Documents, routes: Version
       params,
       response: { 204: z.null().describe('No body.'), ...errorResponses(401, 404) },
     }),
-    async (request, reply) => {
-      await documents.remove(request.organisation, request.params.id)
-      return reply.code(204).send(null)
-    },
+    (request) => documents.remove(request.organisation, request.params.id),
   )
 }
 

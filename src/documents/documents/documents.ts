@@ -7,6 +7,7 @@ import type { ChangeAuthor } from './change-author.ts'
 import type { DocumentListQuery } from './document-list.ts'
 import { noDocument } from './document-members.ts'
 import { readMetadata } from './document-metadata.ts'
+import { storedMediaType } from './reading.ts'
 import { cleanName } from './document-name.ts'
 import type { Document, DocumentFormat, DocumentStatus, NewDocument } from './document.ts'
 import type { DocumentStore, InsertOutcome, UploadTarget } from './documents.store.ts'
@@ -215,10 +216,8 @@ function describeUpload({ detectFormat }: DocumentsDependencies, received: Recei
   const detected = detectFormat({ fileName, head: received.head, declaredType: received.declaredType }, version)
   if (!detected.supported) throw new AppError('unsupported_file_type', `file: ${detected.reason}`, { param: 'file' })
   const { format } = detected
-  const isText = detected.mimeType.startsWith('text/')
-  const mimeType =
-    isText && received.declaredCharset ? `${detected.mimeType}; charset=${received.declaredCharset}` : detected.mimeType
-  return { name: named ?? fileName, metadata, format, mimeType }
+  const mimeType = storedMediaType(detected.mimeType, received.declaredCharset)
+  return { name: named ?? fileName, metadata, format, mimeType, apiVersion: version }
 }
 
 function fingerprintOf(

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import {
   documentMetadataChangeSchema,
   documentOperationSchema,
@@ -13,13 +13,12 @@ import type { App, describeRoutes } from '../../platform/http/index.ts'
 import { AppError, isUuid, type SpaceId } from '../../platform/kernel/index.ts'
 import { noSpace } from './document-members.ts'
 import { memberTexts } from './document-metadata.ts'
-import type { DocumentOperation, DocumentWork, OperationPlace } from './document-operations.ts'
+import type { DocumentOperation, DocumentOperations, DocumentWork, OperationPlace } from './document-operations.ts'
 import { acceptBodyTexts } from './document-requests.routes.ts'
 import { readMetadataChange } from './metadata-change.ts'
 import { renderOperation } from './render-progress.ts'
 import type { ChangeAuthor } from './change-author.ts'
 import type { DocumentLists } from './document-list.ts'
-import type { DocumentOperations } from './document-operations.ts'
 import type { Documents } from './documents.ts'
 
 export interface DocumentSessionRoutesDependencies {
@@ -67,14 +66,8 @@ export function addOperations(app: App, dependencies: Dependencies, forMembers: 
         body: documentSelectionSchema,
         response: { 202: documentOperationSchema, ...errorResponses(400, 401, 403, 404) },
       }),
-      (request, reply) => {
-        const { params, body: selection } = request
-        return start(dependencies, request, reply, {
-          spaceId: params.id,
-          work: { kind },
-          selection,
-        })
-      },
+      (request) =>
+        start(dependencies, request, { spaceId: request.params.id, work: { kind }, selection: request.body }),
     )
   }
   addMetadataChange(app, dependencies, forMembers)
@@ -90,15 +83,11 @@ function addMetadataChange(app: App, dependencies: Dependencies, forMembers: Des
       body: documentMetadataChangeSchema,
       response: { 202: documentOperationSchema, ...errorResponses(400, 401, 403, 404) },
     }),
-    (request, reply) => {
+    (request) => {
       const { set: _set, remove, ...selection } = request.body
       // The text keeps all digits of numbers.
       const change = readMetadataChange(memberTexts(request.bodyText ?? '{}').get('set'), remove)
-      return start(dependencies, request, reply, {
-        spaceId: request.params.id,
-        work: { kind: 'metadata', change },
-        selection,
-      })
+      return start(dependencies, request, { spaceId: request.params.id, work: { kind: 'metadata', change }, selection })
     },
   )
 }
@@ -106,12 +95,7 @@ function addMetadataChange(app: App, dependencies: Dependencies, forMembers: Des
 async function start(
   { store, findSpace, authorOf }: Dependencies,
   request: FastifyRequest,
-  reply: FastifyReply,
-  started: {
-    spaceId: string
-    work: DocumentWork
-    selection: DocumentSelection
-  },
+  started: { spaceId: string; work: DocumentWork; selection: DocumentSelection },
 ): Promise<DocumentOperationBody> {
   const space = findSpace(started.spaceId)
   if (!space) throw noSpace()
@@ -122,7 +106,6 @@ async function start(
     selection: started.selection,
     author: authorOf(request),
   })
-  reply.code(202)
   return renderOperation(operation)
 }
 

@@ -18,7 +18,7 @@ export async function enqueueRename(jobs: JobQueue, transaction: Queryable, docu
 
 export interface ProcessingRow extends Pick<
   NewDocument,
-  'id' | 'organisationId' | 'spaceId' | 'name' | 'mimeType' | 'blobKey'
+  'id' | 'organisationId' | 'spaceId' | 'name' | 'mimeType' | 'apiVersion' | 'blobKey'
 > {
   status: DocumentStatus
   format: string
@@ -41,8 +41,8 @@ export function createProcessingStore({ database, jobs, removeRows, removeFromIn
     /** `owner`: the organisation of the job. */
     async loadForProcessing(owner: string, id: string): Promise<ProcessingRow | undefined> {
       const [row] = await database.for(owner).query<ProcessingRow>(
-        `select id, organisation_id as "organisationId", space_id as "spaceId", name, status, format, mime_type as "mimeType", blob_key as "blobKey",
-           size_bytes as "sizeBytes", created_at as "createdAt"
+        `select id, organisation_id as "organisationId", space_id as "spaceId", name, status, format, mime_type as "mimeType",
+           api_version as "apiVersion", blob_key as "blobKey", size_bytes as "sizeBytes", created_at as "createdAt"
          from documents where id = $1`,
         [id],
       )

@@ -34,7 +34,8 @@ export interface ProgressRoutesDependencies {
     ): Promise<Pick<ChunkPageBody, 'total' | 'items'> | undefined>
   }
   /** Undefined if there is no such Space. */
-  findSpace: (id: string) => { id: string; organisationId: string } | undefined
+  findSpace: (id: string) => { id: string; organisationId: string; settings: { ocr: 'auto' | 'off' } } | undefined
+  isTextRecognitionInstalled: () => boolean
   clock: Pick<Clock, 'every'>
   log: Log
 }
@@ -60,7 +61,7 @@ type Described = ReturnType<typeof describeRoutes>
 
 function addProgress(
   app: App,
-  { documents, findSpace, maximumUploadBytes }: ProgressRoutesDependencies,
+  { documents, findSpace, maximumUploadBytes, isTextRecognitionInstalled }: ProgressRoutesDependencies,
   forMembers: Described,
 ) {
   app.get(
@@ -98,7 +99,11 @@ function addProgress(
       failures,
       formats,
       operations: operations.map(renderOperation),
-      uploads: { maximumBytes: maximumUploadBytes, ...supportedFileTypes[2] },
+      uploads: {
+        maximumBytes: maximumUploadBytes,
+        ...supportedFileTypes[2],
+        recognisesText: space.settings.ocr === 'auto' && isTextRecognitionInstalled(),
+      },
       items: page.items.map(renderProgress),
     }
   }

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
+import { createHash } from 'node:crypto'
 import { Busboy, Dicer } from '@fastify/busboy'
 import { maximumMetadataBytes } from '../../contract/documents.ts'
 import { AppError, loopTurn, raceSignal, readAtMost } from '../../platform/kernel/index.ts'
-import { WatchedFile } from './watched-file.ts'
 
 /** A multipart body with its headers: a client's request, or an upload by the service itself. */
 export type UploadRequest = Readable & Pick<IncomingMessage, 'headers'>
@@ -297,5 +297,34 @@ function createPartCharset(contentType: string, field: string) {
     },
     /** As soon as that part has begun. */
     charset: () => charset,
+  }
+}
+
+/** detectFormat of ingestion reads at most this much. */
+const headBytes = 64 * 1024
+
+/** Size, hash and first bytes of a file that arrives in chunks. */
+export class WatchedFile {
+  sizeBytes = 0
+  private readonly hash = createHash('sha256')
+  private readonly heads: Uint8Array[] = []
+  private headLength = 0
+
+  take(chunk: Uint8Array): void {
+    this.sizeBytes += chunk.length
+    this.hash.update(chunk)
+    if (this.headLength === headBytes) return
+    const part = chunk.subarray(0, headBytes - this.headLength)
+    this.heads.push(part)
+    this.headLength += part.length
+  }
+
+  /** No `take` may follow. */
+  finish(): { sizeBytes: number; sha256: Uint8Array; head: Uint8Array } {
+    return {
+      sizeBytes: this.sizeBytes,
+      sha256: new Uint8Array(this.hash.digest()),
+      head: new Uint8Array(Buffer.concat(this.heads)),
+    }
   }
 }

@@ -128,8 +128,8 @@ export async function insertRow(
 ): Promise<void> {
   await transaction.execute(
     `insert into documents (id, organisation_id, space_id, name, metadata, source_url, format, mime_type, size_bytes,
-       content_sha256, blob_key, public_id, is_current, created_at, path, keeps_namesakes)
-     values ($1, $2, $3, $4, $5::json, $6, $7, $8, $9, $10, $11, $12, $13, coalesce($14, now()), $15, $16)`,
+       content_sha256, blob_key, public_id, is_current, created_at, path, keeps_namesakes, api_version)
+     values ($1, $2, $3, $4, $5::json, $6, $7, $8, $9, $10, $11, $12, $13, coalesce($14, now()), $15, $16, $17)`,
     [
       document.id,
       document.organisationId,
@@ -147,6 +147,7 @@ export async function insertRow(
       document.version?.createdAt ?? null,
       document.metadata?.path ?? null,
       document.keepsNamesakes ?? false,
+      document.apiVersion,
     ],
   )
 }

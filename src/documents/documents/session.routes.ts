@@ -1,4 +1,4 @@
-import type { DocumentSessionRoutesDependencies } from './operations.routes.ts'
+import { addOperations, type DocumentSessionRoutesDependencies } from './operations.routes.ts'
 import type { FastifyReply } from 'fastify'
 import { documentDetailSchema } from '../../contract/document-progress.ts'
 import {
@@ -22,7 +22,6 @@ import {
   sendJsonText,
 } from './document-requests.routes.ts'
 import type { Document } from './document.ts'
-import { addOperations } from './operations.routes.ts'
 import { renderProgress } from './render-progress.ts'
 
 const tag = 'Operator: Documents'
@@ -121,10 +120,7 @@ function addChanges(app: App, dependencies: DocumentSessionRoutesDependencies, f
       params,
       response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
     }),
-    async (request, reply) => {
-      await documents.remove(request.organisation, request.params.id, authorOf(request))
-      return reply.code(204).send(null)
-    },
+    (request) => documents.remove(request.organisation, request.params.id, authorOf(request)),
   )
   app.post(
     '/api/documents/:id/retry',

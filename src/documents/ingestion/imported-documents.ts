@@ -1,10 +1,15 @@
 import type { DocumentWarning } from '../../contract/documents.ts'
 import type { Database, OwnedDatabase } from '../../platform/database/index.ts'
-import type { BlobStore, DocumentFormat, DocumentStore, ProcessingRow } from '../documents/index.ts'
+import {
+  type BlobStore,
+  type DocumentFormat,
+  type DocumentStore,
+  type ProcessingRow,
+  readingOf,
+} from '../documents/index.ts'
 import type { Job, JobQueue } from '../../platform/jobs/index.ts'
 import { type DocumentId, type Log, toStorable } from '../../platform/kernel/index.ts'
 import type { ChunkBatch, IndexedChunk, IndexRun, IndexWriter } from '../retrieval/index.ts'
-import { declaredEncodingOf } from './declared-encoding.ts'
 import { ExtractionError } from './extraction.ts'
 import { loadStoredChunks } from './imported-chunks.store.ts'
 import type { ExtractorPool } from './isolation/extractor-pool.ts'
@@ -118,7 +123,7 @@ async function compareFile(
     format: document.format as DocumentFormat,
     sizeBytes: Number(document.sizeBytes),
     limits: undefined,
-    declaredEncoding: declaredEncodingOf(document),
+    ...readingOf(document),
     signal,
     onProgress() {},
   })

@@ -7,6 +7,7 @@ import {
   processDocumentJob,
   processSlowDocumentJob,
   type ProcessingRow,
+  readingOf,
 } from '../documents/index.ts'
 import type { Job, JobMove } from '../../platform/jobs/index.ts'
 import {
@@ -24,7 +25,6 @@ import {
   type IndexRun,
   type IndexWriter,
 } from '../retrieval/index.ts'
-import { declaredEncodingOf } from './declared-encoding.ts'
 import { ExtractionError, type ExtractionWarning } from './extraction.ts'
 import { ExtractorCrashError, MemoryPressureError } from './isolation/extraction-run.ts'
 import { createSlice, mustYield, openRun } from './interrupted-runs.ts'
@@ -199,7 +199,7 @@ async function indexChunks(
     format: document.format as DocumentFormat,
     sizeBytes: Number(document.sizeBytes),
     limits: lane === 'small' ? smallLimits : undefined,
-    declaredEncoding: declaredEncodingOf(document),
+    ...readingOf(document),
     signal: reading.signal,
     isLong: lane !== 'small',
     mayMove: lane !== 'slow',
@@ -216,8 +216,7 @@ async function indexChunks(
     fromChunk: staged,
     onRecognised(page) {
       isRecognised = true
-      // Pages of an attachment are not numbered within the message, so they are read again.
-      const kept = hasPages(document) ? keptPages.keep(page) : Promise.resolve(false)
+      const kept = page ? keptPages.keep(page) : Promise.resolve(false)
       kept.then(reading.recognised, () => {})
     },
     onProgress: (pagesDone, pagesTotal) => {

@@ -18,6 +18,7 @@ export { createEmbedders, type Embedder, type Embedders, type EmbedderSource } f
 export { createHashingEmbedder } from './embedders/hashing-embedder.ts'
 export { createOnnxEmbedder } from './embedders/onnx-embedder.ts'
 export {
+  hasModel,
   type InstalledModel,
   installModel,
   type InstallOptions,
@@ -45,10 +46,11 @@ export {
 export type { Reranker } from './rerankers/reranker.ts'
 export { reindexStep } from './reindex.ts'
 export { saveIndexProblem } from './corpus/index-progress.store.ts'
-export { createLocalModel } from './semantic-search/local-model.ts'
+export { createLocalModel, type LocalModelFiles } from './semantic-search/local-model.ts'
 export { createLocalModelStore } from './semantic-search/local-model.store.ts'
 export { createSemanticSearch } from './semantic-search/semantic-search.ts'
 export {
+  type ChosenModel,
   createSemanticSearchStore,
   semanticSearchTopic,
   type SemanticSearchStore,

@@ -15,48 +15,17 @@ import type { ErasedDocuments, SearchEngine, StagingOptions } from './engine.ts'
 import { analyseInSlices } from './lexical/analyse-text.ts'
 import { sharedOwner } from '../../platform/kernel/index.ts'
 
+/** Writes documents to the index. */
+export type IndexWriter = Pick<SearchIndex, 'beginRun' | 'countStaged' | 'stageChunks' | 'publish' | 'deleteDocument'>
+
+export type SearchIndex = ReturnType<typeof createSearchIndex>
+
 /**
- * Writes documents to the index. Batches are staged in separate transactions before the document is published: nothing of it
- * is found until `publish`, which updates one row whatever the size of the document, so that it fits into the transaction that
- * sets `ready`.
+ * The chunks of all documents: the corpus tables, and the engine that searches them and is notified of each change. Batches are staged in
+ * separate transactions before the document is published: nothing of it is found until `publish`, which updates one row whatever the size of the
+ * document, so that it fits into the transaction that sets `ready`.
  */
-export interface IndexWriter {
-  /** Starts a run and removes what an earlier one left. Null: the document is gone, or searchable already. */
-  beginRun(transaction: Queryable, document: Omit<IndexRun, 'runId'>): Promise<IndexRun | null>
-  /** Chunks that an interrupted run has staged; null if it has ended. */
-  countStaged(run: IndexRun): Promise<number | null>
-  /**
-   * Adds chunks in several short transactions, so that searches on the embedded engine's one connection wait little. Resolves
-   * when the next batch may be staged. Throws IndexRunEndedError when the document is gone or a newer run has started.
-   */
-  stageChunks(batch: ChunkBatch): Promise<void>
-  /** Makes the run's chunks searchable; returns how many there are. Throws IndexRunEndedError as `stageChunks` does. */
-  publish(transaction: Queryable, run: IndexRun): Promise<number>
-  /** Removes chunks, terms and vectors of a document. Deleting the row of `documents` has the same effect. */
-  deleteDocument(transaction: Queryable, documentId: string): Promise<void>
-}
-
-/** The chunks of all documents: the corpus tables, and the engine that searches them and is notified of each change. */
-export interface SearchIndex extends IndexWriter {
-  readonly engine: SearchEngine
-  readonly database: Database
-  readonly embeddingVersions: EmbeddingVersions
-  /** Rebuilds the terms of a searchable document under its present name; call it from a job. Resumable. */
-  rename(documentId: string, signal: AbortSignal): Promise<void>
-  /** Rebuilds terms of an older version of text analysis; call it from a job. Returns the number of documents. Resumable. */
-  updateTerms(signal: AbortSignal): Promise<number>
-  /** Lets filters find documents of an older version; call it from a job. Returns their number. Resumable. */
-  fillFilterFields(signal: AbortSignal): Promise<number>
-  audit(): Promise<IndexAudit>
-  /** Stored rows of these documents, of every embedding version, with the copies of their vectors in indexes. */
-  countRows(documents: ErasedDocuments): Promise<DocumentRows>
-  /** Removes the copies in indexes, of documents that are removed and committed. */
-  removeCopies(documents: ErasedDocuments): Promise<void>
-  /** Closes the engine; the database stays open. */
-  close(): Promise<void>
-}
-
-export function createSearchIndex({ database, engine }: { database: Database; engine: SearchEngine }): SearchIndex {
+export function createSearchIndex({ database, engine }: { database: Database; engine: SearchEngine }) {
   // Adapts to the cost of a row.
   let rowsPerTransaction = Math.min(8, engine.staging.maximumRows)
   return {
@@ -64,8 +33,13 @@ export function createSearchIndex({ database, engine }: { database: Database; en
     database,
     embeddingVersions: reporting(createEmbeddingVersions(database.for(sharedOwner)), engine),
     beginRun,
-    countStaged: (run) => countStaged(database, run),
-    async stageChunks(batch) {
+    /** Chunks that an interrupted run has staged; null if it has ended. */
+    countStaged: (run: IndexRun): Promise<number | null> => countStaged(database, run),
+    /**
+     * Adds chunks in several short transactions, so that searches on the embedded engine's one connection wait little. Resolves
+     * when the next batch may be staged. Throws IndexRunEndedError when the document is gone or a newer run has started.
+     */
+    async stageChunks(batch: ChunkBatch): Promise<void> {
       if (batch.chunks.length !== batch.vectors.length) {
         throw new Error(`${batch.chunks.length} chunks came with ${batch.vectors.length} vectors`)
       }
@@ -77,26 +51,33 @@ export function createSearchIndex({ database, engine }: { database: Database; en
         rowsPerTransaction = nextRows(engine.staging, part.chunks.length, writeMs)
       }
     },
-    async publish(transaction, run) {
+    /** Makes the run's chunks searchable; returns how many there are. Throws IndexRunEndedError as `stageChunks` does. */
+    async publish(transaction: Queryable, run: IndexRun): Promise<number> {
       const chunks = await publishRun(transaction, run)
       engine.publish(run, chunks)
       return chunks
     },
     deleteDocument,
-    async rename(documentId, signal) {
+    /** Rebuilds the terms of a searchable document under its present name; call it from a job. Resumable. */
+    async rename(documentId: string, signal: AbortSignal): Promise<void> {
       let step = await renameStep(database.for(sharedOwner), documentId, signal)
       while (!step.isDone) step = await renameStep(database.for(sharedOwner), documentId, signal)
       if (step.renamed) engine.documentChanged(step.renamed, documentId)
     },
-    updateTerms: (signal) => updateTerms(database, engine, signal),
-    fillFilterFields: (signal) => fillFilterFields(database.for(sharedOwner), signal),
-    audit: () => auditIndex(database.for(sharedOwner)),
-    async countRows(documents) {
+    /** Rebuilds terms of an older version of text analysis; call it from a job. Returns the number of documents. Resumable. */
+    updateTerms: (signal: AbortSignal): Promise<number> => updateTerms(database, engine, signal),
+    /** Lets filters find documents of an older version; call it from a job. Returns their number. Resumable. */
+    fillFilterFields: (signal: AbortSignal): Promise<number> => fillFilterFields(database.for(sharedOwner), signal),
+    audit: (): Promise<IndexAudit> => auditIndex(database.for(sharedOwner)),
+    /** Stored rows of these documents, of every embedding version, with the copies of their vectors in indexes. */
+    async countRows(documents: ErasedDocuments): Promise<DocumentRows> {
       const rows = await countDocumentRows(database.for(documents.organisationId), documents.documentIds)
       return { ...rows, vectors: rows.vectors + (await engine.countCopies(documents)) }
     },
-    removeCopies: (documents) => engine.removeCopies(documents),
-    close: () => engine.close(),
+    /** Removes the copies in indexes, of documents that are removed and committed. */
+    removeCopies: (documents: ErasedDocuments): Promise<void> => engine.removeCopies(documents),
+    /** Closes the engine; the database stays open. */
+    close: (): Promise<void> => engine.close(),
   }
 }
 

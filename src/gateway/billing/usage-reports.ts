@@ -37,7 +37,7 @@ export interface UsageReportsDeps {
 
 /** A report without the names of Spaces, which this room does not know. */
 type Insight = 'topDocuments' | 'unanswered' | 'unansweredQuestions'
-export type BareReport = Omit<UsageReport, 'recordsTags' | 'options' | 'alerts' | Insight> & {
+export type BareReport = Omit<UsageReport, 'recordsTags' | 'settingsVersion' | 'options' | 'alerts' | Insight> & {
   options: { models: string[]; spaceIds: string[]; tagKeys: string[] }
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ProviderRequest } from '../providers/index.ts'
-import { createStreamVerdict, findMismatch } from './check-answer.ts'
+import { createStreamVerdict, findMismatch } from './relay.ts'
 
 const request: ProviderRequest = {
   messages: [],

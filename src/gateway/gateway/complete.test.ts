@@ -224,6 +224,21 @@ describe('a service that stops', () => {
     await expect(answer).rejects.toMatchObject({ code: 'shutting_down' })
     expect(outcomes).toMatchObject([{ kind: 'answered', ending: 'shutdown', estimated: true }])
   })
+
+  it('bills what a stream had sent as ended by the stop, also where its writer finds that out first', async () => {
+    const events = async function* () {
+      for (;;) yield [{ type: 'text' as const, text: 'Hello' }]
+    }
+    const { completions, call, client, outcomes } = arrange(() => ({
+      stream: async () => ({ adjusted: [], providerRequestId: null, events: events() }),
+    }))
+    const { events: sent } = await completions.stream(call(true))
+    for await (const _ of sent) {
+      client.abort(new AppError('shutting_down', 'The service is stopping.'))
+      break
+    }
+    expect(outcomes).toMatchObject([{ kind: 'answered', ending: 'shutdown' }])
+  })
 })
 
 describe('a call that another instance has settled meanwhile', () => {

@@ -1,32 +1,9 @@
-import type { Hold, HoldRequest, Ledger, Outcome } from '../billing/index.ts'
-import { JsonText } from '../../platform/bodies/index.ts'
-import {
-  type AppError,
-  CallEnd,
-  type Clock,
-  isAppError,
-  type Log,
-  noUsage,
-  type OperationStart,
-  type Pseudonyms,
-  raceSignal,
-  type Telemetry,
-  withDeadline,
-} from '../../platform/kernel/index.ts'
-import type { Catalogue, Deployment, ResolvedModel } from '../models/index.ts'
-import type { Router } from '../routing/index.ts'
-import { assertSubscription, type TokenLimiter } from '../../tenants/organisations/index.ts'
-import {
-  type Capability,
-  estimateMedia,
-  type Provider,
-  type ProviderAnswer,
-  type ProviderCall,
-} from '../providers/index.ts'
-import type { TokenCounting, TokenEstimate } from '../tokens/index.ts'
-import { estimatePrompt, withRounds } from './prompt-size.ts'
-import { exceedsCalls, findMismatch, tooManyCalls } from './check-answer.ts'
-import { deploymentsFor, modelNotFound, pricedDeployments } from './find-deployments.ts'
+import type { Outcome } from '../billing/index.ts'
+import { type AppError, noUsage, raceSignal, withDeadline } from '../../platform/kernel/index.ts'
+import type { Deployment } from '../models/index.ts'
+import type { Provider, ProviderAnswer, ProviderCall } from '../providers/index.ts'
+import { type CompletionsDependencies, keepRoom, open, type OpeningDependencies } from './open-call.ts'
+import { exceedsCalls, findMismatch, readOnUnread, relay, tooManyCalls } from './relay.ts'
 import {
   assertRecorded,
   attemptsOf,
@@ -39,31 +16,13 @@ import {
   isCounted,
   measureRate,
   type OpenedCall,
-  type ReadOn,
   settleAnswered,
   settleLater,
   settleUnanswered,
-  tagsOf,
   toAppError,
   usageByTime,
 } from './opened-call.ts'
-import type { CompletionCall, Completions, LaterCall, StreamedCompletion, WholeCompletion } from './port.ts'
-import { readOnUnread, relay } from './relay.ts'
-
-export interface CompletionsDependencies {
-  catalogue: Catalogue
-  router: Router
-  ledger: Ledger
-  tokens: TokenCounting
-  /** Tokens per minute of the organisations. */
-  limiter: TokenLimiter
-  /** Providers receive no user names. */
-  pseudonyms: Pseudonyms
-  /** null or absent: calls are not traced. */
-  telemetry?: Telemetry | null
-  clock: Clock
-  log: Log
-}
+import type { CompletionCall, Completions, StreamedCompletion, WholeCompletion } from './port.ts'
 
 /** How long a failed call waits for its settlement, so that its receipt is there when the client reads the error. */
 const settleWaitMs = 1_000
@@ -75,12 +34,6 @@ const settleWaitMs = 1_000
 export function createCompletions(dependencies: CompletionsDependencies): Completions {
   const readOn = createReadOn(dependencies)
   const opening = { ...dependencies, readOn }
-
-  /** A call that is refused here has no entry in the ledger, so it is counted apart. */
-  function refuse(call: CompletionCall, error: unknown): never {
-    noteRefused(dependencies, call, toAppError(error, call.signal))
-    throw error
-  }
 
   /** The first answer of the call's deployments; ended by `opened.work`, not by the client. */
   function run<T>(opened: OpenedCall, streamed: boolean, send: (provider: Provider, call: ProviderCall) => Promise<T>) {
@@ -114,7 +67,8 @@ export function createCompletions(dependencies: CompletionsDependencies): Comple
 
   return {
     async complete(call) {
-      const opened = await open(opening, call).catch((error: unknown) => refuse(call, error))
+      const begun = begin(opening, call)
+      const opened = begun instanceof Promise ? await begun : begun
       const answering = run(opened, false, (provider, providerCall) => provider.complete(providerCall))
       let whole: WholeCompletion
       try {
@@ -128,7 +82,8 @@ export function createCompletions(dependencies: CompletionsDependencies): Comple
       return whole
     },
     async stream(call) {
-      const opened = await open(opening, call).catch((error: unknown) => refuse(call, error))
+      const begun = begin(opening, call)
+      const opened = begun instanceof Promise ? await begun : begun
       const answering = run(opened, true, (provider, providerCall) => provider.stream(providerCall))
       try {
         const { value: stream, deployment } = await raceSignal(answering, call.signal)
@@ -150,6 +105,20 @@ export function createCompletions(dependencies: CompletionsDependencies): Comple
   }
 }
 
+/** A call that is refused here has no entry in the ledger, so it is counted apart. */
+function begin(dependencies: OpeningDependencies, call: CompletionCall): OpenedCall | Promise<OpenedCall> {
+  const refuse = (error: unknown): never => {
+    noteRefused(dependencies, call, toAppError(error, call.signal))
+    throw error
+  }
+  try {
+    const opened = open(dependencies, call)
+    return opened instanceof Promise ? opened.catch(refuse) : opened
+  } catch (error) {
+    return refuse(error)
+  }
+}
+
 export function noteRefused(
   { ledger, catalogue, clock }: Pick<CompletionsDependencies, 'ledger' | 'catalogue' | 'clock'>,
   { organisation, surface, model }: Pick<CompletionCall, 'organisation' | 'surface' | 'model'>,
@@ -158,175 +127,6 @@ export function noteRefused(
   if (code === 'client_closed') return
   const resolved = catalogue.resolve(organisation, model, clock.now())
   ledger.noteRefused({ organisationId: organisation.id, surface, model: resolved?.model.id ?? null, code })
-}
-
-async function open(
-  dependencies: CompletionsDependencies & { readOn: ReadOn },
-  call: CompletionCall,
-): Promise<OpenedCall> {
-  const { catalogue, router, ledger, tokens, limiter, pseudonyms, telemetry, clock, log, readOn } = dependencies
-  const now = clock.now()
-  const openedMs = clock.monotonicMs()
-  const found = catalogue.resolve(call.organisation, call.model, now)
-  if (!found || found.model.kind !== 'chat') throw modelNotFound(call.model, call.version)
-  const deployments = pricedDeployments(deploymentsFor(dependencies, call, found), call, now)
-  const resolved = { ...found, deployments }
-  assertSubscription(call.organisation, now)
-  const choices = call.request.choices ?? 1
-  const maximumTokens = resolved.model.maxOutputTokens
-  const media = mediaOf(call, resolved)
-  const prompt = plus(call.promptEstimate ?? (await estimatePrompt(call.request)), media)
-  const taken = limiter.takeTokens(call.organisation, prompt.estimate, { refuse: call.surface === 'gateway' })
-  const operation = telemetry ? telemetry.operation(operationOf(call, resolved)) : null
-  const holdPrompt = (size: TokenEstimate) =>
-    ledger.holdAtOnce({
-      ...holdFor(call, resolved, withRounds(size, call.request, resolved)),
-      outputCapTokens: call.request.maxOutputTokens === undefined ? null : choices * call.request.maxOutputTokens,
-      modelMaxOutputTokens: choices * maximumTokens,
-      // A hold grows with visible output. Hidden reasoning is invisible until it is billed, so the hold covers all of it.
-      stream: call.stream && !resolved.deployments.some((deployment) => deployment.wire.reasoning),
-      whenExhausted: call.whenExhausted,
-      tags: tagsOf(call),
-    })
-  let hold: Hold
-  try {
-    const held = hasLongText(call.request) ? holdLongText(call, holdPrompt, prompt, media) : holdPrompt(prompt)
-    hold = held instanceof Promise ? await held : held
-  } catch (error) {
-    taken.correct(0)
-    operation?.failed(toAppError(error, call.signal).code)
-    throw error
-  }
-  operation?.event('ledger.hold')
-  const work = new CallEnd()
-  // Nothing may be shown without the hold, so the provider's call ends. The rejection is also handled where `durable` is awaited.
-  hold.durable.catch((error: unknown) => work.abort(error))
-  const request = { ...call.request }
-  if (request.user !== undefined) request.user = pseudonyms(call.organisation.id, request.user)
-  // The cap of a provider is that of each choice.
-  if (hold.outputCapTokens !== null) request.maxOutputTokens = Math.max(1, Math.floor(hold.outputCapTokens / choices))
-  return {
-    call,
-    model: resolved.model.id,
-    deployments: resolved.deployments,
-    provider: catalogue.provider,
-    router,
-    hold,
-    taken,
-    operation,
-    openedMs,
-    work,
-    working: null,
-    request,
-    promptTokensEstimate: prompt.estimate,
-    mediaTokensEstimate: media?.estimate ?? 0,
-    outputTokensBound:
-      hold.outputCapTokens ?? choices * Math.min(call.request.maxOutputTokens ?? Infinity, maximumTokens),
-    readOn,
-    tokens,
-    clock,
-    log,
-  }
-}
-
-/** The bound of a long text and of tools is their bytes. A budget that is too small for them may be enough for the words in it. */
-async function holdLongText(
-  { request }: CompletionCall,
-  holdPrompt: (size: TokenEstimate) => Hold | Promise<Hold>,
-  prompt: TokenEstimate,
-  media: TokenEstimate | null,
-): Promise<Hold> {
-  try {
-    return await holdPrompt(prompt)
-  } catch (error) {
-    if (!isAppError(error, 'insufficient_quota')) throw error
-    return holdPrompt(plus(await estimatePrompt(request), media))
-  }
-}
-
-/** What images, files and audio take at the deployment that bills most for them; null without any. */
-function mediaOf({ needs, request }: CompletionCall, { model, deployments }: ResolvedModel): TokenEstimate | null {
-  if (!needs || !mediaCapabilities.some((capability) => needs.capabilities.has(capability))) return null
-  const sizes = deployments.map(({ wire }) => estimateMedia(request.messages, wire, model.contextTokens))
-  return {
-    estimate: Math.max(...sizes.map(({ estimate }) => estimate)),
-    bound: Math.max(...sizes.map(({ bound }) => bound)),
-  }
-}
-
-const mediaCapabilities: readonly Capability[] = ['images', 'files', 'audio']
-
-function plus(size: TokenEstimate, more: TokenEstimate | null): TokenEstimate {
-  return more ? { estimate: size.estimate + more.estimate, bound: size.bound + more.bound } : size
-}
-
-const hasLongText = ({ messages, tools, responseFormat }: CompletionCall['request']) =>
-  tools !== undefined || responseFormat !== undefined || messages.some(({ content }) => content instanceof JsonText)
-
-function operationOf(
-  { request, surface, stream, requestId }: CompletionCall,
-  { model }: ResolvedModel,
-): OperationStart {
-  const { maxOutputTokens, temperature, topP } = request
-  return { kind: 'chat', model: model.id, surface, stream, requestId, maxOutputTokens, temperature, topP }
-}
-
-/** What a hold and a room have in common. */
-function holdFor(
-  {
-    requestId,
-    organisation,
-    surface,
-    spaceId,
-    request,
-    room,
-    roomOfNext,
-    spending,
-    signal,
-  }: Omit<CompletionCall, 'stream'>,
-  { model, deployments }: ResolvedModel,
-  prompt: TokenEstimate,
-) {
-  return {
-    requestId,
-    organisation,
-    surface,
-    spaceId,
-    model: model.id,
-    candidates: deployments.map(({ id, prices }) => ({ deploymentId: id, prices })),
-    promptTokensBound: prompt.bound,
-    promptTokensEstimate: prompt.estimate,
-    modelMaxOutputTokens: model.maxOutputTokens,
-    ...(request.writesHourCache && { writesHourCache: true }),
-    ...(request.hostedLimits && { toolUses: request.hostedLimits.uses }),
-    room,
-    roomOfNext,
-    spending,
-    signal,
-  } satisfies Partial<HoldRequest>
-}
-
-/** Output tokens of a later call that money is set aside for: a long answer. The call itself takes more where the budget has it. */
-const roomOutputTokens = 1_024
-
-async function keepRoom({ catalogue, ledger, clock }: CompletionsDependencies, call: LaterCall) {
-  const resolved = catalogue.resolve(call.organisation, call.model, clock.now())
-  if (!resolved || resolved.model.kind !== 'chat') throw modelNotFound(call.model, call.version)
-  const prompt = await estimatePrompt(call.request)
-  const { furtherPromptTokens } = call
-  try {
-    return await ledger.keepRoom({
-      ...holdFor(call, resolved, {
-        bound: prompt.bound + furtherPromptTokens,
-        estimate: prompt.estimate + furtherPromptTokens,
-      }),
-      outputCapTokens: Math.min(call.request.maxOutputTokens ?? roomOutputTokens, roomOutputTokens),
-      stream: false,
-    })
-  } catch (error) {
-    if (isAppError(error, 'insufficient_quota')) return null
-    throw error
-  }
 }
 
 async function settleWhole(

@@ -218,19 +218,26 @@ interface AnswerDependencies {
 }
 
 /** Runs one completion and writes its answer, whole or streamed. A rejection becomes the error of the response. */
-export async function answerCompletion(
+export function answerCompletion(
+  call: Call,
+  completionCall: CompletionCall,
+  renderer: AnswerRenderer,
+  dependencies: AnswerDependencies,
+): Promise<void> {
+  if (completionCall.stream) return answerStream(call, completionCall, renderer, dependencies)
+  return dependencies.completions.complete(completionCall).then((completion) => {
+    addAnswerHeaders(call, completion, renderer)
+    call.sendJson(renderer.whole(completion))
+    call.freeBody()
+  })
+}
+
+async function answerStream(
   call: Call,
   completionCall: CompletionCall,
   renderer: AnswerRenderer,
   { completions, log }: AnswerDependencies,
 ): Promise<void> {
-  if (!completionCall.stream) {
-    const completion = await completions.complete(completionCall)
-    addAnswerHeaders(call, completion, renderer)
-    call.sendJson(renderer.whole(completion))
-    return
-  }
-
   const streamed = await completions.stream(completionCall)
   addAnswerHeaders(call, streamed, renderer)
   const writer = renderer.stream(streamed)
@@ -250,6 +257,7 @@ export async function answerCompletion(
       }
       text = ''
     }
+    call.freeBody()
   } catch (thrown) {
     const error = toAppError(thrown)
     log.warn({ requestId: call.requestId, code: error.code, internal: error.internal }, 'a stream failed')

@@ -13,7 +13,8 @@ import type { Deployment, ResolvedModel } from '../models/index.ts'
 import { assertSubscription, type Organisation } from '../../tenants/organisations/index.ts'
 import { toClientError } from '../routing/index.ts'
 import { assertRecorded, attemptsOf, tagsOf, toAppError } from './opened-call.ts'
-import { type CompletionsDependencies, noteRefused } from './complete.ts'
+import { noteRefused } from './complete.ts'
+import type { CompletionsDependencies } from './open-call.ts'
 import type { ClientCall } from './port.ts'
 
 /** `limiter`: for the calls of clients. */

@@ -151,7 +151,11 @@ export function toAppError(error: unknown, signal: EndSignal): AppError {
 
 export function endingOf(error: unknown, signal: EndSignal): AnsweredEnding {
   if (isAppError(error, 'insufficient_quota')) return 'budget_ended'
-  if (!signal.aborted) return 'provider_failed'
+  return signal.aborted ? endingOfLeft(signal) : 'provider_failed'
+}
+
+/** Of an answer that is no longer read. */
+export function endingOfLeft(signal: EndSignal): 'shutdown' | 'client_closed' {
   return isAppError(signal.reason, 'shutting_down') ? 'shutdown' : 'client_closed'
 }
 

@@ -4,23 +4,18 @@ import {
   type FinishReason,
   ProviderError,
   type ProviderEvent,
+  type ProviderRequest,
   type ProviderStream,
   type TokenUsage,
 } from '../providers/index.ts'
 import { estimateTokens } from '../tokens/index.ts'
-import {
-  type CallLimit,
-  createCallLimit,
-  createStreamVerdict,
-  type StreamVerdict,
-  tooManyCalls,
-} from './check-answer.ts'
 import {
   type AnsweredEnding,
   assertRecorded,
   completeUsage,
   countPromptUsage,
   endingOf,
+  endingOfLeft,
   isCounted,
   measureRate,
   type OpenedCall,
@@ -30,7 +25,8 @@ import {
   toAppError,
   usageByTime,
 } from './opened-call.ts'
-import type { CompletionEvent } from './port.ts'
+import type { CallNeeds, CompletionEvent } from './port.ts'
+import { findSchemaMismatch, type SchemaMismatch } from '../conversation/index.ts'
 
 /** What is known of a stream while it runs. */
 interface Reading {
@@ -54,7 +50,8 @@ export async function* relay(
 ): AsyncGenerator<CompletionEvent[], void, void> {
   const reading = startReading(opened, stream)
   const { meter } = reading
-  let ending: AnsweredEnding = 'client_closed'
+  /** Undefined: the reader stopped iterating. */
+  let knownEnding: AnsweredEnding | undefined
   let isFailed = false
   let isSettled = false
   let isRead = false
@@ -78,7 +75,7 @@ export async function* relay(
     }
     isRead = true
     const isExceeded = reading.callLimit?.isExceeded() === true
-    ending = isExceeded ? 'provider_failed' : 'completed'
+    const ending = (knownEnding = isExceeded ? 'provider_failed' : 'completed')
     const finishReason = meter.finishReason()
     const usage = await usageOf(opened, meter)
     const estimated = !isCounted(meter.usage())
@@ -100,11 +97,12 @@ export async function* relay(
   } catch (error) {
     if (error instanceof ProviderError) opened.router.reportBrokenStream(deployment.id, error)
     isFailed = !opened.call.signal.aborted
-    ending = endingOf(error, opened.call.signal)
+    knownEnding = endingOf(error, opened.call.signal)
     throw toAppError(error, opened.call.signal)
   } finally {
-    // Also reached when the reader stops iterating.
+    // Also reached when the reader stops iterating, such as where it finds the signal aborted first.
     opened.call.signal.removeEventListener('abort', onLeave)
+    const ending = knownEnding ?? endingOfLeft(opened.call.signal)
     const isLeft = ending === 'client_closed' && !isFailed && !isSettled && meter.usage() === null
     if (!(isLeft && readOnStream(opened, deployment, () => Promise.resolve(reading)))) {
       // Nothing is left to end where the answer was read to its end.
@@ -288,4 +286,100 @@ async function usageOf(opened: OpenedCall, meter: OutputMeter): Promise<TokenUsa
     completionTokens: meter.tokensEstimate(),
     ...(Object.keys(toolUses).length > 0 && { toolUses }),
   }
+}
+
+interface Answer {
+  text: string
+  finishReason: FinishReason
+}
+
+/** The first difference of the answers to a request from its schema; null without a schema. Calls of tools and refusals have no verdict. */
+export function findMismatch(
+  { responseFormat }: Pick<ProviderRequest, 'responseFormat'>,
+  answers: readonly Answer[],
+): SchemaMismatch | null {
+  if (responseFormat?.type !== 'json_schema') return null
+  for (const { text, finishReason } of answers) {
+    const found = finishReason === 'tool_calls' || text === '' ? null : findSchemaMismatch(responseFormat.schema, text)
+    if (found) return found
+  }
+  return null
+}
+
+/** Keeps the text of a stream until its end, to compare it with the schema of the request. */
+interface StreamVerdict {
+  take(events: readonly ProviderEvent[]): void
+  find(): SchemaMismatch | null
+}
+
+/** Null without a schema: nothing is kept then. */
+export function createStreamVerdict(request: ProviderRequest): StreamVerdict | null {
+  if (request.responseFormat?.type !== 'json_schema') return null
+  const answers = new Map<number, Answer>()
+  const answerOf = (choice = 0) => {
+    const known = answers.get(choice)
+    if (known) return known
+    const answer: Answer = { text: '', finishReason: 'stop' }
+    answers.set(choice, answer)
+    return answer
+  }
+  return {
+    take(events) {
+      for (const event of events) {
+        if (event.type === 'text') answerOf(event.choice).text += event.text
+        else if (event.type === 'finish') answerOf().finishReason = event.finishReason
+        else if (event.type === 'choice_finish') answerOf(event.choice).finishReason = event.finishReason
+      }
+    },
+    find: () => findMismatch(request, [...answers.values()]),
+  }
+}
+
+/** Whether the request allows one tool call only, which the gateway enforces. */
+const allowsOneCall = (needs: CallNeeds | undefined) => needs?.enforced === 'parallel_tools'
+
+/** Keeps a stream to the one tool call that its request allows. */
+interface CallLimit {
+  /** The events without those of further calls. */
+  take<Event extends Pick<ProviderEvent, 'type'>>(events: Event[]): Event[]
+  isExceeded(): boolean
+}
+
+/** Null if the request allows several calls. */
+function createCallLimit(needs: CallNeeds | undefined): CallLimit | null {
+  if (!allowsOneCall(needs)) return null
+  const first = new Map<number, number>()
+  let isExceeded = false
+  const isAllowed = (event: Pick<ProviderEvent, 'type'>) => {
+    if (event.type !== 'tool_call') return true
+    const { index, choice = 0 } = event as ProviderEvent & { type: 'tool_call' }
+    const known = first.get(choice)
+    if (known === undefined) first.set(choice, index)
+    if (known === undefined || known === index) return true
+    isExceeded = true
+    return false
+  }
+  return { take: (events) => events.filter(isAllowed), isExceeded: () => isExceeded }
+}
+
+/** Whether a whole answer has more calls than its request allows. */
+export function exceedsCalls(
+  needs: CallNeeds | undefined,
+  answers: readonly { toolCalls: readonly unknown[] }[],
+): boolean {
+  return allowsOneCall(needs) && answers.some(({ toolCalls }) => toolCalls.length > 1)
+}
+
+/**
+ * No call is left out silently, and the client gets none that it has excluded. The answer was billed, so the status must be one that no
+ * client library retries: those of OpenAI, Anthropic and the AI SDK retry 408, 409, 429 and 500 and above, LangChain also 422. 400 is
+ * what remains: the model cannot keep the limit that the request sets.
+ */
+export function tooManyCalls(needs: CallNeeds | undefined): AppError {
+  const field = needs?.fieldOf('parallel_tools') ?? 'parallel_tool_calls'
+  return new AppError(
+    'unsupported_parameter',
+    `\`${field}\`: the model called its tool several times, although the request allows one call. The answer was billed. Allow several calls, or use a model that has a limit of one call.`,
+    { param: field },
+  )
 }

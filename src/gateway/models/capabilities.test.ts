@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Capability, resolveTraits } from '../providers/index.ts'
-import { canServe } from './capabilities.ts'
+import { canServe } from './create-catalogue.ts'
 
 describe('a deployment', () => {
   test.each<

@@ -97,10 +97,7 @@ function addProviders(app: App, catalogue: OperatorCatalogue) {
       description: 'A provider of the configuration then has its configured settings again.',
       response: { 204: emptySchema, ...errorResponses(401, 403, 404, 409) },
     }),
-    async (request, reply) => {
-      await catalogue.removeProvider(request.params.id, actorOf(request))
-      return reply.code(204).send(null)
-    },
+    (request) => catalogue.removeProvider(request.params.id, actorOf(request)),
   )
 }
 
@@ -145,8 +142,7 @@ function addProviderActions(app: App, catalogue: OperatorCatalogue) {
       body: addDeploymentsSchema,
       response: { 201: deploymentsSchema, ...errorResponses(400, 401, 403, 404, 409) },
     }),
-    async (request, reply) =>
-      reply.code(201).send(await catalogue.addDeployments(request.params.id, request.body, actorOf(request))),
+    (request) => catalogue.addDeployments(request.params.id, request.body, actorOf(request)),
   )
 }
 
@@ -194,10 +190,7 @@ function addModels(app: App, catalogue: OperatorCatalogue) {
       params: modelParamsSchema,
       response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
     }),
-    async (request, reply) => {
-      await catalogue.removeModel(request.params.id, actorOf(request))
-      return reply.code(204).send(null)
-    },
+    (request) => catalogue.removeModel(request.params.id, actorOf(request)),
   )
 }
 
@@ -246,10 +239,7 @@ function addDeployments(app: App, catalogue: OperatorCatalogue) {
       params: deploymentParamsSchema,
       response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
     }),
-    async (request, reply) => {
-      await catalogue.removeDeployment(request.params.id, actorOf(request))
-      return reply.code(204).send(null)
-    },
+    (request) => catalogue.removeDeployment(request.params.id, actorOf(request)),
   )
 }
 
@@ -271,8 +261,7 @@ function addPrices(app: App, catalogue: OperatorCatalogue) {
       body: postPriceSchema,
       response: { 201: priceSchema, ...errorResponses(400, 401, 403, 404, 409) },
     }),
-    async (request, reply) =>
-      reply.code(201).send(await catalogue.addPrice(request.params.id, request.body, actorOf(request))),
+    (request) => catalogue.addPrice(request.params.id, request.body, actorOf(request)),
   )
   app.delete(
     '/api/deployments/:id/prices/:priceId',
@@ -280,9 +269,6 @@ function addPrices(app: App, catalogue: OperatorCatalogue) {
       params: priceParamsSchema,
       response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
     }),
-    async (request, reply) => {
-      await catalogue.removePrice(request.params.id, request.params.priceId, actorOf(request))
-      return reply.code(204).send(null)
-    },
+    (request) => catalogue.removePrice(request.params.id, request.params.priceId, actorOf(request)),
   )
 }

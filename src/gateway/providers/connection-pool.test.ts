@@ -1,12 +1,14 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
-import { type AddressInfo, connect as connectSocket } from 'node:net'
+import { type AddressInfo, connect as connectSocket, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { afterEach, expect, test } from 'vitest'
 import { providerCall } from '../../../test/harness/provider-call.ts'
 import { chatAnswer } from '../../../test/upstream/replies.ts'
 import { testCertificate, testCertificateKey } from '../../../test/upstream/test-certificate.ts'
+import { createConnectionPool } from './connection-pool.ts'
 import { createProvider, type Provider, type ProviderDependencies } from './index.ts'
 
 const cleanups: (() => Promise<unknown>)[] = []
@@ -106,3 +108,101 @@ test('a name with addresses of both families is reached by the address that answ
   const port = await listen(createServer(answer), '127.0.0.1')
   expect(await connect(`http://localhost:${port}/v1`).complete(providerCall())).toMatchObject({ text: 'reached' })
 })
+
+test.each(['http', 'https'])('a paused connection over %s is not read', async (scheme) => {
+  let client: Socket
+  const onConnected = (message: unknown) => void ({ socket: client } = message as { socket: Socket })
+  subscribe('undici:client:connected', onConnected)
+  cleanups.push(() => Promise.resolve(unsubscribe('undici:client:connected', onConnected)))
+  const answered = Promise.withResolvers<ServerResponse>()
+  const respond = (_request: unknown, response: ServerResponse) => answered.resolve(response)
+  const server =
+    scheme === 'http'
+      ? createServer(respond)
+      : createSecureServer({ cert: testCertificate, key: testCertificateKey }, respond)
+  const port = await listen(server as Server, '127.0.0.1')
+  const { dispatcher, close } = createConnectionPool({ limits: undefined, certificateAuthority: testCertificate })
+  cleanups.push(close)
+  const chunk = Buffer.alloc(1_000)
+  const paused = Promise.withResolvers<number>()
+  dispatcher.dispatch(
+    { origin: `${scheme}://localhost:${port}`, path: '/', method: 'GET' },
+    {
+      onRequestStart() {},
+      onResponseData(controller) {
+        controller.pause()
+        paused.resolve(client.bytesRead)
+      },
+      onResponseError() {},
+    },
+  )
+  const response = await answered.promise
+  response.write(chunk)
+  const before = await paused.promise
+  for (let count = 0; count < 40; count++) {
+    // Written to the system, so the client could read it.
+    await new Promise((resolve) => response.write(chunk, resolve))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(client!.bytesRead - before).toBeLessThan(4 * chunk.length)
+})
+
+const routes = ['http', 'https'].flatMap((scheme) => [false, true].map((isProxied) => ({ scheme, isProxied })))
+
+test.each(routes)(
+  'a body over $scheme (proxy: $isProxied) continues when the system has taken a piece',
+  async (route) => {
+    let client: Socket | undefined
+    const onHeaders = (message: unknown) => void ({ socket: client } = message as { socket: Socket })
+    const reading = Promise.withResolvers<void>()
+    const received = Promise.withResolvers<number>()
+    const read = async (request: IncomingMessage, response: ServerResponse) => {
+      await reading.promise
+      let bytes = 0
+      for await (const chunk of request) bytes += (chunk as Buffer).length
+      answer(request, response)
+      received.resolve(bytes)
+    }
+    const server =
+      route.scheme === 'http'
+        ? createServer(read)
+        : createSecureServer({ cert: testCertificate, key: testCertificateKey }, read)
+    const port = await listen(server as Server, '127.0.0.1')
+    const proxy = route.isProxied ? (await startProxy()).url : undefined
+    const { dispatcher, close } = createConnectionPool({
+      limits: undefined,
+      certificateAuthority: testCertificate,
+      proxies: { httpProxy: proxy, httpsProxy: proxy },
+    })
+    cleanups.push(close)
+    const piece = Buffer.alloc(64 * 1024)
+    // More than the system takes from a host that does not read.
+    const pieces = 512
+    const waiting: number[] = []
+    async function* body() {
+      for (let sent = 0; sent < pieces; sent++) {
+        yield piece
+        waiting.push(client!.writableLength)
+      }
+    }
+    subscribe('undici:client:sendHeaders', onHeaders)
+    cleanups.push(() => Promise.resolve(unsubscribe('undici:client:sendHeaders', onHeaders)))
+    const length = String(pieces * piece.length)
+    dispatcher.dispatch(
+      {
+        origin: `${route.scheme}://localhost:${port}`,
+        path: '/',
+        method: 'POST',
+        headers: { 'content-length': length },
+        body: body() as never,
+      },
+      { onRequestStart() {}, onResponseError: (_controller, error) => received.reject(error) },
+    )
+    await expect.poll(() => client?.writableLength).toBeGreaterThan(0)
+    expect(waiting.length).toBeLessThan(pieces)
+    reading.resolve()
+    expect(await received.promise).toBe(Number(length))
+    await expect.poll(() => waiting.length).toBe(pieces)
+    expect(Math.max(...waiting)).toBe(0)
+  },
+)

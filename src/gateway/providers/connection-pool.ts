@@ -49,6 +49,8 @@ const nextAddressAfterMs = 250
 /** Keep-alive connections to one provider, bounded in number and shared fairly between organisations. */
 export interface ConnectionPool {
   readonly dispatcher: Dispatcher
+  /** Whose connections are new and serve one exchange each. */
+  readonly unkept: Dispatcher
   /** See ConnectionShares.enter. */
   enter: ConnectionShares['enter']
   enterAtOnce: ConnectionShares['enterAtOnce']
@@ -60,12 +62,23 @@ export interface ConnectionPool {
 export function createConnectionPool(options: PoolOptions): ConnectionPool {
   const { limits } = options
   const maximumConnections = limits?.maximumConnections ?? defaultLimits.maximumConnections
-  const dispatcher = createDispatcher(options, maximumConnections)
+  // One call per connection at a time: a slow answer must not delay another.
+  const dispatcher = createDispatcher(options, { connections: maximumConnections, pipelining: 1 })
+  const unkept = createDispatcher(options, { connections: maximumConnections, pipelining: 0 })
   const { enter, enterAtOnce, view } = createConnectionShares(maximumConnections)
-  return { dispatcher, enter, enterAtOnce, view, close: () => dispatcher.destroy() }
+  return {
+    dispatcher,
+    unkept,
+    enter,
+    enterAtOnce,
+    view,
+    async close() {
+      await Promise.all([dispatcher.destroy(), unkept.destroy()])
+    },
+  }
 }
 
-function createDispatcher(options: PoolOptions, connections: number): Dispatcher {
+function createDispatcher(options: PoolOptions, use: { connections: number; pipelining: 0 | 1 }): Dispatcher {
   const { limits, proxies, certificateAuthority, rule = notMetadata } = options
   const lookup = options.lookup ?? (resolveName as LookupFunction)
   const trust = certificateAuthority === undefined ? {} : { ca: withDefaultAuthorities(certificateAuthority) }
@@ -73,12 +86,12 @@ function createDispatcher(options: PoolOptions, connections: number): Dispatcher
     timeout: limits?.connectTimeoutMs ?? defaultLimits.connectTimeoutMs,
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: nextAddressAfterMs,
+    // Without bytes waiting in it, a paused socket is not read, so answers that wait for their turn take no time of the event loop.
+    highWaterMark: 1,
     ...trust,
   }
   const common = {
-    connections,
-    // One call per connection at a time: a slow answer must not delay another.
-    pipelining: 1,
+    ...use,
     keepAliveTimeout: keepAliveMs,
     headersTimeout: limits?.headersTimeoutMs ?? defaultLimits.headersTimeoutMs,
     bodyTimeout: limits?.idleTimeoutMs ?? defaultLimits.idleTimeoutMs,

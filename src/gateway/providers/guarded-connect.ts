@@ -24,9 +24,25 @@ export function guardedConnect(options: GuardedConnectOptions): buildConnector.c
   return (target, callback) => {
     // Sockets resolve no literal address, and Node.js accepts scopes such as fe80::1%eth0.
     const refusal = rule.hostRefusal(target.hostname.split('%')[0]!)
-    if (refusal === undefined) return connect(target, callback)
-    callback(new RefusedAddressError(`${target.hostname} is ${refusal}`), null)
+    if (refusal !== undefined) return callback(new RefusedAddressError(`${target.hostname} is ${refusal}`), null)
+    connect(target, (...result) => {
+      const [, socket] = result
+      // Before the listener of undici, which ends the exchange.
+      socket?.on('error', (error: NodeJS.ErrnoException) => {
+        if (socket.bytesRead > 0 && closedByHost.has(error.code!)) endsOfKept.add(error)
+      })
+      callback(...result)
+    })
   }
+}
+
+const closedByHost = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
+/** Errors of sockets that had received bytes. */
+const endsOfKept = new WeakSet<Error>()
+
+/** Whether an exchange that has received nothing failed with this error because its connection, kept from an earlier one, was closed. */
+export function isEndOfKept(error: Error): boolean {
+  return endsOfKept.has(error)
 }
 
 /** `dns.lookup` that fails if one of the addresses is refused: a name with a public and a private address is no accident. */

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici'
 import { expect, test } from 'vitest'
+import { freeMemory } from '../../platform/bodies/index.ts'
 import { exchange } from './http-exchange.ts'
 
 const megabyte = 1024 * 1024
@@ -46,4 +47,25 @@ test('a body of another organisation does not wait for the large bodies of the f
   const small = send('other', [Buffer.alloc(100_000), Buffer.alloc(100_000)], () => {})
   await Promise.all([...large, small.then(() => ended.push('other'))])
   expect(ended[0]).toBe('other')
+})
+
+const isFree = ({ buffer }: Buffer) => (buffer as ArrayBuffer).detached
+
+test('the memory of a body is freed only after its last piece was taken', async () => {
+  const body = Array.from({ length: 3 }, () => Buffer.allocUnsafeSlow(64 * 1024))
+  await send('one', body, () => freeMemory(body))
+  expect(body.some(isFree)).toBe(false)
+  freeMemory(body)
+  expect(body.every(isFree)).toBe(true)
+})
+
+test('the memory of a body that was not sent to its end is not freed', async () => {
+  const body = Array.from({ length: 3 }, () => Buffer.allocUnsafeSlow(64 * 1024))
+  const failed = new Error('the connection was reset')
+  const sending = send('one', body, () => {
+    throw failed
+  })
+  await expect(sending).rejects.toBe(failed)
+  freeMemory(body)
+  expect(body.some(isFree)).toBe(false)
 })

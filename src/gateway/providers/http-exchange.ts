@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
+import { endLoan, lend } from '../../platform/bodies/index.ts'
 import { type EndSignal, loopTurn } from '../../platform/kernel/index.ts'
 import { decodeBody } from './content-encoding.ts'
 import { bodyBytes } from './encode-body.ts'
+import { isEndOfKept } from './guarded-connect.ts'
 import { IncomingBody, joinBytes } from './incoming-body.ts'
 import type { EncodedRequest } from './wire-adapter.ts'
 
@@ -21,6 +23,8 @@ export interface ExchangeOptions {
   /** The organisation whose turns of the event loop the answer takes; empty: the service itself. */
   owner: string
   dispatcher: Dispatcher
+  /** For a request that is sent again, see `ExchangeHandler`; absent: none is. */
+  unkept?: Dispatcher
   request: EncodedRequest
   /** All headers of the request; those of `request` are among them. Not changed. */
   headers: Record<string, string>
@@ -36,36 +40,56 @@ export interface ExchangeOptions {
  * stream per answer, measured at 12 % more calls per second. An aborted signal closes the socket at once.
  */
 export function exchange(options: ExchangeOptions): Promise<Exchange> {
-  const { dispatcher, request, headers, signal } = options
-  const { origin, path } = addressOf(request.url)
+  const { dispatcher, signal } = options
   return new Promise((resolve, reject) => {
     const incoming = new IncomingBody(options, reject)
     if (signal.aborted) return incoming.fail(signal.reason)
-    try {
-      dispatcher.dispatch(
-        { origin, path, method: request.method, ...payload(request, headers, options.owner) },
-        new ExchangeHandler(incoming, options.maximumBytes, resolve),
-      )
-    } catch (error) {
-      incoming.fail(error)
-    }
+    new ExchangeHandler(options, incoming, resolve).dispatch(dispatcher)
   })
 }
 
-/** What undici calls for one exchange. */
-class ExchangeHandler implements Dispatcher.DispatchHandler {
-  readonly #incoming: IncomingBody
-  readonly #maximumBytes: number
-  readonly #resolve: (answer: Exchange) => void
+/**
+ * A host that closes an idle connection does not know of the request that is on its way. What it sends in return arrives within a round trip;
+ * a host that works on a request and breaks off takes longer.
+ */
+const longestCrossingMs = 1_000
 
-  constructor(incoming: IncomingBody, maximumBytes: number, resolve: (answer: Exchange) => void) {
+/**
+ * What undici calls for one exchange. A request that meets the end of a kept connection is sent once more, on a new one: the host has
+ * sent nothing, and so soon that it cannot have worked on it (RFC 9112, section 9.3.1: some means to detect that it was never applied).
+ */
+class ExchangeHandler implements Dispatcher.DispatchHandler {
+  readonly #options: ExchangeOptions
+  readonly #incoming: IncomingBody
+  readonly #resolve: (answer: Exchange) => void
+  #startedMs = 0
+  #hasBytes = false
+  #isRepeated = false
+
+  constructor(options: ExchangeOptions, incoming: IncomingBody, resolve: (answer: Exchange) => void) {
+    this.#options = options
     this.#incoming = incoming
-    this.#maximumBytes = maximumBytes
     this.#resolve = resolve
   }
 
+  dispatch(dispatcher: Dispatcher): void {
+    const { request, headers, owner } = this.#options
+    const { origin, path } = addressOf(request.url)
+    try {
+      dispatcher.dispatch({ origin, path, method: request.method, ...payload(request, headers, owner) }, this)
+    } catch (error) {
+      this.#incoming.fail(error)
+    }
+  }
+
   onRequestStart(controller: Dispatcher.DispatchController) {
+    this.#startedMs = performance.now()
     this.#incoming.started(controller)
+  }
+
+  /** The first byte. */
+  onResponseStarted() {
+    this.#hasBytes = true
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, rawHeaders: IncomingHttpHeaders) {
@@ -77,7 +101,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#resolve({
       status,
       headers,
-      body: decodeBody(incoming, headers['content-encoding'], this.#maximumBytes),
+      body: decodeBody(incoming, headers['content-encoding'], this.#options.maximumBytes),
       abandon: () => incoming.abandon(),
     })
   }
@@ -91,7 +115,14 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(controller: Dispatcher.DispatchController, error: Error) {
-    this.#incoming.fail(error)
+    const { unkept } = this.#options
+    if (!unkept || this.#isRepeated || !this.#crossedEnd(error)) return this.#incoming.fail(error)
+    this.#isRepeated = true
+    this.dispatch(unkept)
+  }
+
+  #crossedEnd(error: Error): boolean {
+    return !this.#hasBytes && isEndOfKept(error) && performance.now() - this.#startedMs < longestCrossingMs
   }
 }
 
@@ -122,6 +153,7 @@ const pieceBytes = 64 * 1024
  * the whole body in one phase of the event loop.
  */
 async function* piecesInTurns(body: readonly Buffer[], owner: string): AsyncGenerator<Buffer, void, void> {
+  lend(body)
   for (const slice of body) {
     for (let at = 0; at < slice.length; at += pieceBytes) {
       const turn = loopTurn(owner)
@@ -129,6 +161,8 @@ async function* piecesInTurns(body: readonly Buffer[], owner: string): AsyncGene
       yield slice.subarray(at, at + pieceBytes)
     }
   }
+  // The pool's sockets buffer nothing, so undici continues after a piece when the system has taken it; it does not if the exchange has failed.
+  endLoan(body)
 }
 
 function payload(

@@ -151,19 +151,34 @@ function withBytes({ adapter: { takesAddress }, mediaPool }: Wire, call: Provide
 }
 
 /** Sends a completion. If the host refuses a field by name, sends it once more without the field: no byte of an answer was received. */
-async function sendCall(wire: Wire, original: ProviderCall, options: { stream: boolean }) {
-  // Awaited only where there is something to wait for, here and below: most calls are waiting at the same time, with all that they await.
+function sendCall(wire: Wire, original: ProviderCall, options: { stream: boolean }): Promise<SentCall> {
+  // Callbacks, here and below, where few calls wait for anything: most are waiting for their provider at the same time, with all that they await.
   const complete = withBytes(wire, original)
-  const call = complete instanceof Promise ? await complete : complete
-  for (let isRepeated = false; ; isRepeated = true) {
-    const request = wire.refusals.prepare(call, (prepared) => wire.adapter.toRequest(prepared, options))
-    try {
-      return { request, answer: await send(wire, request, call) }
-    } catch (error) {
+  return complete instanceof Promise
+    ? complete.then((call) => tryToSend(wire, call, options, false))
+    : tryToSend(wire, complete, options, false)
+}
+
+interface SentCall {
+  request: WireRequest
+  answer: Exchange
+}
+
+function tryToSend(
+  wire: Wire,
+  call: ProviderCall,
+  options: { stream: boolean },
+  isRepeated: boolean,
+): Promise<SentCall> {
+  const request = wire.refusals.prepare(call, (prepared) => wire.adapter.toRequest(prepared, options))
+  return send(wire, request, call).then(
+    (answer) => ({ request, answer }),
+    (error: unknown) => {
       // The second refusal is learned, too: the next call omits its field.
       if (!learnRefusal(wire, call, request, error) || isRepeated) throw error
-    }
-  }
+      return tryToSend(wire, call, options, true)
+    },
+  )
 }
 
 /** False: the error names no field that can be left out. */
@@ -175,33 +190,71 @@ function learnRefusal(wire: Wire, call: ProviderCall, refused: WireRequest, erro
 }
 
 /** Resolves with a 2xx answer of a plausible type; rejects with ProviderError otherwise. */
-async function send(wire: Wire, request: WireRequest, sentFor: SentFor): Promise<Exchange> {
+function send(wire: Wire, request: WireRequest, sentFor: SentFor): Promise<Exchange> {
+  const { signal, tenant = sharedOwner } = sentFor
+  const leave = enterAtOnce(wire, tenant, signal)
+  if (!leave) return enterPool(wire, tenant, signal).then((leave) => sendOn(wire, request, sentFor, leave))
+  return sendOn(wire, request, sentFor, leave)
+}
+
+/** On a connection that `leave` releases. */
+function sendOn(wire: Wire, request: WireRequest, sentFor: SentFor, leave: () => void): Promise<Exchange> {
   const { signal, tenant = sharedOwner, traceparent } = sentFor
-  // Awaited only where there is something to wait for.
-  const leave = enterAtOnce(wire, tenant, signal) ?? (await enterPool(wire, tenant, signal))
-  let encoded: EncodedRequest
-  let credentials: Record<string, string>
-  try {
-    const { method, url, headers, body } = request
-    const text = method === 'GET' ? '' : encodeBody(body)
-    encoded = { method, url, headers, body: text instanceof Promise ? await text : text }
-    const authorized = wire.adapter.authorize(encoded, signal)
-    credentials = authorized instanceof Promise ? await authorized : authorized
-  } catch (error) {
+  const failed = (error: unknown): never => {
     leave()
     throw credentialsFailure(error, signal)
   }
-  const headers = wire.completeHeaders(encoded.headers, credentials)
-  const answer = await exchange({
-    owner: tenant,
-    dispatcher: wire.pool.dispatcher,
-    request: encoded,
-    headers: traceparent === undefined ? headers : { ...headers, traceparent },
-    signal,
-    maximumBytes: wire.maximumBytes,
-    onClosed: leave,
-  })
-  if (answer.status < 200 || answer.status > 299) throw await refusal(wire.adapter, answer)
+  const begin = ({ encoded, credentials }: AuthorizedRequest) => {
+    const headers = wire.completeHeaders(encoded.headers, credentials)
+    return exchange({
+      owner: tenant,
+      dispatcher: wire.pool.dispatcher,
+      unkept: wire.pool.unkept,
+      request: encoded,
+      headers: traceparent === undefined ? headers : { ...headers, traceparent },
+      signal,
+      maximumBytes: wire.maximumBytes,
+      onClosed: leave,
+    })
+  }
+  let authorized: AuthorizedRequest | Promise<AuthorizedRequest>
+  try {
+    authorized = authorize(wire.adapter, request, signal)
+  } catch (error) {
+    return failed(error)
+  }
+  const answering = authorized instanceof Promise ? authorized.catch(failed).then(begin) : begin(authorized)
+  return answering.then((answer) => acceptAnswer(wire.adapter, answer))
+}
+
+interface AuthorizedRequest {
+  encoded: EncodedRequest
+  credentials: Record<string, string>
+}
+
+/** The bytes of a request and its credentials; a promise only where one of them waits. */
+function authorize(
+  adapter: WireAdapter,
+  { method, url, headers, body }: WireRequest,
+  signal: EndSignal,
+): AuthorizedRequest | Promise<AuthorizedRequest> {
+  const withBody = (text: EncodedRequest['body']) => {
+    const encoded = { method, url, headers, body: text }
+    const credentials = adapter.authorize(encoded, signal)
+    return credentials instanceof Promise
+      ? credentials.then((known) => ({ encoded, credentials: known }))
+      : { encoded, credentials }
+  }
+  const text = method === 'GET' ? '' : encodeBody(body)
+  return text instanceof Promise ? text.then(withBody) : withBody(text)
+}
+
+/** Throws ProviderError for an answer that is none. */
+function acceptAnswer(adapter: WireAdapter, answer: Exchange): Exchange | Promise<never> {
+  if (answer.status < 200 || answer.status > 299)
+    return refusal(adapter, answer).then((error) => {
+      throw error
+    })
   if (isWebPage(answer)) {
     answer.abandon()
     throw failure('connection', 'The answer is a web page: a proxy between this service and the provider replied.', {

@@ -1,4 +1,4 @@
-import { type AttemptSpan, CallEnd, type Clock, type EndSignal, type Log } from '../../platform/kernel/index.ts'
+import { type AttemptSpan, Bag, CallEnd, type Clock, type EndSignal, type Log } from '../../platform/kernel/index.ts'
 import type { Deployment } from '../models/index.ts'
 import { ProviderError } from '../providers/index.ts'
 import type { DeploymentHistory } from './deployment-history.ts'
@@ -228,16 +228,16 @@ interface Deadlines {
 
 /** The timer runs only while a deadline is pending and never keeps the process alive. */
 export function createDeadlines({ clock }: { clock: Clock }): Deadlines {
-  const waiting = new Set<{ dueMs: number; onDue: () => void }>()
+  const waiting = new Bag<{ dueMs: number; onDue: () => void }>()
   let stop: (() => void) | undefined
 
   function tick() {
     const nowMs = clock.monotonicMs()
-    for (const deadline of waiting) {
-      if (deadline.dueMs > nowMs) continue
-      waiting.delete(deadline)
-      deadline.onDue()
-    }
+    waiting.removeIf(({ dueMs, onDue }) => {
+      if (dueMs > nowMs) return false
+      onDue()
+      return true
+    })
     if (waiting.size > 0) return
     stop?.()
     stop = undefined
@@ -245,10 +245,8 @@ export function createDeadlines({ clock }: { clock: Clock }): Deadlines {
 
   return {
     start(ms, onDue) {
-      const deadline = { dueMs: clock.monotonicMs() + ms, onDue }
-      waiting.add(deadline)
       stop ??= clock.every(deadlineTickMs, tick)
-      return () => waiting.delete(deadline)
+      return waiting.add({ dueMs: clock.monotonicMs() + ms, onDue })
     },
   }
 }

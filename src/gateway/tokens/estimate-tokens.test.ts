@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { expectLinear } from '../../../test/harness/timing.ts'
 import { JsonText } from '../../platform/bodies/index.ts'
-import { estimateLongText, estimateTokens } from './estimate-tokens.ts'
+import { estimateLongText, estimateTokens } from './token-counting.ts'
 
 const prose = [
   'The committee met on Tuesday to discuss the budget, and postponed the decision until the following week.',

@@ -1,4 +1,11 @@
-export { estimateJson, estimateLongText, estimateTokens, type TokenEstimate } from './estimate-tokens.ts'
+export {
+  createTokenCounting,
+  estimateJson,
+  estimateLongText,
+  estimateTokens,
+  type TokenCounting,
+  type TokenEstimate,
+} from './token-counting.ts'
 export {
   type CountTokens,
   countWithTokenizer,
@@ -7,4 +14,3 @@ export {
   type TextCounterSource,
 } from './text-counter.ts'
 export { createTokenCounter, loadVocabulary } from './token-counter.ts'
-export { createTokenCounting, type TokenCounting } from './token-counting.ts'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Worker } from 'node:worker_threads'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { type Log, silentLog } from '../../platform/kernel/index.ts'
-import { estimateTokens } from './estimate-tokens.ts'
+import { estimateTokens } from './token-counting.ts'
 import { createTokenCounter, createTokenCounting, loadVocabulary, type TokenCounting } from './index.ts'
 
 const owner = 'an organisation'

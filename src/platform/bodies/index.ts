@@ -1,14 +1,16 @@
+export { endLoan, freeMemory, lend } from './body-memory.ts'
 export {
   assertReadsCsv,
   type BodyFormat,
   type BodyReader,
+  type BodyShape,
   type LongBody,
   readBody,
   readJson,
   readLongBody,
   usualBytes,
+  wholeMembers,
 } from './body-reader.ts'
-export { type BodyShape, wholeMembers } from './json-scan.ts'
 export {
   countCharacters,
   decodeTexts,

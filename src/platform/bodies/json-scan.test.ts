@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isAppError } from '../kernel/index.ts'
-import { type BodyLimits, type BodyShape, scanJson } from './json-scan.ts'
+import { type BodyLimits, type BodyShape, scanJson } from './body-reader.ts'
 
 const anything: BodyLimits = { shape: {}, maximumValues: 1_000_000 }
 

@@ -41,6 +41,29 @@ test('new scripts run once, in the order of their names, and the next start runs
   await databases.close()
 })
 
+test('documents whose types were marked with version 2 get it as a column', async () => {
+  const before = await open()
+  await before.corpus.execute('alter table documents drop column api_version')
+  await before.corpus.execute(`delete from portico_migrations where name = '0299-document-api-version'`)
+  const types = ['application/pdf', 'application/pdf; api-version=2', 'text/plain; charset=koi8-r']
+  for (const type of types)
+    await before.corpus.execute(
+      `insert into documents (id, organisation_id, space_id, name, format, mime_type, size_bytes, content_sha256, blob_key)
+       select id, id, id, $1, 'pdf', $1, 1, '\\x00', id from (select gen_random_uuid() as id) as one`,
+      [type],
+    )
+  await before.close()
+  const databases = await open()
+  expect(
+    await databases.corpus.query('select name, mime_type as type, api_version as version from documents order by name'),
+  ).toEqual([
+    { name: types[0], type: types[0], version: 1 },
+    { name: types[1], type: 'application/pdf', version: 2 },
+    { name: types[2], type: types[2], version: 1 },
+  ])
+  await databases.close()
+})
+
 test('a script that fails is rolled back and named', async () => {
   write('9001-half', 'create table half (id int); select no_such_function()')
   await expect(open()).rejects.toThrow(

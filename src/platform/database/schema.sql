@@ -1427,6 +1427,7 @@ create table documents (
   name_key text generated always as (lower(NORMALIZE(name, NFD))) stored,
   filter_fields jsonb,
   keeps_namesakes boolean default false not null,
+  api_version smallint default 1 not null,
   constraint documents_pkey PRIMARY KEY (id),
   constraint documents_error_iff_failed CHECK (((status = 'failed'::text) = (error_code IS NOT NULL))),
   constraint documents_status_check CHECK ((status = ANY (ARRAY['processing'::text, 'ready'::text, 'failed'::text])))

@@ -1,4 +1,4 @@
-import { weightOf } from './rank-sentences.ts'
+import { weightOf } from './measure-sentences.ts'
 import type { QuestionEvidence, ReadPassage } from './read-passages.ts'
 
 /**

@@ -11,6 +11,7 @@ import { type Clause, readClauses } from './clauses.ts'
 import { isNegation } from './negation-words.ts'
 import { type Figure, monthOfName, readFigures } from './read-figures.ts'
 import { normaliseNumerals } from './read-number.ts'
+import { synonymsOf } from './words.ts'
 
 /** The parts of a sentence that can be compared with a passage. */
 export interface Claims {
@@ -21,8 +22,12 @@ export interface Claims {
   /** Names, each as the keys of its words. */
   names: { words: Name; keys: string[][] }[]
   quotes: string[]
+  /** Its words with a capital letter, in lower case. */
+  capitals: ReadonlySet<string>
   /** The keys of each different content word. */
   words: string[][]
+  /** For each of them the keys of words that mean the same. */
+  synonyms: () => readonly (readonly string[])[]
   /** Its clauses; `language` of the passage, where the sentence does not show its own. */
   clauses: (language: TextLanguage) => readonly Clause[]
 }
@@ -45,18 +50,25 @@ export function readClaims(sentence: string, answerLanguage: Language | null = n
   const detected = detectTextLanguage(tokens)
   const language = detected.script === 'latin' ? { ...detected, latin: detected.latin ?? answerLanguage } : detected
   const latin = latinOf(language, defaultLanguage)
+  const keys = [
+    ...words
+      .filter((word) => isContentWord(word, latin) && !isNegation(word, language))
+      .map((word) => wordKeys(word, latin)),
+    ...[...new Set(compoundsOf(tokens, latin))].map((compound) => [compound]),
+  ]
   return {
     language,
     figures: readFigures(text, latin, { asClaims: true, isGuess: language.latin === null }),
     operations: readOperations(text, words),
     names: readNames(text, latin).map((name) => ({ words: name, keys: name.map((word) => wordKeys(word, latin)) })),
     quotes: readQuotes(text),
-    words: [
-      ...words
-        .filter((word) => isContentWord(word, latin) && !isNegation(word, language))
-        .map((word) => wordKeys(word, latin)),
-      ...[...new Set(compoundsOf(tokens, latin))].map((compound) => [compound]),
-    ],
+    capitals: new Set(Array.from(text.matchAll(capitalPattern), ([word]) => word.toLowerCase())),
+    words: keys,
+    synonyms: once(() =>
+      keys.map(([word]) =>
+        synonymsOf(word!, latin).flatMap((one) => wordKeys(one, latin).filter((key) => !key.endsWith('*'))),
+      ),
+    ),
     clauses: readOnce((other) => readClauses(text, language.latin === null ? other : language)),
   }
 }
@@ -66,15 +78,28 @@ export function mergeClaims(parts: readonly Claims[]): Claims {
   const last = parts.at(-1)!
   if (parts.length === 1) return last
   const words = new Map(parts.flatMap(({ words: keys }) => keys.map((one) => [one[0], one])))
+  const synonyms = () =>
+    new Map(parts.flatMap((part) => part.synonyms().map((keys, at) => [part.words[at]![0], keys] as const)))
   return {
     language: parts.find(({ language }) => language.script !== null)?.language ?? last.language,
     figures: parts.flatMap(({ figures }) => figures),
     operations: new Set(parts.flatMap(({ operations }) => [...operations])),
     names: parts.flatMap(({ names }) => names),
     quotes: parts.flatMap(({ quotes }) => quotes),
+    capitals: new Set(parts.flatMap(({ capitals }) => [...capitals])),
     words: [...words.values()],
+    synonyms: once(() => {
+      const known = synonyms()
+      return [...words.keys()].map((word) => known.get(word) ?? [])
+    }),
     clauses: readOnce((other) => parts.flatMap(({ clauses }) => clauses(other))),
   }
+}
+
+/** What is read when it is first needed. */
+export function once<Result>(read: () => Result): () => Result {
+  let known: Result | undefined
+  return () => (known ??= read())
 }
 
 /** The same for each language; a sentence is compared with many passages. */
@@ -174,6 +199,7 @@ function isName({ words, startsSentence }: Run, language: Language): boolean {
 }
 
 const isCapital = (word: string) => /^\p{Lu}/u.test(word)
+const capitalPattern = /(?<![\p{L}\p{M}\p{N}])\p{Lu}[\p{L}\p{M}\p{N}]*/gu
 
 const dottedPattern = /(?:\p{Lu}\. ?){2,6}/gu
 const particle = '(?:of |the |for |and |de |der |für |und )?'
@@ -182,12 +208,17 @@ const runPattern = new RegExp(
   'gu',
 )
 
+const leastLetters = 2
+
 /** The first letters of names in a text, as abbreviations of them: "us" for "United States"; and "us" for "U.S.". */
 export function readAbbreviations(text: string): Set<string> {
   const found = new Set<string>()
   for (const [letters] of text.matchAll(dottedPattern)) found.add(letters.replaceAll(/[. ]/g, '').toLowerCase())
-  for (const [run] of text.matchAll(runPattern))
-    found.add([...run.matchAll(/(?<!\p{L})\p{Lu}/gu)].join('').toLowerCase())
+  for (const [run] of text.matchAll(runPattern)) {
+    const letters = [...run.matchAll(/(?<!\p{L})\p{Lu}/gu)].join('').toLowerCase()
+    // "IBM Personal Computer" is also "IBM PC".
+    for (let from = 0; from <= letters.length - leastLetters; from++) found.add(letters.slice(from))
+  }
   return found
 }
 

@@ -2,21 +2,34 @@ import { defaultLanguage, type Language, tokenize } from '../language/index.ts'
 import { isContentWord, latinOf, type TextLanguage, wordKeys } from './text-language.ts'
 import {
   afterAbsence,
+  afterStopping,
   answerStart,
+  beforeAuxiliary,
+  beginsPredicate,
+  beginsWithPronoun,
   clauseEnd,
+  continuesDenial,
   continuesPredicate,
   continuesSubject,
+  endsList,
   exceptionStart,
   findNegations,
   isConditional,
+  isNecessity,
+  isNegation,
+  isOption,
   isWeak,
   limitsOf,
   numberSign,
+  showsOption,
+  signsOfCells,
   splitStatements,
   unlessStart,
   withoutModals,
+  withPlainLimits,
   wordsThatMayDeny,
 } from './negation-words.ts'
+import { numberOfWord } from './read-number.ts'
 import { type Opposite, readOpposites } from './read-opposites.ts'
 
 /** A part of a sentence that is denied or not. */
@@ -26,13 +39,23 @@ export interface Clause {
   isNegated: boolean
   /** It has a word such as "without". */
   isAbsence: boolean
+  /** The keys of the content word after that; empty where it has none. */
+  absent: readonly string[]
+  /** It states that something is necessary; that it is not; that it may be. */
+  isNecessity: boolean
+  isOption: boolean
+  showsOption: boolean
   /** It states a condition. */
   isCondition: boolean
   /** It is what the clause before does not hold for: "except in August". */
   isException: boolean
+  /** The keys of its words then, without those of the clause before. */
+  except: readonly string[]
   /** Its words that may deny something, such as "only", and those that limit a denial, such as "until", and "without" in its sentence. */
   mayDeny: readonly string[]
   limits: readonly string[]
+  /** The keys of the words after one such as "stops". */
+  stopped: readonly string[]
   /** Both of the whole sentence. */
   signs: ReadonlySet<string>
   /** Its words that have an opposite. */
@@ -61,10 +84,14 @@ const maximumClauses = 400
 export function readClauses(text: string, language: TextLanguage): Clause[] {
   if (findNegations('', language) === null) return []
   const clauses: Clause[] = []
-  const sentences = splitStatements(text.replaceAll(numberSign, 'number '))
+  const sentences = splitStatements(withPlainLimits(text.replaceAll(numberSign, 'number ')))
+  let topic: readonly string[] = []
   for (const [sentence, whole] of sentences.entries()) {
     if (clauses.length >= maximumClauses) break
-    clauses.push(...readSentence(whole, { language, sentence, maximum: maximumClauses - clauses.length }))
+    const isContinued = beginsWithPronoun(whole)
+    const place = { language, sentence, maximum: maximumClauses - clauses.length, topic: isContinued ? topic : [] }
+    clauses.push(...readSentence(whole, place))
+    if (!isContinued) topic = topicOf(whole, latinOf(language, defaultLanguage))
   }
   return clauses
 }
@@ -77,87 +104,169 @@ const maximumRest = 3
 interface Place {
   language: TextLanguage
   sentence: number
+  /** What its pronoun stands for. */
+  topic: readonly string[]
   /** Most clauses. */
   maximum: number
 }
 
-function readSentence(text: string, { language, sentence, maximum }: Place): Clause[] {
+function readSentence(text: string, { language, sentence, topic, maximum }: Place): Clause[] {
   const latin = latinOf(language, defaultLanguage)
   const limitsOfSentence = limitsOf(text)
   const signs = new Set([...limitsOfSentence, ...wordsThatMayDeny(text)])
-  const absences = limitsOfSentence.filter((word) => afterAbsence(word) !== null)
+  const absences = limitsOfSentence.filter((word) => afterAbsence(word, () => false) !== null)
   const clauses: Clause[] = []
-  const nothing = () => ({
-    isCondition: false,
-    isAbsence: false,
-    opposites: [] as Opposite[],
-    mayDeny: [] as string[],
-    limits: [...absences],
-  })
+  const cells = signsOfCells(text)
+  const nothing = () => emptyClause(cells, absences)
+  const topicOfText = topicOf(text, latin)
   /** Of the parts before that had few words. */
-  let words: readonly string[] = []
+  let words: readonly string[] = topic
   let open = nothing()
   /** A negation without words: "he did not, however, stop", "es ist verboten, zu rauchen". */
   let isPending = false
   /** The first words of the first clause, a title and the subject, and those of the last one. */
   let subject: readonly string[] = []
   let last: readonly string[] = []
+  /** Of the parts of a list before its predicate. */
+  let listed: readonly string[] = []
   const add = (isNegated: boolean, denied: string[] | null) => {
     const keys = words.map((word) => wordKeys(word, latin))
-    clauses.push({ ...open, words: keys, isNegated, isException: false, denied, sentence, signs })
+    clauses.push({ ...open, words: keys, isNegated, isException: false, except: [], denied, sentence, signs })
     if (subject.length === 0) subject = words.slice(0, subjectWords)
     last = words.slice(0, maximumLast)
     words = []
     open = nothing()
   }
-  for (const part of text.split(clauseEnd)) {
+  for (const part of joinDeniedLists(text.split(clauseEnd), language)) {
     if (clauses.length === maximum) return clauses
     if (clauses.length === 0 && answerStart.test(part)) continue
-    const { own, opposites, negations, absent } = readPart(part, language)
     const isException = exceptionStart.test(part)
+    const { own, opposites, negations, absent } = readPart(
+      isException ? part.replace(exceptionStart, ' ') : part,
+      language,
+    )
     if (isException || unlessStart.test(part)) {
       // "Open all year except in August" is "not open in August".
       const isNegated = isException && !(clauses.at(-1)?.isNegated ?? true)
-      words = isNegated ? joinWords(last, own) : []
-      open = { ...nothing(), opposites }
+      words = isException ? joinWords(last, own) : []
+      const added = own.filter((word) => !last.includes(word))
+      // It has the opposite of what the clause before states.
+      const negation = isNegated ? ('just before' as const) : null
+      const before = isException ? (clauses.at(-1)?.opposites ?? []).map((one) => ({ ...one, negation })) : []
+      open = { ...nothing(), opposites: [...before, ...opposites] }
       add(isNegated, isNegated ? [] : null)
-      clauses.at(-1)!.isException = true
+      const exception = clauses.at(-1)!
+      exception.isException = true
+      if (isException) exception.except = added.flatMap((word) => wordKeys(word, latin))
       continue
     }
     if (words.length === 0 && continuesSubject(part)) words = subject
+    if (words.length === 0 && clauses.length > 0 && beginsWithPronoun(part)) words = topicOfText
+    if (words.length === 0 && beginsPredicate(part)) words = listed.length > 0 ? listed : subject
+    if (words.length === 0 && endsList(part)) words = listed
     if (own.length <= maximumRest && continuesPredicate(part)) words = last
     words = joinWords(words, own)
-    open.isCondition ||= isConditional(part, latin)
-    open.isAbsence ||= absent !== null
-    open.mayDeny.push(...wordsThatMayDeny(part))
-    open.limits.push(...limitsOf(part))
+    markPart(open, part, { absent, latin })
     if (negations.count > 0 && own.length === 0 && opposites.every((one) => one.isNegation)) {
       isPending = !isPending
       continue
     }
     open.opposites.push(...opposites)
-    const count = negations.count + (isPending && own.length > 0 ? 1 : 0)
+    const isContinued = negations.count === 0 && isDenying(clauses.at(-1)) && continuesDenial(part)
+    const count = negations.count + (isPending && own.length > 0 ? 1 : 0) + (isContinued ? 1 : 0)
     if (words.length < fewWords && count === 0) continue
     if (own.length > 0) isPending = false
     const isNegated = count % 2 === 1
+    const isOfList = !isNegated && !open.isCondition && beforeAuxiliary(part) === null
+    listed = isOfList ? joinWords(listed, words).slice(0, maximumLast) : []
     add(isNegated, firstKeys(isNegated ? negations.after : absent, latin))
   }
   if (words.length > 0 && clauses.length < maximum) add(isPending, isPending ? [] : null)
+  completeShort(clauses)
   return clauses
+}
+
+/** Most words of an item, and most items of a list that is denied. */
+const maximumItem = /^\s*[\p{L}\p{M}\p{N}'’-]{1,30}(?:\s+[\p{L}\p{M}\p{N}'’-]{1,30}){0,3}\s*$/u
+const maximumItems = 8
+const lastItem = /(?:^|\s)(?:or|nor|oder|ou|o)\s/iu
+
+/** "Not able to accept A, B or C" denies all of them: items without a verb, the last one after "or". */
+function joinDeniedLists(parts: readonly string[], language: TextLanguage): string[] {
+  const joined: string[] = []
+  for (let at = 0; at < parts.length; at++) {
+    const part = parts[at]!
+    const isItem = (one: string) =>
+      maximumItem.test(one) && beforeAuxiliary(one) === null && findNegations(one, language)!.count === 0
+    let last = 0
+    if (findNegations(part, language)!.count === 1)
+      for (let next = 1; next <= maximumItems && isItem(parts[at + next] ?? ''); next++)
+        if (lastItem.test(parts[at + next]!)) last = next
+    joined.push(parts.slice(at, at + last + 1).join(' '))
+    at += last
+  }
+  return joined
+}
+
+/** A clause before its parts are read. */
+function emptyClause(mayDeny: readonly string[], limits: readonly string[]) {
+  return {
+    isCondition: false,
+    isAbsence: false,
+    absent: [] as string[],
+    isNecessity: false,
+    isOption: false,
+    showsOption: false,
+    stopped: [] as string[],
+    opposites: [] as Opposite[],
+    mayDeny: [...mayDeny],
+    limits: [...limits],
+  }
+}
+
+/** Adds what a part of a clause states apart from its words. `absent`: what follows a word such as "without". */
+function markPart(
+  open: ReturnType<typeof emptyClause>,
+  part: string,
+  { absent, latin }: { absent: string | null; latin: Language },
+) {
+  open.isCondition ||= isConditional(part, latin)
+  if (absent !== null) {
+    open.isAbsence = true
+    open.absent.push(...firstKeys(absent, latin)!)
+  }
+  open.isNecessity ||= isNecessity(part)
+  open.isOption ||= isOption(part)
+  open.showsOption ||= showsOption(part)
+  for (const stopped of afterStopping(part)) open.stopped.push(...keysOfWords(stopped, latin))
+  open.mayDeny.push(...wordsThatMayDeny(part))
+  open.limits.push(...limitsOf(part))
+}
+
+const isDenying = (clause: Clause | undefined) => clause !== undefined && clause.isNegated && !clause.isException
+
+/** "The route is not active and leads north": the words of the next clause show what the first one is about. */
+function completeShort(clauses: Clause[]) {
+  for (const [at, clause] of clauses.entries()) {
+    const next = clauses[at + 1]
+    if (isDenying(clause) && clause.words.length < fewWords && next !== undefined && !next.isCondition)
+      clause.words = [...clause.words, ...next.words]
+  }
 }
 
 function readPart(part: string, language: TextLanguage) {
   const latin = latinOf(language, defaultLanguage)
   const opposites = readOpposites(part, language)
+  const absent = afterAbsence(part, (word) => isNegation(word, language))
   // What forbids is no topic.
   const signs = new Set(opposites.filter((one) => one.isNegation).map(({ word }) => word))
   return {
     own: tokenize(withoutModals(part), { singleCharacters: false }).filter(
-      (word) => isContentWord(word, latin) && !signs.has(word),
+      (word) => isContentWord(word, latin) && !signs.has(word) && numberOfWord(word, latin) === undefined,
     ),
     opposites,
     negations: findNegations(part, language)!,
-    absent: afterAbsence(part),
+    absent,
   }
 }
 
@@ -171,7 +280,25 @@ function firstKeys(text: string | null, latin: Language): string[] | null {
   if (text === null) return null
   const words = tokenize(text, { singleCharacters: false })
     .slice(0, deniedReach)
-    .filter((word) => isContentWord(word, latin))
+    .filter((word) => isContentWord(word, latin) && numberOfWord(word, latin) === undefined)
   const first = words.find((word) => !isWeak(word)) ?? words[0]
   return first === undefined ? [] : wordKeys(first, latin)
 }
+
+const keysOfWords = (text: string, latin: Language) =>
+  tokenize(text, { singleCharacters: false })
+    .filter((word) => isContentWord(word, latin))
+    .slice(0, deniedReach)
+    .flatMap((word) => wordKeys(word, latin))
+
+/** Most words of a topic. */
+const maximumTopic = 3
+
+/** The content words before the first verb of a sentence, as far as verbs are known. */
+function topicOf(sentence: string, latin: Language): string[] {
+  const before = beforeAuxiliary(sentence.split(clauseEnd, 1)[0]!)
+  const words = tokenize(before ?? sentence.slice(0, maximumTopicUnits), { singleCharacters: false })
+  return words.filter((word) => isContentWord(word, latin)).slice(0, before === null ? 1 : maximumTopic)
+}
+
+const maximumTopicUnits = 200

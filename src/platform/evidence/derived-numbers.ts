@@ -109,7 +109,7 @@ function columnsOf(parts: readonly (readonly number[])[]): number[][] {
   return first.map((_, column) => parts.map((part) => part[column]!))
 }
 
-const isYear = (value: number) => Number.isInteger(value) && value >= 1_500 && value <= 2_100
+export const isYear = (value: number) => Number.isInteger(value) && value >= 1_500 && value <= 2_100
 
 const tiny = 1e-9
 const isSame = (left: number, right: number) => Math.abs(left - right) <= Math.abs(right) * tiny
@@ -271,6 +271,13 @@ export function findOtherColumns(
       words.filter((keys) => !keys.some((key) => evidence.words.get(key)?.includes(segment))),
       columns,
     )
+    // "The north has 40 % of the revenue" next to a column of amounts.
+    if (
+      figure.isPercent &&
+      own.some(({ isPercent }) => isPercent) &&
+      !numbers.some(({ column, isPercent }) => isPercent && meant.has(column))
+    )
+      return false
     return (
       numbers.some(({ column }) => meant.has(column)) &&
       own.every(({ column, isAlone }) => column > 0 && isAlone && !meant.has(column))

@@ -9,8 +9,10 @@ import {
 } from './text-language.ts'
 import { type Clause, readClauses } from './clauses.ts'
 import { exact, normaliseNumerals } from './read-number.ts'
-import { type Figure, readFigures } from './read-figures.ts'
-import { joinWords, readAbbreviations } from './claims.ts'
+import { type Figure, numbersOf, readFigures } from './read-figures.ts'
+import { joinWords, once, readAbbreviations } from './claims.ts'
+import { type Cells, readCells } from './read-cells.ts'
+import { cellSeparator, isTableRow, joinWrappedLines } from './text-lines.ts'
 
 /** A passage as its reader sees it. */
 export interface EvidenceText {
@@ -43,6 +45,8 @@ export interface Evidence {
   numbers: EvidenceNumbers
   months: Occurrences<number>
   currencies: ReadonlySet<string>
+  /** The cells of its rows, read when they are first needed. */
+  cells: () => Cells
   /** Its clauses, read when they are first needed. `language`: of the claim, where the passage does not show its own. */
   clauses: (language: TextLanguage) => readonly Clause[]
 }
@@ -55,6 +59,7 @@ export interface PartNumber {
   isAlone: boolean
   /** Its cell is written as a negative number: "(12.5)", "−3". */
   isNegative: boolean
+  isPercent: boolean
 }
 
 export type Occurrences<Key> = ReadonlyMap<Key, readonly number[]>
@@ -77,7 +82,7 @@ export interface EvidenceNumbers {
 
 /** Reads a passage once; time is linear in its text, apart from sorting its numbers. */
 export function readEvidence({ title, headings = [], tableHeader = null, text }: EvidenceText): Evidence {
-  const body = normaliseNumerals(text)
+  const body = normaliseNumerals(tableHeader === null ? joinWrappedLines(text, { isFull: true }) : text)
   const { segments, headers } = splitSegments(body, tableHeader !== null)
   const head = normaliseNumerals([withoutExtension(title), ...headings, tableHeader ?? '', ...headers].join('\n'))
   const parts = segments.map((segment) => segment.text)
@@ -139,6 +144,16 @@ export function readEvidence({ title, headings = [], tableHeader = null, text }:
     },
     months,
     currencies,
+    cells: once(() =>
+      readCells(
+        new Map(
+          segments.flatMap(({ isRow, text: row }, at) =>
+            isRow && row.includes(cellSeparator) ? [[at, row.split(cellSeparator)]] : [],
+          ),
+        ),
+        latin,
+      ),
+    ),
     clauses: clausesOf([head, body].join('\n'), language),
   }
 }
@@ -153,12 +168,12 @@ const maximumPartNumbers = 24
 /** The first reading: "1,234" is 1234. */
 function addPartNumber(
   part: PartNumber[],
-  { readings, scales }: Extract<Figure, { type: 'number' }>,
-  place: Omit<PartNumber, 'value'>,
+  { readings, scales, isPercent }: Extract<Figure, { type: 'number' }>,
+  place: Omit<PartNumber, 'value' | 'isPercent'>,
 ) {
   const value = readings[0]?.[0]
   if (value !== undefined && part.length < maximumPartNumbers)
-    part.push({ value: exact(value * (scales[0] ?? 1)), ...place })
+    part.push({ value: exact(value * (scales[0] ?? 1)), isPercent, ...place })
 }
 
 const negativeCell =
@@ -196,11 +211,6 @@ function readColumns(headers: readonly string[], latin: Language): Evidence['col
 function clausesOf(text: string, language: TextLanguage): Evidence['clauses'] {
   let read: readonly Clause[] | undefined
   return (other) => (read ??= readClauses(text, language.latin === null ? other : language))
-}
-
-/** The readings of each number. */
-export function numbersOf(figures: readonly Figure[]): number[][] {
-  return figures.flatMap((figure) => (figure.type === 'number' ? [figure.readings.flat()] : []))
 }
 
 function addOccurrence<Key>(occurrences: Map<Key, number[]>, key: Key, segment: number) {
@@ -250,7 +260,6 @@ const minimumSegmentUnits = 80
 /** Longest line of a list that is one fact. */
 const maximumRowUnits = 160
 
-export const cellSeparator = ' | '
 const listLine = /^\s*(?:[-*+•–]|\d{1,3}[.)])\s+\S/u
 /** "Adults: 12 euros". */
 const pairLine = /^\s*([^:\n]{1,60}):\s+\S[^\n]{0,60}$/u
@@ -284,8 +293,6 @@ function splitSegments(text: string, hasHeader: boolean): { segments: Segment[];
   return { segments, headers }
 }
 
-export const isTableRow = (line: string) => line.includes(cellSeparator)
-
 /** A header has words, dates and years, no figures alone in a cell. */
 export function isHeader(line: string): boolean {
   return line
@@ -300,6 +307,12 @@ function isSection(line: string): boolean {
   return hasText(first) !== hasText(second) && !others.some(hasText)
 }
 
+/** Whether at least half of the cells after the first have no letters: below lines of a header, and not one number in a table of names. */
+function isMostlyFigures(line: string): boolean {
+  const [, ...cells] = line.split(cellSeparator)
+  return cells.filter((cell) => !/\p{L}/u.test(cell)).length * 2 >= cells.length
+}
+
 /** Most lines of a header. */
 const maximumHeaderRows = 3
 
@@ -308,7 +321,7 @@ function countHeaderRows(lines: readonly string[], first: number): number {
   for (let count = 0; count <= maximumHeaderRows; count++) {
     const line = lines[first + count] ?? ''
     if (!isTableRow(line)) return count > 1 ? 1 : 0
-    if (!isHeader(line)) return count
+    if (!isHeader(line)) return count > 1 && !isMostlyFigures(line) ? 1 : count
     if (count > 0 && isSection(line) && !isSection(lines[first + count - 1]!)) return count
   }
   return 1

@@ -5,7 +5,7 @@ const written =
   'came, deal dealt, draw drew drawn, drive drove driven, eat ate eaten, fall fell fallen, feed fed, feel felt, ' +
   'fight fought, find found, fly flew flown, forget forgot forgotten, freeze froze frozen, get got, give gave ' +
   'given, go went gone, grow grew grown, hear heard, hide hid hidden, hold held, keep kept, know knew known, ' +
-  'lay laid, lead led, leave left, lend lent, light lit, lose lost, make made, mean meant, meet met, pay paid, ' +
+  'lay laid, lead led, leave left, lend lent, light lit, lose lost loss, make made, mean meant, meet met, pay paid, ' +
   'ride rode, ring rang, rise rose risen, run ran, say said, see saw seen, seek sought, sell sold, send sent, ' +
   'shake shook shaken, shine shone, shoot shot, show shown, sing sang sung, sink sank, sit sat, sleep slept, ' +
   'speak spoke spoken, spend spent, stand stood, steal stole stolen, strike struck, swear swore, sweep swept, ' +

@@ -1,11 +1,13 @@
 import type { Claims } from './claims.ts'
-import { type Evidence, headSegment, numbersOf } from './evidence.ts'
-import type { Figure } from './read-figures.ts'
+import { type Evidence, headSegment } from './evidence.ts'
+import { type Figure, numbersOf } from './read-figures.ts'
 
 /**
  * A figure counts where its sentence or a neighbour has this share of the words of the best matching sentence.
  */
 const nearShare = 0.3
+/** So many more words and figures name a row clearly. */
+const clearAnchors = 2
 /** Most rows with a figure that are compared with the others. */
 const maximumRows = 50
 
@@ -151,7 +153,9 @@ function createAnchors() {
         if (other === row || anchors.size <= own.length) continue
         if (++compared > maximumRows) break
         const others = figures.get(other)
-        if (others && [...others].some((one) => one !== figure && !figures.get(row)?.has(one))) continue
+        // "The matt one costs 14.90, the other one 24.90": not where several words name the other row.
+        const isNear = anchors.size - own.length < clearAnchors
+        if (isNear && others && [...others].some((one) => one !== figure && !figures.get(row)?.has(one))) continue
         const size = anchors.has(asAnchor) ? anchors.size - 1 : anchors.size
         if (size > own.length && own.every((anchor) => anchors.has(anchor))) return false
       }

@@ -45,7 +45,7 @@ const spacelessWords: Readonly<Record<string, string>> = {
 
 /** What looks like a negation and is none, or two that cancel each other. */
 const exempt: readonly RegExp[] = [
-  /(?:\bn(?:ot|o)|\p{L}n['’]t) (?:only|just|merely|until|matter|doubt|(?:later|earlier|more|less|fewer|other|longer) than)\b|\b(?:do not|don['’]t) (?:forget|hesitate)\b/giu,
+  /(?:\bn(?:ot|o)|\p{L}n['’]t) (?:only|just|merely|until|matter|doubt|(?:limited|restricted|confined) to|(?:later|earlier|more|less|fewer|other|longer) than)\b|\b(?:do not|don['’]t) (?:forget|hesitate)\b|\bnothing but\b|\bno sooner\b/giu,
   /\bnicht (?:nur|zuletzt)\b|\bpas (?:seulement|uniquement)\b|\bno (?:s[oó]lo|solamente|obstante)\b|\bnon (?:solo|soltanto)\b|\bnão (?:só|apenas)\b|\bniet (?:alleen|slechts)\b/giu,
   /(?<!\p{L})не только(?!\p{L})|(?<!\p{L})nie tylko(?!\p{L})|(?<!\p{L})inte bara(?!\p{L})/giu,
   /不仅|不僅|不但|不只|不同|不少|不断|不斷|不久|不过|不過|不管|不论|不論|无论|無論|不得不|未来|未來|无线|無線|无障碍|不锈|だけで(?:は)?なく|かもしれない|なければなら(?:ない|なかった|ません)|ไม่เพียง|ไม่ว่า|뿐만 아니라/gu,
@@ -78,11 +78,29 @@ export function findNegations(
   if (!pattern) return null
   let text = clause
   for (const one of exempt) text = text.replaceAll(one, ' ')
-  const found = [...text.matchAll(pattern)]
+  const found = withoutRepeats(text, [...text.matchAll(pattern)])
   const after = found[0] === undefined ? text : text.slice(found[0].index + found[0][0].length)
   // French, Slavic languages and others repeat the negation without cancelling it.
   const isCancelled = script === 'latin' && (latin === null || latin === 'en' || latin === 'de')
   return { count: isCancelled ? found.length : Math.min(found.length, 1), after }
+}
+
+/** "Neither A nor B" and "no A and no B" deny once each. */
+const repeatSigns = /(?<!\p{L})(?:and|or|nor|und|oder)(?!\p{L})/iu
+
+/** Words that stress a denial when they are repeated: "nobody pays more, nobody". */
+const stressing = new Set(['no', 'none', 'nobody', 'nothing', 'never'])
+
+function withoutRepeats(text: string, found: readonly RegExpExecArray[]): RegExpExecArray[] {
+  const seen = new Set<string>()
+  return found.filter(({ 0: written, index }, at) => {
+    const before = found[at - 1]
+    const word = written.toLowerCase()
+    if (word === 'nor') return text.slice(0, index).trim() === ''
+    if (stressing.has(word) && seen.has(word)) return false
+    seen.add(word)
+    return before === undefined || !repeatSigns.test(text.slice(before.index, index))
+  })
 }
 
 const modals =
@@ -114,7 +132,7 @@ const exceptionWords =
   'because|but|except|unless|although|however|whereas|weil|aber|außer(?! (?:Betrieb|Kraft))|sondern|sofern|obwohl|parce que|mais|sauf|excepté|sinon|porque|perché|pero|salvo|excepto|sino|aunque|ma|tranne|eccetto|mas|exceto|maar|behalve|tenzij|men|utom|ale|lecz|oprócz|но|кроме|однак|але|крім|ancak|fakat|nhưng|trừ|لكن|إلا|باستثناء|אבל|אלא|मगर|लेकिन'
 /** "No. 5" and "No. of seats" deny nothing. */
 export const numberSign = /\bno\. ?(?=\d|of\b)/giu
-const sentenceEnd = /([.!?。！？؟।\n]+)/u
+const sentenceEnd = /((?:[!?。！？؟।\n]|\.(?![\p{L}\p{N}]))+)/u
 const questionMark = /[?？؟]/u
 
 /** The sentences of a text without their ends; no questions, which state nothing. Linear. */
@@ -125,7 +143,7 @@ export function splitStatements(text: string): string[] {
 
 /** Words that state that something is missing or refused, without denying their clause. */
 const absenceWords =
-  'without|exclud(?:e|es|ing)|illegal(?:ly)?|(?!un(?:der|less|ter|til|i[oqtvfcd]|anim))un\\p{L}{4,}|non(?=-)|disabled|ohne|sans|sin|senza|sem|zonder|utan|uden|uten|bez|без|χωρίς|بدون|ללא|बिना'
+  'without|exclud(?:e|es|ing)|illegal(?:ly)?|(?!un(?:der|less|ter|til|cle|i[oqtvfcd]|anim|fortunately|doubtedly|lock|load|zip|install|subscri|plug|pack|fold|veil|block|mute|mount))un\\p{L}{4,}|non(?=-)|disabled|ohne|sans|sin|senza|sem|zonder|utan|uden|uten|bez|без|χωρίς|بدون|ללא|बिना'
 /** Words that limit what a clause states: "only on Sundays" is "not on Mondays". */
 const limitingWords =
   'only|otherwise|until|unless|except|apart from|too|(?<!\\ba )(?:few|little)|rare\\p{L}*|seldom|hardly|barely|scarcely|nur|erst|sonst|andernfalls|außer|selten|kaum|wenige?|seulement|uniquement|sinon|sauf|rarement|peu|s[oó]lo|solamente|únicamente|salvo|excepto|raramente|soltanto|tranne|apenas|só|exceto|alleen|slechts|behalve|bara|endast|tylko|только|лишь|فقط|chỉ|trừ'
@@ -143,6 +161,12 @@ const mayDenyPattern = new RegExp(
   'giu',
 )
 
+/** A cell of a table that states an absence: a zero, "no", or a dash. */
+const emptyCell = / \| (?:0|no|none|nein|kein|non|aucun|ninguno|[-–—]|无|無|لا)(?= ?(?:\||$))/iu
+/** Stands for such a cell among the words that may deny. */
+const zero = '0'
+export const signsOfCells = (row: string) => (emptyCell.test(row) ? [zero] : [])
+
 /** The words of a text that may deny something without a negation, in lower case. */
 export function wordsThatMayDeny(text: string): string[] {
   return Array.from(text.matchAll(mayDenyPattern), ([word]) => word.toLowerCase())
@@ -151,9 +175,23 @@ export function wordsThatMayDeny(text: string): string[] {
 /** Whether such a word limits what its clause states; others are in the place of what is denied. */
 export const isLimiting = (word: string) => limitingPattern.test(word)
 
+const onlyWords =
+  /^(?:only|nur|erst|seulement|uniquement|s[oó]lo|solamente|únicamente|soltanto|apenas|só|alleen|slechts|bara|endast|tylko|только|лишь|فقط|chỉ|只|仅|僅|だけ|のみ|만 )$/
+export const isOnly = (word: string) => onlyWords.test(word)
+
 const stoppingPattern = /^(?:stop|ceas|refus|avoid|prevent|declin|disabl|drop|discontinu|abandon)/
 /** Whether what follows such a word is denied by it: "stops collecting" is "no longer collects". */
 export const isStopping = (word: string) => stoppingPattern.test(word)
+const stoppedPattern =
+  /(?<![\p{L}\p{M}])(?:stop|ceas|refus|avoid|prevent|declin|disabl|drop|discontinu|abandon)\p{L}*/giu
+/** What follows each word that stops something. */
+export function afterStopping(text: string): string[] {
+  return Array.from(text.matchAll(stoppedPattern), ({ 0: word, index }) =>
+    text.slice(index + word.length, index + word.length + stoppedUnits),
+  )
+}
+/** UTF-16 units in which what is stopped is named. */
+const stoppedUnits = 80
 
 /** What a negation does not deny itself: "not able to report", "not necessarily". */
 const weakWords = new Set(
@@ -166,29 +204,98 @@ const limitWords =
   'until|before|unless|without|except|other than|more than|less than|later than|bis|bevor|vor|ohne|außer|mehr als|länger als|avant|sans|sauf|plus de|hasta|antes|sin|salvo|más de|prima|senza|più di|antes|sem|voor|zonder|zonder|до|без'
 const limitPattern = new RegExp(wordPattern(limitWords).source, 'giu')
 
+/** "No more than two" limits from above. */
+const upperLimit = /(?<![\p{L}\p{M}])(?:no|not) (?:more|longer|later) than(?![\p{L}\p{M}])/giu
+export const withPlainLimits = (text: string) => text.replaceAll(upperLimit, 'at most')
+
 /** The words of a text that limit what it denies, in lower case. */
 export function limitsOf(text: string): string[] {
   return Array.from(text.matchAll(limitPattern), ([word]) => word.toLowerCase())
 }
 
 /** What follows the first word in a clause that states an absence; null where it has none. */
-export function afterAbsence(clause: string): string | null {
+export function afterAbsence(clause: string, isNegation: (word: string) => boolean): string | null {
   const found = absencePattern.exec(clause)
-  return found === null ? null : clause.slice(found.index + found[0].length)
+  return found === null || isNegation(found[0]) ? null : clause.slice(found.index + found[0].length)
 }
 
 const conditionWords =
   'if|when|whether|wenn|falls|cuando|quand|quando|indien|jeśli|gdy|если|когда|якщо|eğer|nếu|إذا|אם|अगर'
 /** "Is valid for a year and is not transferable": what is before it is not denied. */
 const andNot =
-  "(?:and|und|et|y|e|en|och|og|и) (?:\\p{L}{1,5} )?(?:not|never|cannot|\\p{L}{1,8}n['’]t|nicht|kein\\p{L}{0,3}|n['’]?est|ne|no|non|não|niet|geen|inte|ikke|не)"
+  "(?:and|und|et|y|e|en|och|og|и) (?:\\p{L}{1,5} |there['’]s |(?:there|they|you|it|we|this|these|that) \\p{L}{1,6} )?(?:not|never|cannot|unable|\\p{L}{1,8}n['’]t|nicht|kein\\p{L}{0,3}|n['’]?est|ne|no|non|não|niet|geen|inte|ikke|не)"
 
-const andNotStart = new RegExp(`^\\s*(?:${andNot})(?![\\p{L}\\p{M}])`, 'iu')
+/** Verbs that begin the predicate of a clause. */
+const auxiliaries =
+  'is|are|was|were|has|have|had|can|could|may|might|must|should|will|would|does|did|cannot|ist|sind|war|waren|hat|haben|kann|können|darf|dürfen|muss|müssen|wird|werden|wurde|wurden|est|sont|peut|peuvent|doit|doivent|es|está|son|están|puede|pueden|debe|deben'
+/** "Cannot be divided and is slow": what is after it is not denied. */
+const andPredicate = `(?:and|or|but|und|et|y) (?:also )?(?:${auxiliaries})`
+const andNotStart = new RegExp(`^\\s*(?:${andNot}|${andPredicate})(?![\\p{L}\\p{M}])`, 'iu')
+const predicateStart = new RegExp(`^\\s*(?:${auxiliaries}|\\p{L}{2,6}n['’]t)(?![\\p{L}\\p{M}])`, 'iu')
+const anyAuxiliary = new RegExp(`(?<![\\p{L}\\p{M}])(?:${auxiliaries}|\\p{L}{2,6}n['’]t)(?![\\p{L}\\p{M}])`, 'iu')
 
 /** Whether a clause has the subject of the one before. */
 export function continuesSubject(clause: string): boolean {
   return andNotStart.test(clause)
 }
+
+/** Whether a clause begins with its predicate: "are not deleted", after a list. */
+export function beginsPredicate(clause: string): boolean {
+  return predicateStart.test(clause)
+}
+
+const lastItem = /^\s*(?:and|or|und|oder|et|ou|y|o) (?:[\p{L}\p{M}'’-]{1,20} ){1,3}$/iu
+
+/** Whether a clause is the last item of a list with its predicate: "and cases are not checked". */
+export function endsList(clause: string): boolean {
+  const subject = beforeAuxiliary(clause)
+  return subject !== null && lastItem.test(subject)
+}
+
+const orStart =
+  /^\s*(?:or|nor|oder|ou|ni|o)(?! (?:the|a|an|your|you|it|they|we|he|she|der|die|das|sie|es|er|le|la|el)(?!\p{L}))(?!\p{L})/iu
+
+/** Whether a clause is one more of what the one before denies: "not edit, or remove". */
+export function continuesDenial(clause: string): boolean {
+  return orStart.test(clause) && beforeAuxiliary(clause) === null
+}
+
+/** The text before the first auxiliary verb; null without one. */
+export function beforeAuxiliary(clause: string): string | null {
+  const at = clause.search(anyAuxiliary)
+  return at === -1 ? null : clause.slice(0, at)
+}
+
+const pronounStart =
+  /^\s*(?:(?:and|but|und|aber) )?(?:(?:it(?! (?:is|was)(?: not|n['’]t)? (?:possible|necessary|required|important|easy|difficult|allowed))|they|he|she|er|sie|elles?|ils|وهي|وهو|هي|هو)(?![\p{L}\p{M}]))/iu
+
+/** Whether a sentence begins with a pronoun for the subject of the one before. */
+export function beginsWithPronoun(sentence: string): boolean {
+  return pronounStart.test(sentence)
+}
+
+const necessityWords =
+  'must|needs?|needed|requir\\p{L}+|necessary|mandatory|obligatory|compulsory|ha(?:ve|s) to|only|muss|müssen|musst|erforderlich|nötig|notwendig|verpflicht\\p{L}+|pflicht\\p{L}*|brauch\\p{L}+|benötig\\p{L}+|doi(?:t|vent)|faut|obligatoires?|nécessaires?|deben?|hay que|obligatori\\p{L}+|necesari\\p{L}+|necesita\\p{L}*'
+const necessity = new RegExp(`${wordPattern(necessityWords).source}|必须|必須|需要|须`, 'iu')
+/** Whether a clause states that something is necessary. */
+export const isNecessity = (clause: string) => necessity.test(clause)
+
+const optionPattern = new RegExp(
+  `${
+    wordPattern(
+      "(?:not|n['’]t|never|no longer) (?:\\p{L}{1,12} )?(?:need|have to|require|necessary|required|mandatory|obligatory)|need(?:n['’]t| not)|no need|no [\\p{L} ]{1,30} (?:needed|required|necessary)|muss(?:t|en)? [\\p{L} ]{0,30}(?:nicht|kein\\p{L}{0,2})|müssen [\\p{L} ]{0,30}(?:nicht|kein\\p{L}{0,2})|nicht (?:erforderlich|nötig|notwendig)|pas (?:nécessaire|obligatoire|besoin)|no (?:es |está )?(?:necesari\\p{L}|obligatori\\p{L})|no hace falta",
+    ).source
+  }|(?<=\\p{L})n['’]t (?:need|have to|require)|不需要|不必|无需|不用`,
+  'iu',
+)
+/** Whether a clause states that something is not necessary, which forbids nothing. */
+export const isOption = (clause: string) => optionPattern.test(clause)
+
+const optionWords = wordPattern(
+  'automatic\\p{L}*|free|optional|can|may|also|any|instead|or|oder|ou|saved?|kept|already|bereits|automatisch|kostenlos|gratuits?|gratis',
+)
+/** Whether a clause shows that something is not necessary, without a denial. */
+export const showsOption = (clause: string) => optionWords.test(clause)
 
 const butNotStart =
   /^\s*(?:(?:but|aber|jedoch|mais|pero|sino|ma|mas|maar|men|ale|но) )?(?:not|nicht|pas|no|non|não|niet|inte|ikke|nie|не)(?![\p{L}\p{M}])/iu
@@ -203,7 +310,7 @@ export const answerStart = /^\s*(?:no|nein|non|não|nee|nej|nie|нет)\s*$/iu
 
 /** Where a clause ends. */
 export const clauseEnd = new RegExp(
-  `[,;:.!?()|،؛。，；：！？、…–—\\n]+|(?<![\\p{L}\\p{M}])(?=(?:${exceptionWords}|${conditionWords})(?![\\p{L}\\p{M}])|(?:${andNot})(?![\\p{L}\\p{M}]))|(?=但|除|しかし|ただし|하지만|แต่)`,
+  `(?:[,;:!?()|،؛。，；：！？、…–—\\n]|\\.(?![\\p{L}\\p{N}]))+|(?<![\\p{L}\\p{M}])(?=(?:${exceptionWords}|${conditionWords})(?![\\p{L}\\p{M}])|(?:${andNot}|${andPredicate})(?![\\p{L}\\p{M}]))|(?=但|除|しかし|ただし|하지만|แต่)`,
   'giu',
 )
 

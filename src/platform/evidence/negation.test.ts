@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { expectLinear } from '../../../test/harness/timing.ts'
 import { supports } from './support.ts'
 
 const rules = {
@@ -93,6 +94,40 @@ test.each([
   expect(supports(sentence, report)).toBe(isSupported)
 })
 
+const wrapped = {
+  title: 'Cities.txt',
+  text: [
+    'Some larger cities have tasks of a county, and an example of such a task is the',
+    'registration of cars. In some cases the districts of a city register cars as well,',
+    'but for instance the districts in the harbour city do not have the entitlements of',
+    'a county, so that all cars have numbers of the same type there and the city pays',
+    'for them. They do not accept wire transfers, manual invoices or coins.',
+  ].join('\n'),
+}
+
+test.each([
+  ['over the end of a line', 'Districts in the harbour city do not have the rights of a county.', true],
+  ['over the end of a line, left out', 'Districts in the harbour city have the rights of a county.', false],
+  ['in a list', 'Manual invoices are not accepted.', true],
+  ['in a list, left out', 'You can pay with coins or by wire transfer.', false],
+])('a denial is read %s', (_, sentence, isSupported) => {
+  expect(supports(sentence, wrapped)).toBe(isSupported)
+})
+
+test('a column of percentages has the percentage of a sentence about amounts', () => {
+  const text = 'Region | Revenue | Share\nNorth | 800 | 40%\nSouth | 600 | 30%'
+  expect(supports('The north has 40% of the revenue.', { title: 'Report', text })).toBe(true)
+  expect(supports('The north has 30% of the revenue.', { title: 'Report', text })).toBe(false)
+})
+
+test('words with opposites on both sides are compared next to what they are about', () => {
+  const text = 'The queue is faster, both reducing database load and increasing throughput.'
+  expect(supports('The queue lowers the load and raises throughput.', { title: 'Queue', text })).toBe(true)
+  expect(supports('The queue raises the load on the database and lowers throughput.', { title: 'Queue', text })).toBe(
+    false,
+  )
+})
+
 test('a cell that denies states nothing about the cells next to it', () => {
   const text = 'Name | Town | Founded | Railway\nMarket of the Assumption | Teresa | 1924 | none'
   expect(supports('The market of the Assumption was founded in 1924.', { title: 'List.csv', text })).toBe(true)
@@ -102,4 +137,9 @@ test('irregular forms of a verb are one word', () => {
   const text = 'The artist teaches, draws and writes.'
   expect(supports('The artist taught, drew and wrote.', { title: 'Artist.md', text })).toBe(true)
   expect(supports('The artist flew, sang and sold.', { title: 'Artist.md', text })).toBe(false)
+})
+
+test('many denials are read in linear time', async () => {
+  const read = (times: number) => supports(`${'not '.repeat(times)}${'nobody '.repeat(times)}`, rules)
+  await expectLinear(read, 1_000, 'denials')
 })

@@ -1,5 +1,5 @@
 import { type Clause, fewWords, keysOf } from './clauses.ts'
-import { isLimiting, isStopping } from './negation-words.ts'
+import { isLimiting, isOnly, isStopping } from './negation-words.ts'
 import type { Opposite } from './read-opposites.ts'
 
 /** A clause with a smaller share of the words deals with something else; in scripts without spaces words are pairs of characters. */
@@ -9,6 +9,8 @@ const minimumShareOfPairs = 0.45
 const nearlyBest = 0.67
 /** A denial in other words has more. */
 const nearlyMost = 0.8
+/** A word is worth more than its opposite in its place. */
+const replacedWeight = 0.9
 /** Where a clause has this share of the words, one with fewer is about something else. */
 const clearShare = 0.9
 
@@ -29,6 +31,8 @@ export function deny(claimed: readonly Clause[], text: readonly Clause[]): boole
   return claimed.some((claim) => {
     const { words, isNegated, isCondition } = claim
     if (words.length < fewWords && claimed.length > 1) return false
+    if (isLackOfDenial(claim, claimed)) return false
+    if (hasDeniedPredicate(claim, text)) return true
     const counts = new Map<number, number>()
     for (const keys of words) {
       const found = new Set(keys.flatMap((key) => places.get(key) ?? []))
@@ -36,12 +40,16 @@ export function deny(claimed: readonly Clause[], text: readonly Clause[]): boole
       for (const index of found)
         if (!isCondition || text[index]!.isCondition) counts.set(index, (counts.get(index) ?? 0) + 1)
     }
+    // "Closed" is in the place of "open".
+    for (const [index, count] of counts) counts.set(index, count + replacedWeight * countReplaced(claim, text[index]!))
     const most = Math.max(0, ...counts.values())
     if (most === 0 || most < words.length * (isPaired(words) ? minimumShareOfPairs : minimumShare)) return false
     const isClear = most >= words.length * clearShare
     if (isCondition && !isClear) return false
     const least = isClear ? most : most * nearlyBest
-    const near = [...counts].filter(([, count]) => count >= least)
+    const all = [...counts].filter(([index, count]) => count >= least && isAbout(claim, text[index]!))
+    const limited = all.filter(([index, count]) => count === most && hasLimits(claim, text[index]!))
+    const near = limited.length > 0 ? limited : all
     const best = near.map(([index]) => text[index]!)
     if (near.some(([index, count]) => count >= most * nearlyMost && deniesOtherwise(claim, text[index]!))) return false
     // "In the evening, no dogs are allowed": the text denies what the sentence denies next to it.
@@ -50,6 +58,72 @@ export function deny(claimed: readonly Clause[], text: readonly Clause[]): boole
       denials.some((one) => agrees(one, clause) && shareIn(one.words, keysOf(clause)) >= denialShare)
     return best.every((clause) => !agrees(claim, clause) && !isDeniedNext(clause)) && !isStated(claim, text)
   })
+}
+
+/** A predicate that adds fewer words is too short to be known again. */
+const fewestOfPredicate = 2
+/** Of each clause of a text that denies something: the words that its sentence did not have before, and those of the clause before too. */
+type DeniedPredicate = { own: string[][]; both: ReadonlySet<string>; before: ReadonlySet<string> }
+const knownPredicates = new WeakMap<readonly Clause[], DeniedPredicate[]>()
+
+function deniedPredicates(text: readonly Clause[]): DeniedPredicate[] {
+  const known = knownPredicates.get(text)
+  if (known) return known
+  const found: DeniedPredicate[] = []
+  let keys = new Set<string>()
+  for (const [at, clause] of text.entries()) {
+    const last = text[at - 1]
+    if (last?.sentence !== clause.sentence) keys = new Set()
+    const own = clause.words.filter((word) => !word.some((key) => keys.has(key)))
+    if (keys.size > 0 && isPlainDenial(clause) && !last!.isNegated && own.length >= fewestOfPredicate)
+      found.push({ own, before: keysOf(last!), both: new Set([...keysOf(last!), ...keysOf(clause)]) })
+    for (const key of keysOf(clause)) keys.add(key)
+  }
+  knownPredicates.set(text, found)
+  return found
+}
+
+const isPlainDenial = (clause: Clause) => clause.isNegated && !clause.isException && !clause.isCondition
+
+/** "They enter the league and play in a smaller one", where the text has "they enter the league and do not play in a smaller one". */
+function hasDeniedPredicate(claim: Clause, text: readonly Clause[]): boolean {
+  if (claim.isNegated || claim.isCondition) return false
+  const keys = keysOf(claim)
+  return deniedPredicates(text).some(
+    ({ own, both, before }) =>
+      shareIn(own, keys) === 1 &&
+      shareIn(claim.words, both) === 1 &&
+      shareIn(claim.words, before) < nearlyMost &&
+      !text.some((clause) => !clause.isNegated && shareIn(own, keysOf(clause)) === 1),
+  )
+}
+
+/** "Without a code, nobody enters": the lack is the condition of what is denied. */
+const isLackOfDenial = ({ isAbsence, isNegated, sentence }: Clause, claimed: readonly Clause[]) =>
+  isAbsence && !isNegated && claimed.some((one) => one.isNegated && one.sentence === sentence)
+
+/** Whether an exception is about what the claim names. */
+const isAbout = (claim: Clause, { except }: Clause) =>
+  except.length === 0 || except.some((key) => keysOf(claim).has(key))
+
+/** Whether a clause has what limits a claim: "more than one". */
+const hasLimits = ({ limits, isAbsence }: Clause, clause: Clause) =>
+  !isAbsence && limits.length > 0 && limits.every((word) => clause.limits.includes(word))
+
+/** 1 if a clause has a word of a claim only as its opposite, or as a word with the same opposite; otherwise 0. */
+function countReplaced({ opposites, words }: Clause, clause: Clause): number {
+  if (opposites.length === 0 || clause.opposites.length === 0) return 0
+  const own = keysOf(clause)
+  const replaced = opposites.filter(
+    ({ side, word, isNegation }) =>
+      !isNegation &&
+      !own.has(word) &&
+      !opposites.some((one) => one.side === -side) &&
+      clause.opposites.some((one) => Math.abs(one.side) === Math.abs(side)),
+  )
+  const wordsReplaced = new Set(replaced.map(({ word }) => word))
+  // "The upper hut is closed" is about another one than "the lower hut is open".
+  return words.some(([word]) => wordsReplaced.has(word!)) ? 1 : 0
 }
 
 /** Whether a clause of the text denies the same word as the claim, and has most of its words or no others; none that affirms the word has more of them. */
@@ -76,7 +150,10 @@ const isPaired = (words: readonly (readonly string[])[]) => /\p{Script=Han}/u.te
 /** Whether both have the same polarity, or one of them has the opposite of a word of the other: "not open" and "closed". */
 export function agrees(claim: Clause, clause: Clause): boolean {
   // "Not without a ticket" agrees with "with a ticket", and "lacks" with "without".
-  if (claim.isAbsence !== clause.isAbsence && claim.isNegated !== clause.isNegated) return true
+  if (claim.isAbsence !== clause.isAbsence && claim.isNegated !== clause.isNegated) {
+    const [{ absent }, other] = claim.isAbsence ? [claim, clause] : [clause, claim]
+    if (absent.length === 0 || absent.some((key) => keysOf(other).has(key))) return true
+  }
   return (claim.isNegated === clause.isNegated) !== hasOpposite(claim, clause)
 }
 
@@ -84,19 +161,36 @@ export function agrees(claim: Clause, clause: Clause): boolean {
 const isOtherLimit = (claim: Clause, clause: Clause) => claim.limits.some((word) => !clause.signs.has(word))
 /** Whether a clause states a denial in other words. */
 export const deniesOtherwise = (claim: Clause, clause: Clause) =>
-  claim.isNegated && (isOtherLimit(claim, clause) || mayDenyOtherwise(claim, clause))
+  claim.isNegated &&
+  ((claim.isOption && !clause.isNecessity) || isOtherLimit(claim, clause) || mayDenyOtherwise(claim, clause))
+/** The same of a clause that shows a denial itself: what is not necessary needs more than no contradiction. */
+const statesDenial = (claim: Clause, clause: Clause) =>
+  deniesOtherwise(claim, clause) && (!claim.isOption || clause.showsOption || mayDenyOtherwise(claim, clause))
+/** Whether a clause has all that a claim states: its words, and none of its limits is another one. */
+const hasAll = ({ words, limits, opposites }: Clause, clause: Clause) =>
+  limits.length === 0 &&
+  shareIn(words, keysOf(clause)) === 1 &&
+  opposites.every(({ side }) => clause.opposites.some((one) => one.side === side))
 /** "Only on Sundays" limits what is denied; "rejected" is in its place, and "stops" before it. */
-function mayDenyOtherwise({ denied, mayDeny }: Clause, clause: Clause): boolean {
+function mayDenyOtherwise(claim: Clause, clause: Clause): boolean {
+  const { denied, mayDeny } = claim
   if (clause.isCondition) return false
   const hasDenied = denied?.some((key) => keysOf(clause).has(key)) ?? false
-  return clause.mayDeny.some((word) => !mayDeny.includes(word) && (isLimiting(word) === hasDenied || isStopping(word)))
+  const isStopped = denied?.some((key) => clause.stopped.includes(key)) ?? false
+  return clause.mayDeny.some((word) => {
+    if (mayDeny.includes(word)) return false
+    // "Only on Sundays" denies Mondays, and no more than that.
+    if (isOnly(word) && hasAll(claim, clause)) return false
+    return isLimiting(word) === hasDenied || (isStopping(word) && isStopped)
+  })
 }
 
 /** Whether a clause has the opposite of a word. Words that deny are counted as negations. */
 function hasOpposite(claim: Clause, clause: Clause): boolean {
   if (clause.opposites.length === 0) return false
   return claim.opposites.some((one) => {
-    if (one.isNegation) return false
+    // "Imported data is not exported" has both.
+    if (one.isNegation || claim.opposites.some(({ side }) => side === -one.side)) return false
     const opposite = clause.opposites.filter(({ side, isNegation }) => side === -one.side && !isNegation)
     const same = clause.opposites.filter(({ side }) => side === one.side)
     if (opposite.length === 0) return false
@@ -119,8 +213,11 @@ const leastBestShare = 0.3
  */
 export function lacksDenial(claimed: readonly Clause[], text: readonly Clause[]): boolean {
   const denials = claimed.filter(
-    ({ denied, isCondition, words }) =>
-      denied !== null && !isCondition && (words.length >= fewWords || claimed.length === 1),
+    (one) =>
+      one.denied !== null &&
+      !one.isCondition &&
+      (one.words.length >= fewWords || claimed.length === 1) &&
+      !isLackOfDenial(one, claimed),
   )
   if (denials.length === 0 || text.length === 0) return false
   const known = denialsOf(text)
@@ -131,7 +228,7 @@ export function lacksDenial(claimed: readonly Clause[], text: readonly Clause[])
     const most = shares.reduce((best, one) => Math.max(best, one.share), 0)
     const isMeant = ({ clause, share: own }: (typeof shares)[number]) =>
       (own >= denialShare && hasOpposite(denial, clause)) ||
-      (own >= denialShare && own >= most * nearlyMost && deniesOtherwise(denial, clause)) ||
+      (own >= denialShare && own >= most * nearlyMost && statesDenial(denial, clause)) ||
       (clause.denied !== null && own >= leastBestShare && own === most)
     if (shares.some(isMeant)) return false
     // The text affirms it, so that a denial elsewhere in a long sentence is about something else.

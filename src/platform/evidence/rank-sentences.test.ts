@@ -22,12 +22,23 @@ describe('quotes in other words than the question', () => {
       holds: 'The annual fee',
     },
     {
+      question: 'Who repairs my teeth?',
+      text: 'You can park in the yard.\nThe dental clinic is on the second floor.\nIt opens at nine.',
+      holds: 'The dental clinic',
+    },
+    {
       question: 'Was muss ich für den Hund bezahlen?',
       text: 'Das Zimmer hat einen Balkon.\nDie Gebühr für Haustiere beträgt 12 Euro je Nacht.\nDas Frühstück beginnt um sieben Uhr.',
       holds: 'Die Gebühr für Haustiere',
     },
   ])('$question', async ({ question, text, holds }) => {
     expect((await quotesOf(question, { text }))[0]!.text).toContain(holds)
+  })
+
+  test('a synonym counts more than a word that is near', async () => {
+    const mechanic = { text: 'The mechanic is in the yard.' }
+    const [first] = await quotesOf('Where is my car?', mechanic, { text: 'The automobile is in the garage.' })
+    expect(first!.id).toBe(2)
   })
 
   test('a word of the question counts more than a synonym', async () => {

@@ -1,13 +1,20 @@
 import {
-  hasStop,
-  isListItem,
+  broadWeights,
+  maximumQuoteUnits,
+  measureSentences,
+  type SentenceFeatures,
+  sentenceWeights,
+  weightOf,
+} from './measure-sentences.ts'
+import {
   type Matched,
   type QuestionEvidence,
   type ReadPassage,
   type ReadRow,
   type ReadSentence,
 } from './read-passages.ts'
-import { topicWords } from './words.ts'
+import type { SentenceLayout } from './sentence-layout.ts'
+import { isListItem } from './text-lines.ts'
 
 /** What one quote of an answer holds: a sentence of a passage, and a neighbour where it needs one. */
 export interface RankedSentence {
@@ -22,60 +29,24 @@ const maximumQuotes = 5
 const maximumQuotesOfPassage = 4
 /** A sentence with a lower share of the best score is omitted. */
 const worthwhileShare = 0.2
-/** Longest quote with neighbours, UTF-16 units: two to four sentences. */
-const maximumQuoteUnits = 600
 /** A sentence with this share of the question needs no sentence before it, unless it refers to one. */
 const completeShare = 0.8
 /** Sentences before the best one that are quoted with it: an answer often needs its paragraph's beginning. */
 const sentencesBefore = 3
 
-/*
- * The weights below were compared in steps on the questions of `handbooks`, and on 150 about an employee handbook and the help of a desktop in
- * English and German: on all handbooks but one, and measured on that one. Neighbouring values change the result by a point or two.
- */
-/** Long sentences contain more words by chance; larger values damp them less. */
-const lengthDamping = 8
-/** Weight of the question's words in the whole passage. */
-const passageWeight = 0.05
-/** Added where the sentence has words of the expected kind (a date, a name), subtracted where it lacks them; share of the question. */
-const candidateWeight = 0.05
-/** Subtracted for each rank of the passage in the search, for the first ranks; share of the question. */
-const rankWeight = 0.015
-const countedRanks = 10
-/** Weight of the question's words in the heading above a sentence, and how much of it the next sentence keeps. */
-const headingWeight = 0.6
-const headingFade = 0.97
-/** Weight of the question's words in the next sentence, and in title and headings of the passage. */
-const neighbourWeight = 0.15
-const headWeight = 0.1
-/** Weight of how many of the question's words are in the sentence, without their rarity; of its pieces; share of the question. */
-const countWeight = 0.2
-const pieceWeight = 0.25
-/** Weight of how much of the heading is in the question; share of the question. */
-const headingUsedWeight = 0.05
-
-interface Scored {
-  passage: ReadPassage
-  layout: readonly SentenceLayout[]
-  sentence: ReadSentence
-  score: number
-}
-
 /**
  * The sentences that most likely answer, best first: shared words and synonyms by rarity, in the sentence, next to it, in its heading, its
- * title and its passage, similar words, the expected kind of answer, and the passage's rank. Headings and questions are not quoted. The
+ * title, its section and its passage, near words, similar words, the expected kind of answer, and the passage's rank. Headings and questions are not quoted. The
  * sentences after it are quoted as far as they fit; those before it where it refers back to them, or continues a list, or has not all of the
  * question. Rows of a table are quoted with the names of their cells. Empty if no word is shared.
  */
 export function rankSentences(evidence: QuestionEvidence): RankedSentence[] {
-  const scored = scoreSentences(evidence)
-  const best = scored[0]?.score ?? 0
   const completeWeight = completeShare * weightOf(evidence.question.words.keys(), evidence.weights)
   const quotes: RankedSentence[] = []
   const used = new Set<ReadSentence>()
   const texts = new Set<string>()
-  for (const { passage, layout, sentence, score } of scored) {
-    if (quotes.length === maximumQuotes || score < best * worthwhileShare) break
+  for (const { passage, layout, sentence } of orderSentences(evidence)) {
+    if (quotes.length === maximumQuotes) break
     if (used.has(sentence) || texts.has(sentence.text)) continue
     if (quotes.filter(({ id }) => id === passage.id).length === maximumQuotesOfPassage) continue
     if (sentence.row) {
@@ -98,82 +69,27 @@ export function rankSentences(evidence: QuestionEvidence): RankedSentence[] {
   return quotes
 }
 
-function scoreSentences(evidence: QuestionEvidence): Scored[] {
-  const { question, passages, weights } = evidence
-  const total = weightOf(question.words.keys(), weights)
-  const usedOf = createHeadingUse(evidence)
-  const scored: Scored[] = []
-  for (const [rank, passage] of passages.entries()) {
-    const layout = readLayout(passage.sentences)
-    const { sentences, head } = passage
-    const ofPassage =
-      passageWeight * matchedWeight(evidence, passage) - rankWeight * total * Math.min(rank, countedRanks)
-    for (const sentence of sentences) {
-      const { isQuotable, heading } = layout[sentence.index]!
-      if (!isQuotable) continue
-      const seen: Matched[] = [sentence]
-      const add = (matched: Matched | undefined) => {
-        if (matched === undefined) return 0
-        const weight = matchedWeight(evidence, matched, seen)
-        seen.push(matched)
-        return weight
-      }
-      const own = matchedWeight(evidence, sentence) / (1 + Math.log1p(sentence.length) / lengthDamping)
-      let around = 0
-      for (const cell of sentence.row?.header ?? []) around += headingWeight * add(cell)
-      if (heading) around += headingWeight * headingFade ** (sentence.index - heading.index - 1) * add(heading)
-      else if (passage.headings) around += headingWeight * headingFade ** sentence.index * add(passage.headings)
-      if (own + around === 0) continue
-      const following = sentences[sentence.index + 1]
-      const isContinuing = !sentence.row && following && !following.row && layout[following.index]!.heading === heading
-      if (isContinuing && layout[following.index]!.isQuotable) around += neighbourWeight * add(following)
-      around += headWeight * add(head)
-      const sign = sentence.hasCandidate === null ? 0 : sentence.hasCandidate ? 1 : -1
-      const shares =
-        (countWeight * (sentence.words.size + sentence.related.size)) / question.words.size +
-        pieceWeight * sentence.pieceShare +
-        headingUsedWeight * usedOf(heading) +
-        sign * candidateWeight
-      const score = own + around + ofPassage + shares * total
-      scored.push({ passage, layout, sentence, score })
-    }
-  }
-  return scored.sort((left, right) => right.score - left.score)
+/** In turns by `sentenceWeights` and by `broadWeights`: where one ranking is misled, the other seldom is. */
+function orderSentences(evidence: QuestionEvidence) {
+  const measured = measureSentences(evidence)
+  const best = sortBy(measured, sentenceWeights)
+  const broad = sortBy(measured, broadWeights)
+  return measured.flatMap((_, at) => [best[at] ?? [], broad[at] ?? []].flat())
 }
 
-/** The share of a heading's topic words that the question has, also as words with the same meaning. */
-function createHeadingUse({ question }: QuestionEvidence) {
-  const known = new Map<ReadSentence, number>()
-  return (heading: ReadSentence | null): number => {
-    if (heading === null) return 0
-    let used = known.get(heading)
-    if (used === undefined) {
-      const words = topicWords(heading.text, question.language)
-      used = words.filter((word) => question.words.has(word) || question.related.has(word)).length / (words.length || 1)
-      known.set(heading, used)
-    }
-    return used
-  }
-}
-
-/** The weight of what a text has of the question beyond what `known` has. */
-function matchedWeight(
-  { weights, relatedWeights }: QuestionEvidence,
-  matched: Matched,
-  known: readonly Matched[] = [],
-) {
-  let sum = 0
-  for (const word of matched.words) if (!known.some(({ words }) => words.has(word))) sum += weights.get(word) ?? 0
-  for (const word of matched.related) {
-    if (!known.some(({ words, related }) => words.has(word) || related.has(word))) sum += relatedWeights.get(word) ?? 0
-  }
-  return sum
-}
-
-export function weightOf(words: Iterable<string>, weights: ReadonlyMap<string, number>): number {
-  let sum = 0
-  for (const word of words) sum += weights.get(word) ?? 0
-  return sum
+/** The best first. */
+function sortBy<Item extends { features: SentenceFeatures }>(
+  items: readonly Item[],
+  weights: Readonly<Record<keyof SentenceFeatures, number>>,
+): Item[] {
+  const names = Object.keys(weights) as (keyof SentenceFeatures)[]
+  const scored = items.map((item) => ({
+    item,
+    score: names.reduce((sum, name) => sum + weights[name] * item.features[name], 0),
+  }))
+  scored.sort((left, right) => right.score - left.score)
+  const least = (scored[0]?.score ?? 0) * worthwhileShare
+  return scored.filter(({ score }) => score >= least).map(({ item }) => item)
 }
 
 /**
@@ -271,79 +187,9 @@ function withName({ names }: ReadRow, column: number, value: string): string {
   return name === '' || name === value ? value : `${name}: ${value}`
 }
 
-const sizeOf = ({ words, related }: Matched) => words.size + related.size
+const sizeOf = ({ words, related }: Matched) =>
+  words.size + [...related.values()].reduce((sum, strength) => sum + strength, 0)
 
 function wordsOf(cells: readonly Matched[]): Set<string> {
-  return new Set(cells.flatMap(({ words, related }) => [...words, ...related]))
-}
-
-/** What a sentence of a passage is for its reader. */
-interface SentenceLayout {
-  /** False for headings and questions: none of them answers by itself. */
-  isQuotable: boolean
-  /** The heading or question above it. */
-  heading: ReadSentence | null
-}
-
-/** Longest heading, UTF-16 units; a longer line without a stop is text. */
-const maximumHeadingUnits = 100
-/** Longest question that is a heading, as in lists of questions and answers. */
-const maximumQuestionUnits = 200
-
-/** Lines below a heading among which its text begins. */
-const maximumHeadings = 3
-
-const question = /[?？؟][”"'’)\]*_]{0,4}$/u
-/** Tags and their attributes, imports, directives, fields of a head such as `description:`, and lines of JSON. */
-const markup =
-  /^\s*(?:<[/!\p{L}]|import\s.{1,200}\sfrom\s|export\s(?:default|const)|:::|```|---+$|\{[/%]|"[^"]{1,80}":|[a-z]{1,40}="[^"]*"(?:\s|$)|[\]}]+[,;]?$|(?:description|sidebar_label|slug|keywords|tags|image|date|author|id|layout|weight): )/u
-const titleField = /^(?:title|name): /
-/** Share of signs of programs from which a line is no text. */
-const maximumSigns = 0.15
-
-/** The text without lines that are markup or data of programs. Linear. */
-export function withoutMarkup(text: string): string {
-  return text
-    .split('\n')
-    .filter((line) => !isMarkup(line))
-    .join('\n')
-}
-
-/** The layout of each sentence, by its index. Linear in the sentences. */
-function readLayout(sentences: readonly ReadSentence[]): SentenceLayout[] {
-  let heading: ReadSentence | null = null
-  const isProse = sentences.filter(({ text }) => hasStop(text)).length * 2 >= sentences.length
-  return sentences.map((sentence, index) => {
-    if (sentence.row) return { isQuotable: true, heading }
-    const following = sentences.slice(index + 1, index + 1 + maximumHeadings).map(({ text }) => text)
-    if (isHeading(sentence, following, isProse)) {
-      heading = sentence
-      return { isQuotable: false, heading: null }
-    }
-    return { isQuotable: true, heading }
-  })
-}
-
-/**
- * A heading is a question or a whole line. A line without a stop is a heading only if text follows, or if it is the last one of prose: lists, poems and languages without stops have only
- * such lines.
- */
-function isHeading(
-  { text, beginsLine, endsLine }: ReadSentence,
-  following: readonly string[],
-  isProse: boolean,
-): boolean {
-  if (titleField.test(text)) return true
-  if (question.test(text)) return text.length <= maximumQuestionUnits
-  if (!beginsLine || !endsLine || text.length > maximumHeadingUnits || isListItem(text) || text.includes(' | '))
-    return false
-  if (/^#{1,6} /.test(text) || /^\*\*[^*]+\*\*$/.test(text)) return true
-  if (hasStop(text)) return false
-  return following.length === 0 ? isProse : following.some((next) => hasStop(next) || isListItem(next))
-}
-
-function isMarkup(line: string): boolean {
-  if (markup.test(line)) return true
-  const signs = line.match(/[{}<>=\\"]/g)?.length ?? 0
-  return signs > 2 && signs > line.length * maximumSigns
+  return new Set(cells.flatMap(({ words, related }) => [...words, ...related.keys()]))
 }

@@ -23,6 +23,7 @@ export type Figure =
       scales: readonly number[]
       /** "about 300". */
       isRounded: boolean
+      isPercent: boolean
       /** Part of a date such as 2019-05-03 or 5月: equal to the month's name. */
       mayBeMonth: boolean
     }
@@ -51,7 +52,8 @@ export function readFigures(
   let tens = 0
   let afterMonthWord = false
   const add = (readings: number[][], { mayBeMonth = afterMonthWord, end = 0 } = {}) => {
-    last = { type: 'number', readings, scales: [], isRounded, mayBeMonth }
+    const isPercent = end > 0 && percentSign.test(text.slice(end, end + percentUnits))
+    last = { type: 'number', readings, scales: [], isRounded, isPercent, mayBeMonth }
     lastEnd = end
     figures.push(last)
   }
@@ -104,6 +106,14 @@ export function readFigures(
   return figures
 }
 
+const percentSign = /^\s?(?:[%％٪]|per ?cent|prozent|pour cent|por ciento|per cento|procent)/iu
+const percentUnits = 12
+
+/** The readings of each number. */
+export function numbersOf(figures: readonly Figure[]): number[][] {
+  return figures.flatMap((figure) => (figure.type === 'number' ? [figure.readings.flat()] : []))
+}
+
 /** The 95 of "1990–95", which may also be 1995. */
 function isEndOfRange(text: string, at: number, number: string): boolean {
   return /^\d\d$/.test(number) && /(?<!\d)[12]\d{3}[-–/]$/.test(text.slice(Math.max(0, at - 6), at))
@@ -153,9 +163,16 @@ function addMonth(figures: Figure[], word: string, folded: string, context: Word
 }
 
 /** Languages in Latin script whose month names are known, by ISO 639-1 code. */
-const latinLanguages = 'en de fr es it pt nl sv da no fi ro tr hu id pl cs ca'.split(' ')
-/** Languages in other scripts share one list: their names do not collide. */
-const otherLanguages = 'ru uk bg el ar hi he th fa'.split(' ')
+const latinLanguages = new Set('en de fr es it pt nl sv da no fi ro tr hu id pl cs ca'.split(' '))
+/** Those in another script share one list for each script: their names do not collide. */
+const otherLanguages: readonly (readonly [script: RegExp, languages: readonly Language[]])[] = [
+  [/^\p{Script=Cyrillic}/u, ['ru', 'uk', 'bg']],
+  [/^\p{Script=Greek}/u, ['el']],
+  [/^\p{Script=Arabic}/u, ['ar', 'fa']],
+  [/^\p{Script=Devanagari}/u, ['hi']],
+  [/^\p{Script=Hebrew}/u, ['he']],
+  [/^\p{Script=Thai}/u, ['th']],
+]
 
 /** Names that are one word of letters. Names such as "5月" and "tháng 5" are numbers. */
 const namePattern = /^\p{L}[\p{L}\p{M}]+$/u
@@ -166,20 +183,26 @@ interface MonthNames {
   abbreviated: Map<string, number>
 }
 
-interface AllNames {
-  latin: Map<Language, MonthNames>
-  other: MonthNames
+/** By their languages; each is created on first use, which takes some 2 ms. */
+const created = new Map<string, MonthNames>()
+
+function namesIn(languages: readonly Language[]): MonthNames {
+  const key = languages.join(' ')
+  const names = created.get(key) ?? namesOf(languages)
+  created.set(key, names)
+  return names
 }
 
-/** Created on first use: it takes some 30 ms. */
-let created: AllNames | undefined
+/** The first unit of a word in another script than Latin. */
+const firstOtherUnit = 0x370
 
-function allNames(): AllNames {
-  created ??= {
-    latin: new Map(latinLanguages.map((language) => [language, namesOf([language])])),
-    other: namesOf(otherLanguages),
+/** The names that a word may be: those of a text in `language`, and English ones. */
+function namesFor(word: string, language: Language): MonthNames[] {
+  if (word.charCodeAt(0) >= firstOtherUnit) {
+    const other = otherLanguages.find(([script]) => script.test(word))
+    return other ? [namesIn(other[1])] : []
   }
-  return created
+  return language !== 'en' && latinLanguages.has(language) ? [namesIn([language]), namesIn(['en'])] : [namesIn(['en'])]
 }
 
 function namesOf(languages: readonly Language[]): MonthNames {
@@ -209,14 +232,18 @@ function addNames(names: MonthNames, language: Language, options: Intl.DateTimeF
 
 /** The month, 1 to 12, that a word (lower case) names in a text whose Latin words are in `language`, or in English. */
 export function monthOfName(word: string, language: Language): number | undefined {
-  const { latin, other } = allNames()
-  return latin.get(language)?.full.get(word) ?? latin.get('en')!.full.get(word) ?? other.full.get(word)
+  return monthIn('full', word, language)
 }
 
 /** As `monthOfName`, for abbreviations such as "Sept". */
 function monthOfAbbreviation(word: string, language: Language): number | undefined {
-  const { latin, other } = allNames()
-  return (
-    latin.get(language)?.abbreviated.get(word) ?? latin.get('en')!.abbreviated.get(word) ?? other.abbreviated.get(word)
-  )
+  return monthIn('abbreviated', word, language)
+}
+
+function monthIn(kind: keyof MonthNames, word: string, language: Language): number | undefined {
+  for (const names of namesFor(word, language)) {
+    const month = names[kind].get(word)
+    if (month !== undefined) return month
+  }
+  return undefined
 }

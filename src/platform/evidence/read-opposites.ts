@@ -27,7 +27,8 @@ const partsOfNegations = new Set(['longer', 'more', 'mehr', 'plus', 'más', 'pi�
 /** The words of a clause that have an opposite. Time is linear in the text. */
 export function readOpposites(text: string, language: TextLanguage): Opposite[] {
   const latin = latinOf(language, defaultLanguage)
-  const tokens = tokenize(text.replaceAll(contracted, ' not'), { singleCharacters: false })
+  const plain = text.replaceAll(contracted, ' not').replaceAll(atMost, ' maximum ').replaceAll(atLeast, ' minimum ')
+  const tokens = tokenize(plain, { singleCharacters: false })
   const negates = (words: string) => isNegation(words, language)
   // The passages of a tool may be one long clause.
   let firstNegation: number | undefined
@@ -37,7 +38,7 @@ export function readOpposites(text: string, language: TextLanguage): Opposite[] 
   }
   return tokens.flatMap((word, at) => {
     const sides = oppositeSides(word, latin)
-    if (sides.length === 0) return []
+    if (sides.length === 0 || (enabling.test(word) && tokens.slice(at + 2, at + enabledReach).includes('to'))) return []
     const before = tokens.slice(Math.max(0, at - negationReach), at)
     // Of "not required for small ones" only the first word is denied.
     const other = before.findLastIndex((one) => oppositeSides(one, latin).length > 0 && !partsOfNegations.has(one))
@@ -67,9 +68,15 @@ const conjunctions = new Set(
   'and or but while whereas und oder aber während et ou y e o pero mais mas en of och men i ale и но а'.split(' '),
 )
 
+/** "Enables each pool to start" is not the opposite of "disabled". */
+const enabling = /^enabl(?:e|es|ed|ing)$/
+const enabledReach = 6
+
 /** So many words on each side show what an opposite is about. */
 const aroundReach = 6
 
+const atMost = /(?<!\p{L})(?:at (?:the )?most|(?:no|not) (?:more|longer|later) than|up to)(?!\p{L})/giu
+const atLeast = /(?<!\p{L})(?:at (?:the )?least|(?:no|not) (?:less|fewer|earlier) than)(?!\p{L})/giu
 const contracted = /n['’]t(?!\p{L})/gu
 
 /**
@@ -85,8 +92,8 @@ const pairs: Readonly<Record<Language, string>> = {
     'longer|longest|long/shorter|shortest|short older|oldest|old/younger|youngest|young|new|newest best|better/worst|worse strong|stronger|strongest|strongly/weak|weaker|weakest|weakly early|earlier|earliest/late|later|latest north|northern/south|southern summer/winter ' +
     'east|eastern/west|western left/right inside|indoors|indoor/outside|outdoors|outdoor above/below win|won|wins|winning|winner|winners/lose|lost|loses|losing|loser|losers safe|safely|safer/unsafe|dangerous free|freely|gratis/charged|chargeable|pay|pays|paid|cost|costs male/female major|majority/minor|minority true/false ' +
     'maximum/minimum many|most|numerous/few up|upward|upwards/down|downward|downwards over/under positive|positively/negative|negatively internal|internally/external|externally upper/lower ~import/~export ' +
-    '~keep|kept|~retain|~preserve/~delete|~erase|~discard ~open/~close active/inactive valid/invalid|void visible/hidden|invisible online/offline easy|easier|easily|easiest|simple|simpler|simply/difficult|hard|harder|hardest|complex|complicated fast|faster|fastest|quick|quickly|quicker|rapid|rapidly/slow|slower|slowly|slowest|gradual|gradually cheap|cheaper|cheapest|inexpensive/expensive|costly ' +
-    'correct|correctly|accurate|accurately/incorrect|incorrectly|inaccurate|wrong complete|completely/incomplete direct|directly/indirect|indirectly similar|similarly|same|identical/different|differently|dissimilar dependent|depends/independent|independently likely/unlikely known/unknown limited|restricted/unlimited|unrestricted encrypted/unencrypted ' +
+    '~keep|kept|~retain|~preserve/~delete|~erase|~discard|~remove ~open/~close active/inactive valid/invalid|void visible/hidden|invisible online/offline easy|easier|easily|easiest|simple|simpler|simply/difficult|hard|harder|hardest|complex|complicated fast|faster|fastest|quick|quickly|quicker|rapid|rapidly/slow|slower|slowly|slowest|gradual|gradually cheap|cheaper|cheapest|inexpensive/expensive|costly ' +
+    'correct|correctly|accurate|accurately/incorrect|incorrectly|inaccurate|wrong complete|completely/incomplete direct|directly/indirect|indirectly similar|similarly|same|identical/separate|separately|distinct|different|differently|dissimilar dependent|depends/independent|independently likely/unlikely known/unknown limited|restricted/unlimited|unrestricted encrypted/unencrypted ' +
     'official|officially/unofficial|unofficially formal|formally/informal|informally permanent|permanently/temporary|temporarily sufficient|enough|adequate/insufficient|inadequate effective/ineffective eligible/ineligible capable/incapable stable/unstable clear|clearly/unclear usual|usually|normal|normally|typical|typically/unusual|unusually|abnormal|atypical ' +
     'aware/unaware willing/unwilling ~agree|agreeing/~disagree ~support/~oppose|opposing ~improve/~worsen ~gain/lose|loses|lost|losing ' +
     '~add/~remove ~connect/~disconnect ~lock/~unlock ~succeed/~fail ~appear/~disappear ' +

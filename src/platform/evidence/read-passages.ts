@@ -1,8 +1,9 @@
 import { createTimeSlices } from '../kernel/index.ts'
-import { type Language, splitSentences } from '../language/index.ts'
+import { type Language, loadNearWords, splitSentences } from '../language/index.ts'
 import { type AnswerType, answerTypeOf, hasCandidate } from './answer-type.ts'
-import { comparedWords, latinLanguageOf, relatedForms, topicWords, weightOfForm } from './words.ts'
-import { cellSeparator, isHeader, isTableRow } from './evidence.ts'
+import { comparedWords, latinLanguageOf, type Related, relatedForms, topicWords, weightOfForm } from './words.ts'
+import { isHeader } from './evidence.ts'
+import { cellSeparator, isTableRow, joinWrappedLines } from './text-lines.ts'
 
 /** Longest quoted sentence, UTF-16 units; a table or list without full stops is one sentence. */
 const maximumSentenceUnits = 400
@@ -14,15 +15,15 @@ export interface ReadQuestion {
   /** Compared words that carry a topic, with their weight before rarity. */
   words: ReadonlyMap<string, number>
   /** For each form with the same meaning as some of them: those. */
-  related: ReadonlyMap<string, readonly string[]>
+  related: ReadonlyMap<string, readonly Related[]>
 }
 
 /** What a text has of the words of a question. */
 export interface Matched {
   /** The wanted words in it. */
   words: ReadonlySet<string>
-  /** The wanted words that it has only as another word with the same meaning. */
-  related: ReadonlySet<string>
+  /** The wanted words that it has only as another word of that meaning, or nearly, with the strength of the nearest, 0..1. */
+  related: ReadonlyMap<string, number>
 }
 
 export interface ReadSentence extends Matched {
@@ -83,7 +84,13 @@ export function readQuestion(text: string): ReadQuestion {
   const language = latinLanguageOf(text)
   const topics = topicWords(text, language)
   const words = new Map(topics.map((word) => [word, weightOfForm(word, language)]))
-  return { text, language, type: answerTypeOf(text), words, related: relatedForms(words.keys(), language) }
+  return {
+    text,
+    language,
+    type: answerTypeOf(text),
+    words,
+    related: relatedForms(text, new Set(words.keys()), language),
+  }
 }
 
 export interface ReadOptions {
@@ -100,6 +107,7 @@ export async function readPassages(
   given: readonly GivenPassage[],
   { rarity }: ReadOptions = {},
 ): Promise<QuestionEvidence> {
+  await loadNearWords(latinLanguageOf(questionText))
   const question = readQuestion(questionText)
   const reader: SentenceReader = {
     question,
@@ -114,21 +122,27 @@ export async function readPassages(
   const relatedCounts = new Map<string, number>()
   for (const { words, related } of sentences) {
     for (const word of words) count(counts, word)
-    for (const word of related) count(relatedCounts, word)
+    for (const [word, strength] of related) count(relatedCounts, word, strength)
   }
   const weights = new Map<string, number>()
   const relatedWeights = new Map<string, number>()
   for (const [word, base] of question.words) {
     const direct = (counts.get(word) ?? 0) + unseenCount
-    weights.set(word, (rarity?.(word) ?? Math.log(1 + sentences.length / direct)) * base)
-    relatedWeights.set(word, Math.log(1 + sentences.length / (direct + (relatedCounts.get(word) ?? 0))) * base)
+    const weight = (rarity?.(word) ?? Math.log(1 + sentences.length / direct)) * base
+    const related = Math.log(1 + sentences.length / (direct + (relatedCounts.get(word) ?? 0))) * base
+    weights.set(word, weight)
+    relatedWeights.set(word, Math.min(related * relatedFactor, weight * maximumRelatedShare))
   }
   return { question, passages, weights, relatedWeights }
 }
 
-function count(counts: Map<string, number>, word: string) {
-  counts.set(word, (counts.get(word) ?? 0) + 1)
+function count(counts: Map<string, number>, word: string, by = 1) {
+  counts.set(word, (counts.get(word) ?? 0) + by)
 }
+
+/** A word of that meaning counts more than its rarity, because a question seldom has the words of the file, but less than the word itself. */
+const relatedFactor = 1.6
+const maximumRelatedShare = 0.95
 
 /** Keeps the rarity of a word that no sentence has finite. */
 const unseenCount = 0.5
@@ -201,13 +215,22 @@ function readSentence(
 function matchWords({ question, known }: SentenceReader, text: string): Matched & { length: number } {
   const read = comparedWords(text, question.language, known)
   const words = new Set(read.filter((word) => question.words.has(word)))
-  const related = read.flatMap((word) => question.related.get(word) ?? [])
-  return { words, related: new Set(related.filter((word) => !words.has(word))), length: read.length }
+  const related = new Map<string, number>()
+  for (const form of read)
+    for (const one of question.related.get(form) ?? []) if (!words.has(one.word)) keepNearest(related, one)
+  return { words, related, length: read.length }
 }
 
-function joinMatched(parts: readonly Matched[]): Matched {
+function keepNearest(related: Map<string, number>, { word, strength }: Related) {
+  related.set(word, Math.max(related.get(word) ?? 0, strength))
+}
+
+export function joinMatched(parts: readonly Matched[]): Matched {
   const words = new Set(parts.flatMap((part) => [...part.words]))
-  return { words, related: new Set(parts.flatMap(({ related }) => [...related].filter((word) => !words.has(word)))) }
+  const related = new Map<string, number>()
+  for (const part of parts)
+    for (const [word, strength] of part.related) if (!words.has(word)) keepNearest(related, { word, strength })
+  return { words, related }
 }
 
 /** The first units of a text, without splitting a surrogate pair. */
@@ -253,39 +276,6 @@ function readTable(lines: readonly string[]): TextPart {
 }
 
 const cellsOf = (line: string) => line.split(cellSeparator).map((cell) => cell.trim())
-
-const terminal = /[.!:;,…。！？｡।؟۔][”"'’)\]*_]{0,4}$/u
-
-/** Whether a line ends like a sentence, or announces what follows. */
-export const hasStop = (text: string) => terminal.test(text)
-
-export function isListItem(text: string): boolean {
-  return /^(?:[-*•–] |\d{1,3}[.)] )/.test(text)
-}
-
-/** Editors and pdf files break lines before this length; a text with a longer line is not broken. UTF-16 units. */
-const maximumWrappedUnits = 120
-const minimumWrappedUnits = 30
-/** A broken line is nearly as long as the longest one. */
-const wrappedShare = 0.75
-
-/** The text with lines that only the width of a page or an editor has broken joined. Linear. */
-export function joinWrappedLines(text: string): string {
-  const lines = text.split('\n')
-  const longest = lines.reduce((most, line) => (isTableRow(line) ? most : Math.max(most, line.length)), 0)
-  const isWrapped = longest <= maximumWrappedUnits
-  const joined: string[] = []
-  let last = ''
-  for (const line of lines) {
-    const isOpen = last.length >= minimumWrappedUnits && !hasStop(last) && !isTableRow(last) && !isTableRow(line)
-    const isLong = isWrapped && last.length >= longest * wrappedShare
-    const continues = /^\s*[\p{Ll}("“„`]/u.test(line) || (isLong && /^\s*[\p{L}\d]/u.test(line))
-    if (isOpen && continues && !isListItem(line.trimStart())) joined.push(`${joined.pop()!} ${line.trimStart()}`)
-    else joined.push(line)
-    last = line
-  }
-  return joined.join('\n')
-}
 
 /** Letters of a piece: shorter ones are in too many words, longer ones miss parts of compounds. */
 const pieceLetters = 4

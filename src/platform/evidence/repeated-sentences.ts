@@ -96,6 +96,7 @@ const leastNearness = 1
 const leastNearnessElsewhere = 1.5
 /** By so much the opposite is nearer than the word itself. */
 const leastDifference = 0.3
+const leastDifferenceOfBoth = 0.5
 /** Most words of a sentence that are compared. */
 const maximumOpposites = 20
 /** Sentences with so much of the most words are compared as well. */
@@ -139,7 +140,11 @@ function hasOppositeWord(
       .reduce<number | null>((most, one) => Math.max(most ?? 0, nearnessOf(one, claim, topics)), null)
   return own.some((claim) => {
     const { side } = claim
-    if (own.some((other) => other.side === -side)) return false
+    const counterparts = own.filter((other) => other.side === -side)
+    if (counterparts.length > 0)
+      return counterparts.every(
+        (other) => areApart(claim, other) && [claim, other].every((one) => isSwapped(one, best, nearness)),
+      )
     const same = nearness(best, side, claim)
     const opposed = nearness(best, -side, claim)
     if (same !== null) return (opposed ?? 0) > same + leastDifference
@@ -156,6 +161,19 @@ const unusual = new Set(
     ' ',
   ),
 )
+
+type NearnessIn = (places: readonly Clause[], side: number, claim: Opposite) => number | null
+
+/** "Raises costs and lowers profits" has both: in a text that denies it each is next to the words of the other. */
+function isSwapped(claim: Opposite, best: readonly Clause[], nearness: NearnessIn): boolean {
+  const same = nearness(best, claim.side, claim)
+  return same !== null && (nearness(best, -claim.side, claim) ?? 0) > same + leastDifferenceOfBoth
+}
+
+function areApart(left: Opposite, right: Opposite): boolean {
+  const keys = new Set(left.around().flatMap((one) => one.keys))
+  return !right.around().some((one) => one.keys.some((key) => keys.has(key)))
+}
 
 /** What a word means: the other side after a negation, and both where it may be denied. */
 function sidesOf({ side, negation }: Opposite): number[] {

@@ -319,6 +319,28 @@ const passages = [
     ],
   },
   {
+    title: 'Reading room.md',
+    text: 'The reading room is open from Tuesday to Friday. It is closed on Mondays. Dogs are not allowed, except guide dogs. There are no lockers, no vending machines and no printers. You will not be able to reserve, extend, or cancel a loan online. When you return a laptop, its chargers, cables, and cases are not checked. Each reader gets no more than three items. Loans can be extended at the desk or stopped at any time. The discount applies to students only.',
+    supported: [
+      'The reading room is not open on Mondays.',
+      'Guide dogs are allowed.',
+      'There are neither lockers nor vending machines.',
+      'You cannot cancel a loan online.',
+      'Chargers and cables are not checked when you return a laptop.',
+      'A reader will never get more than three items.',
+    ],
+    reversed: [
+      'The reading room is open on Mondays.',
+      'Dogs are allowed.',
+      'Guide dogs are not allowed.',
+      'There are vending machines and printers.',
+      'You can cancel a loan online.',
+      'Loans cannot be extended at the desk.',
+      'The discount does not apply to students.',
+      'Chargers and cables are checked when you return a laptop.',
+    ],
+  },
+  {
     title: 'Thư viện.txt',
     text: 'Thư viện mở cửa từ thứ hai đến thứ sáu. Sinh viên được mượn sách miễn phí. Không được mang đồ uống vào phòng đọc. Thẻ thư viện phải gia hạn mỗi năm. Số lượng độc giả đã tăng trong năm 2022. Sách hiếm chỉ được đọc tại chỗ.',
     supported: [
@@ -331,6 +353,16 @@ const passages = [
       'Sinh viên không được mượn sách miễn phí.',
       'Thẻ thư viện không phải gia hạn mỗi năm.',
       'Thư viện đóng cửa từ thứ hai đến thứ sáu.',
+    ],
+  },
+  {
+    title: 'Apprentices.md',
+    text: 'The term unpaid free rider is most common in the National Railway Works, where beginners enter directly into the NRW and do not train in a small branch workshop.',
+    supported: [
+      'The term unpaid free rider is most common in the National Railway Works, where beginners enter directly into the NRW.',
+    ],
+    reversed: [
+      'The term unpaid free rider is most common in the National Railway Works, where beginners enter directly into the NRW and train in a small branch workshop.',
     ],
   },
 ]

@@ -1,6 +1,6 @@
 import { defaultLanguage, isFunctionWord } from '../language/index.ts'
-import { type Claims, isOperationWord, readClaims } from './claims.ts'
-import { derivedFrom, findOtherColumns, mostNamed, type Operands, plainValueOf } from './derived-numbers.ts'
+import { type Claims, isOperationWord, once, readClaims } from './claims.ts'
+import { derivedFrom, findOtherColumns, isYear, mostNamed, type Operands, plainValueOf } from './derived-numbers.ts'
 import {
   type Evidence,
   type EvidenceNumbers,
@@ -11,6 +11,7 @@ import {
 } from './evidence.ts'
 import { findNearSegments, type RowsBy } from './near-segments.ts'
 import { deny, lacksDenial, sharesDenials } from './negation.ts'
+import { isOfOtherRows } from './other-rows.ts'
 import type { Figure } from './read-figures.ts'
 import { contradictsRepeated, statesOpposite } from './repeated-sentences.ts'
 import { exact, precisionOf } from './read-number.ts'
@@ -26,6 +27,8 @@ export interface Comparison {
   names: boolean[]
   quotes: boolean[]
   words: boolean[]
+  /** The words that the passage has as others of that meaning, near to most words of the sentence. */
+  synonyms: () => boolean[]
   /** The most figures and names of the sentence that one part of the passage has: they are in the same relation. */
   related: number
   /** Most words of the sentence that one part of the passage and its neighbours have, and the words that title and headings have. */
@@ -40,6 +43,8 @@ export interface Comparison {
   statesOpposite: () => boolean
   /** Whether the passage has no denial that the sentence may mean by its own one. */
   lacksDenial: () => boolean
+  /** Whether it names values together that the passage has in different rows. */
+  isOfOtherRows: () => boolean
   /** Whether the passage denies what the sentence denies; true for a sentence that denies nothing. */
   sharesDenials: () => boolean
 }
@@ -65,8 +70,13 @@ const minimumOverlapOfPairs = 0.4
 const pairedScripts = ['east_asian', 'hangul']
 /** With figures or names that all were found, where a table or a short text does not show its language. */
 const minimumOverlapWithFacts = 0.25
+/** With several facts, or with a number that is hardly in a text about something else. */
+const minimumOverlapOfSpecific = 0.4
 /** So few words need one match. */
 const fewWords = 2
+/** What a word counts that the passage has as another one of that meaning, if it has this share of the words themselves. */
+const synonymWeight = 0.6
+const minimumOverlapWithSynonyms = 0.35
 /** Across languages so many figures and names of one sentence must be in one part of the passage. */
 const minimumRelated = 2
 
@@ -74,6 +84,14 @@ const minimumRelated = 2
 export function supports(sentence: string, passage: EvidenceText): boolean {
   const claims = readClaims(sentence)
   return concludeSupport(claims, [compareClaims(claims, readEvidence(passage))]).verdict !== 'unsupported'
+}
+
+let isPrepared = false
+
+/** Compiles the patterns of statements: some 50 ms of the first comparison of a process. */
+export function prepareSupport(): void {
+  if (!isPrepared) supports('It is never open.', { title: '', text: 'It is closed.' })
+  isPrepared = true
 }
 
 /** Whether passages that were compared with the same claims support them together. */
@@ -107,6 +125,7 @@ export function concludeSupport(claims: Claims, comparisons: readonly Comparison
   if (!isComputed && comparisons.some((comparison) => comparison.statesOpposite())) return unsupported('negation')
   if (comparisons.every((comparison) => comparison.lacksDenial())) return unsupported('denial')
   if (claims.names.some((_, index) => !anyHas('names', index))) return unsupported('name')
+  if (comparisons.some((comparison) => comparison.isOfOtherRows())) return unsupported('name')
   if (claims.quotes.some((_, index) => !anyHas('quotes', index))) return unsupported('quote')
 
   const facts = figures.length + claims.names.length + claims.quotes.length
@@ -117,8 +136,20 @@ export function concludeSupport(claims: Claims, comparisons: readonly Comparison
   const isRowOfTable =
     (numbers > 0 && comparisons.some(({ isNamed }) => isNamed)) ||
     (isComputed && comparisons.some(({ operands }) => operands.words.hasRows))
-  const needed = (isUnknown && facts > 0) || isRowOfTable ? minimumOverlapWithFacts : usual
-  const isEnough = words.length <= fewWords ? found > 0 : overlap >= needed
+  const isSpecific = facts > 1 || claims.figures.some(isSpecificNumber)
+  const needed =
+    (isUnknown && facts > 0) || isRowOfTable
+      ? minimumOverlapWithFacts
+      : isSpecific
+        ? Math.min(usual, minimumOverlapOfSpecific)
+        : usual
+  const countSynonyms = () =>
+    words.filter((index) => !anyHas('words', index) && comparisons.some(({ synonyms }) => synonyms()[index])).length
+  const isEnough =
+    words.length <= fewWords
+      ? found > 0
+      : overlap >= needed ||
+        (overlap >= minimumOverlapWithSynonyms && found + synonymWeight * countSynonyms() >= needed * words.length)
   return isEnough ? { verdict: 'supported', overlap, missing: null } : unsupported('words')
 }
 
@@ -146,6 +177,12 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
     names: claims.names.map((name) => areNouns || hasName(passage, name)),
     quotes: claims.quotes.map((quote) => passage.sequence.includes(` ${quote} `)),
     words: claims.words.map((keys) => hasWord(passage, keys)),
+    synonyms: once(() => {
+      const places = new Set([...near.best('words')].flatMap((at) => [at - 1, at, at + 1]))
+      const isThere = (key: string) =>
+        passage.words.get(key)?.some((at) => at === headSegment || places.has(at)) ?? false
+      return claims.synonyms().map((keys) => keys.some(isThere))
+    }),
     related: countRelated(claims, passage, found),
     wordsTogether: { ofPart: near.mostWords, ofHead: countWordsOfHead(claims, passage) },
     isNamed: found.some((segments) => segments.some((segment) => passage.isRow[segment] && near.isNamed(segment))),
@@ -164,6 +201,7 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
       languages !== 'different' && statesOpposite(claims.clauses(passage.language), passage.clauses(claims.language)),
     lacksDenial: () =>
       languages !== 'different' && lacksDenial(claims.clauses(passage.language), passage.clauses(claims.language)),
+    isOfOtherRows: () => languages !== 'different' && isOfOtherRows(claims, passage),
     sharesDenials: () => sharesDenials(claims.clauses(passage.language), passage.clauses(claims.language)),
   }
 }
@@ -266,6 +304,14 @@ function columnsOfRows(rows: readonly (readonly PartNumber[])[]): number[][] {
 /** Smaller numbers are in nearly every text. */
 const leastDistinctive = 13
 
+const leastSpecificDigits = 3
+
+/** A number of several digits that is no year: 821.14. */
+function isSpecificNumber(figure: Figure): boolean {
+  const value = plainValueOf(figure)
+  return value !== null && !isYear(value) && String(value).replaceAll(/\D|0+$/g, '').length >= leastSpecificDigits
+}
+
 function isDistinctive(figure: Figure): boolean {
   if (figure.type !== 'number') return figure.type === 'month'
   return figure.readings.every((reading) =>
@@ -367,7 +413,9 @@ function findRepeatedNumbers(figures: readonly Figure[], { numbers }: Evidence):
 function hasName(passage: Evidence, { words, keys }: Claims['names'][number]): boolean {
   if (words.length === 1 && passage.abbreviations.has(words[0]!)) return true
   if (words.length > 1 && hasInitials(passage, words)) return true
-  const found = keys.map((wordKeys) => hasWord(passage, wordKeys))
+  const found = keys.map(
+    (wordKeys, at) => hasWord(passage, wordKeys) || (at > 0 && passage.abbreviations.has(words[at]!)),
+  )
   const count = found.filter(Boolean).length
   return found.at(-1) === true ? count * 2 >= words.length : count * 2 > words.length
 }

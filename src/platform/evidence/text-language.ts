@@ -76,7 +76,7 @@ export function wordKeys(word: string, latin: Language): string[] {
       ...(loanPlural.test(stem) ? [stem.slice(0, -1)] : []),
     ]),
   ]
-  return bare.length > comparedLetters ? [...keys, `${withoutMarks(bare).slice(0, comparedLetters)}*`] : keys
+  return bare.length >= comparedLetters ? [...keys, `${withoutMarks(bare).slice(0, comparedLetters)}*`] : keys
 }
 
 /** Pairs of syllables: Vietnamese puts spaces between the syllables of a word, and single syllables are in many words. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { joinWrappedLines } from './read-passages.ts'
+import { joinWrappedLines } from './text-lines.ts'
 
 test.each([
   {
@@ -21,4 +21,9 @@ test.each([
   },
 ])('$title', ({ text, joined = text }) => {
   expect(joinWrappedLines(text)).toBe(joined)
+})
+
+test('only full lines are joined where short ones may be rows of a list', () => {
+  const list = 'The office has these rooms for all guests:\na hall with forty seats for meetings\na kitchen'
+  expect(joinWrappedLines(list, { isFull: true })).toBe(list)
 })

@@ -2,6 +2,7 @@ import {
   defaultLanguage,
   detectLatinLanguage,
   isFunctionWord,
+  nearWords,
   type Language,
   rulesForWord,
   synonyms,
@@ -116,16 +117,46 @@ function readSynonyms(language: Language) {
   return result
 }
 
-/** The forms that mean the same as one of `wanted` and are none of them, each with those that it stands for. */
-export function relatedForms(wanted: Iterable<string>, language: Language): Map<string, string[]> {
+/** A wanted word that another word stands for, and how well: 1 as a synonym, less as a near word. */
+export interface Related {
+  word: string
+  strength: number
+}
+
+/** Words of a question that are looked up: each has dozens of near words. */
+const maximumExpandedWords = 48
+
+/** The forms that mean the same as one of `wanted`, or nearly, and are none of them, each with those that it stands for. */
+export function relatedForms(text: string, wanted: ReadonlySet<string>, language: Language): Map<string, Related[]> {
   const { groups, ofForm } = readSynonyms(language)
-  const own = new Set(wanted)
-  const related = new Map<string, string[]>()
-  for (const word of own) {
-    const others = new Set((ofForm.get(word) ?? []).flatMap((index) => groups[index]!))
-    for (const other of others) if (!own.has(other)) related.set(other, [...(related.get(other) ?? []), word])
+  const related = new Map<string, Related[]>()
+  const add = (form: string, word: string, strength: number) => {
+    if (wanted.has(form)) return
+    const known = related.get(form)
+    const same = known?.find((one) => one.word === word)
+    if (same) same.strength = Math.max(same.strength, strength)
+    else if (known) known.push({ word, strength })
+    else related.set(form, [{ word, strength }])
+  }
+  for (const word of wanted)
+    for (const index of ofForm.get(word) ?? [])
+      for (const other of groups[index]!) if (other !== word) add(other, word, 1)
+  const known = new Map<string, string>()
+  const tokens = [...new Set(tokenize(text, { singleCharacters: false }))].slice(0, maximumExpandedWords)
+  for (const token of tokens) {
+    const [word] = comparedWords(token, language)
+    if (word === undefined || !wanted.has(word)) continue
+    for (const { word: other, strength } of nearWords(token, language))
+      for (const form of comparedWords(other, language, known)) add(form, word, strength)
   }
   return related
+}
+
+/** Words that mean the same as a word in lower case. */
+export function synonymsOf(word: string, language: Language): string[] {
+  const { ofForm } = readSynonyms(language)
+  const [form] = comparedWords(word, language)
+  return (ofForm.get(form ?? '') ?? []).flatMap((index) => synonyms[language]![index]!)
 }
 
 /** Words that mean the same as one of a text and are not in it, without repeats. */

@@ -1,4 +1,4 @@
-import { AppError, type Log, type Role, type Telemetry } from '../kernel/index.ts'
+import { AppError, type Bag, type Log, type Role, type Telemetry } from '../kernel/index.ts'
 import type { Admission, BodyBudget } from './load.ts'
 import {
   assertRoleInOrganisation,
@@ -35,12 +35,12 @@ export interface House {
   budget: BodyBudget
   slowBodies: SlowBodies
   /** The running requests; the stop of the service aborts them. */
-  inFlight: Set<Visit>
+  inFlight: Bag<Visit>
   stalledClientMs: number
   stop: Readonly<StopState>
   publicUrl: string | undefined
   /** Called when a response has ended. */
-  ended: () => void
+  ended: (visit: Visit) => void
 }
 
 /** How far the stop of the service is. */
@@ -110,7 +110,8 @@ function record(visit: Visit, { metrics, telemetry, unknownRoutes, log, ended }:
   metrics.http.started()
   visit.span = telemetry?.request({ method, requestId, traceparent: traceparentOf(raw.headers.traceparent) })
   visit.header('x-request-id', requestId)
-  response.once('close', () => visit.end())
+  // Not `once`, which makes two more objects: a response closes once.
+  response.on('close', () => visit.end())
   visit.atEnd(() => {
     const { organisation, person, span, error } = visit
     const { statusCode: status, writableFinished } = response
@@ -137,7 +138,7 @@ function record(visit: Visit, { metrics, telemetry, unknownRoutes, log, ended }:
         traceId: span?.traceId,
       })
     }
-    ended()
+    ended(visit)
   })
 }
 
@@ -147,9 +148,9 @@ function traceparentOf(header: string | string[] | undefined): string | undefine
 }
 
 function abortWhenGone(visit: Visit, { inFlight }: House): void {
-  inFlight.add(visit)
+  const remove = inFlight.add(visit)
   visit.atEnd(() => {
-    inFlight.delete(visit)
+    remove()
     if (!visit.response.writableFinished)
       visit.signal.abort(new AppError('client_closed', 'The client has closed the connection.'))
   })
@@ -178,8 +179,7 @@ function enterLimits(visit: Visit, { limiter, slowBodies }: House): void {
   if (!organisation || route.limited === undefined) return
   // Where the body is JSON, its reader watches it.
   if (route.limited === 'upload') {
-    slowBodies.watch(raw, organisation.id, (error) => visit.signal.abort(error))
-    visit.atEnd(() => slowBodies.unwatch(raw))
+    visit.atEnd(slowBodies.watch(raw, organisation.id, (error) => visit.signal.abort(error)))
   }
   const { leave, rates } = limiter.enter(organisation, route.limited)
   visit.atEnd(leave)
@@ -252,16 +252,20 @@ function assertServed({ route, raw }: Visit, role: Role): void {
 
 /** Throws AppError for a request that no route can handle, before its body is read. Looks at the raw headers, as their object is not always needed. */
 function assertReadable({ raw, host, declaredBytes, request }: Visit): void {
-  const hosts: string[] = []
+  const { rawHeaders } = raw
+  let stated: string | undefined
+  let hosts = 0
   let isEncoded = false
-  raw.rawHeaders.forEach((text, index) => {
-    if (index % 2 === 1) return
-    if (text.length === 4 && text.toLowerCase() === 'host') hosts.push(raw.rawHeaders[index + 1]!)
-    else if (text.length === 16 && text.toLowerCase() === 'content-encoding') isEncoded = true
-  })
-  if (hosts.length === 0 && raw.httpVersion === '1.1')
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const { length } = rawHeaders[index]!
+    if (length === 4 && rawHeaders[index]!.toLowerCase() === 'host') {
+      hosts++
+      stated = rawHeaders[index + 1]!
+    } else if (length === 16 && rawHeaders[index]!.toLowerCase() === 'content-encoding') isEncoded = true
+  }
+  if (hosts === 0 && raw.httpVersion === '1.1')
     throw new AppError('invalid_request', 'An HTTP/1.1 request must have a host header.', { param: 'host' })
-  if (hosts.length > 1 || !isHost(hosts[0]) || (host !== hosts[0] && !isHost(host))) {
+  if (hosts > 1 || !isHost(stated) || (host !== stated && !isHost(host))) {
     throw new AppError('invalid_request', 'The request must have one host header with a name and, if needed, a port.', {
       param: 'host',
     })
@@ -283,8 +287,14 @@ function assertPlain(encoding: string) {
 
 /** A name or an address, and a port. It may be empty (RFC 9112, section 3.2). Addresses are made from it. */
 export function isHost(text: string | undefined): boolean {
-  return !text || (/^(?:[\w.-]+|\[[\d.:a-f]+\])(?::\d{1,5})?$/i.test(text) && URL.canParse(`http://${text}`))
+  if (!text || text === lastHost) return true
+  if (!/^(?:[\w.-]+|\[[\d.:a-f]+\])(?::\d{1,5})?$/i.test(text) || !URL.canParse(`http://${text}`)) return false
+  lastHost = text
+  return true
 }
+
+/** The last valid one: nearly all requests state the same. */
+let lastHost: string | undefined
 
 function assertTexts(values: unknown, code: 'invalid_request' | 'not_found') {
   for (const [name, value] of Object.entries((values ?? {}) as Record<string, unknown>)) assertText(name, value, code)

@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { AppError, Turns } from '../kernel/index.ts'
+import { AppError, Bag, Turns } from '../kernel/index.ts'
 
 /**
  * How the bytes of a body arrive: after the status 100 (continue), not too slowly (slow bodies), a few connections at a time where nobody
@@ -39,6 +39,7 @@ const checkMs = 250
 const slowBytesPerSecond = 16 * 1024
 
 interface Watched {
+  request: IncomingMessage
   owner: string
   startedMs: number
   /** Of the connection, when the body began. */
@@ -51,34 +52,32 @@ interface Watched {
  * requests. A body has `slowBodyMs`, and a second more for each 8 KiB that has arrived.
  */
 export function createSlowBodies(slowBodyMs: number, reads: Pick<SlowReads, 'add'> = slowReads) {
-  const watched = new Map<IncomingMessage, Watched>()
+  const watched = new Bag<Watched>()
   let timer: NodeJS.Timeout | undefined
 
   function check() {
     const nowMs = performance.now()
-    for (const [request, { owner, startedMs, bytesBefore, fail }] of watched) {
+    watched.removeIf(({ request, owner, startedMs, bytesBefore, fail }) => {
       // The whole body has arrived, or bytes wait to be read: the service is slower than the client.
-      if (request.complete || request.readableLength > 0) continue
+      if (request.complete || request.readableLength > 0) return false
       const bytes = request.socket.bytesRead - bytesBefore
       const elapsedMs = nowMs - startedMs
       if (elapsedMs >= checkMs && bytes < (slowBytesPerSecond * elapsedMs) / 1_000) reads.add(request, owner)
-      if (elapsedMs <= slowBodyMs + (bytes / minimumBytesPerSecond) * 1_000) continue
-      watched.delete(request)
+      if (elapsedMs <= slowBodyMs + (bytes / minimumBytesPerSecond) * 1_000) return false
       fail(new AppError('request_timeout', 'The body of the request arrived too slowly. Send it again.'))
-    }
+      return true
+    })
     if (watched.size > 0) return
     clearInterval(timer)
     timer = undefined
   }
 
   return {
-    /** Calls `fail` if the body is too slow before `unwatch`. */
-    watch(request: IncomingMessage, owner: string, fail: (error: AppError) => void): void {
+    /** Calls `fail` if the body is too slow before the returned function was called. */
+    watch(request: IncomingMessage, owner: string, fail: (error: AppError) => void): () => void {
       if (!timer) timer = setInterval(check, Math.min(checkMs, slowBodyMs)).unref()
-      watched.set(request, { owner, startedMs: performance.now(), bytesBefore: request.socket.bytesRead, fail })
-    },
-    unwatch(request: IncomingMessage): void {
-      watched.delete(request)
+      const { bytesRead: bytesBefore } = request.socket
+      return watched.add({ request, owner, startedMs: performance.now(), bytesBefore, fail })
     },
   }
 }

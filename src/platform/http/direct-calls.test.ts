@@ -13,10 +13,13 @@ let app: App
 let url: string
 const organisation = makeOrganisation(createOrganisationId(), { name: 'Direct' }, 0)
 let running = 0
+/** Of the long bodies so far. */
+const chunks: Buffer[] = []
 
 beforeAll(async () => {
   const handle = (way: string) => async (call: Call) => {
     await nextTurn()
+    if (call.requestHeader('x-frees') !== undefined) call.freeBody()
     call.sendJson(JSON.stringify({ way, body: call.body, owner: call.organisation.id }))
   }
   const body = {
@@ -27,7 +30,11 @@ beforeAll(async () => {
     read: (value: unknown) => value,
     startLong() {
       let arrived = 0
-      return { push: ({ length }: Buffer) => void (arrived += length), finish: () => ({ arrived }) }
+      const push = (chunk: Buffer) => {
+        arrived += chunk.length
+        chunks.push(chunk)
+      }
+      return { push, finish: () => ({ arrived }) }
     },
   }
   const usual = serverOptions()
@@ -110,6 +117,31 @@ describe('a request', () => {
         expect({ way, owner }).toEqual({ way: query === '' ? 'direct' : 'ordinary', owner: organisation.id })
       }
     }
+  })
+
+  it.each(['', '?'])(
+    'gets the answer to its own body, among many that wait for their turns (query: %j)',
+    async (query) => {
+      const numbers = Array.from({ length: 64 }, (_, number) => number)
+      const sent = numbers.map((number) => (number % 8 === 0 ? `{"a":${number}` : `{"a":${number}}`))
+      const answers = await Promise.all(sent.map((body) => wayOf({ query, body })))
+      expect(answers.map(({ way, body }) => body ?? way)).toEqual(
+        numbers.map((number) => (number % 8 === 0 ? 400 : { a: number })),
+      )
+      await expect.poll(() => running).toBe(0)
+    },
+  )
+
+  it.each(['', '?'])('has the chunks of its long body until its handler frees them (query: %j)', async (query) => {
+    const body = `"${'x'.repeat(900_000)}"`
+    const areFree = () => chunks.splice(0).map(({ buffer }) => (buffer as ArrayBuffer).detached)
+    areFree()
+    await wayOf({ query, body })
+    expect(areFree()).not.toContain(true)
+    await wayOf({ query, body, headers: { 'x-frees': 'true' } })
+    const freed = areFree()
+    expect(freed.length).toBeGreaterThan(1)
+    expect(freed).not.toContain(false)
   })
 
   it('leaves its limits when it has ended', async () => {

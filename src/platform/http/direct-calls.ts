@@ -4,7 +4,7 @@ import { createRequestId, type Log } from '../kernel/index.ts'
 import { type Admit, isHost } from './admit.ts'
 import { type CallHandler, jsonType, Visit, VisitCall, type VisitedRoute } from './visit.ts'
 import { type EventStream, startEventStreamOn } from './event-stream.ts'
-import type { Bodies } from './read-bodies.ts'
+import { type Bodies, hasArrived } from './read-bodies.ts'
 import type { Caller } from './caller.ts'
 
 /**
@@ -41,7 +41,7 @@ export function createDirectCalls(dependencies: DirectDependencies) {
       if (declaredBytes === 0) return false
       const call = new DirectCall(dependencies, target, { raw, response, declaredBytes })
       call.organisation = organisation
-      void call.answer()
+      call.answer()
       return true
     },
   }
@@ -78,6 +78,7 @@ class DirectCall extends Visit {
   readonly #dependencies: DirectDependencies
   readonly #target: Target
   readonly #headers: Record<string, string> = {}
+  #isReading = false
 
   constructor(
     dependencies: DirectDependencies,
@@ -89,25 +90,40 @@ class DirectCall extends Visit {
     this.#target = target
   }
 
-  /** Never rejects. */
-  async answer(): Promise<void> {
-    const { admit, bodies, log } = this.#dependencies
-    const { body: reader, handle } = this.#target
-    let isReading = false
+  /** Never throws. Callbacks instead of an async function, whose state would be alive for as long as the call. */
+  answer(): void {
+    const { admit, bodies } = this.#dependencies
+    const { body: reader } = this.#target
     try {
       void admit('arrival', this)
-      isReading = true
-      const body = await bodies.read(this, this.raw, { reader, format: 'json' })
-      isReading = false
-      const waiting = admit('handler', this)
-      if (waiting) await waiting
-      await this.run(() => handle(new VisitCall(this, body)))
+      this.#isReading = true
+      if (hasArrived(this)) this.#handle(bodies.readArrived(this, reader))
+      else
+        bodies
+          .read(this, this.raw, { reader, format: 'json' })
+          .then((body) => this.#handle(body))
+          .catch((error: unknown) => this.#fail(error))
     } catch (error) {
-      // As after a parser error in Fastify.
-      if (isReading) this.header('connection', 'close')
-      if (this.response.headersSent && !this.response.destroyed) this.response.destroy()
-      this.refuse(error, log)
+      this.#fail(error)
     }
+  }
+
+  #handle(body: unknown): void {
+    this.#isReading = false
+    const waiting = this.#dependencies.admit('handler', this)
+    const handled = waiting ? waiting.then(() => this.#run(body)) : this.#run(body)
+    handled.catch((error: unknown) => this.#fail(error))
+  }
+
+  #run(body: unknown): Promise<void> {
+    return this.run(() => this.#target.handle(new VisitCall(this, body)))
+  }
+
+  #fail(error: unknown): void {
+    // As after a parser error in Fastify.
+    if (this.#isReading) this.header('connection', 'close')
+    if (this.response.headersSent && !this.response.destroyed) this.response.destroy()
+    this.refuse(error, this.#dependencies.log)
   }
 
   header(name: string, value: string): void {

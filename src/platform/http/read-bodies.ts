@@ -52,6 +52,13 @@ export function createBodies({
   threads: { large: BodyThread; huge: BodyThread }
 }) {
   return {
+    /** A small JSON body that has arrived (`hasArrived`), without a promise. Throws AppError. */
+    readArrived(visit: Visit, reader: BodyReader): unknown {
+      void admit('body', visit)
+      const bytes: Buffer = visit.raw.read()
+      visit.account!.take(bytes.length)
+      return readBody(bytes, reader, 'json')
+    },
     /** Receives and reads a body: small ones in place, large ones in a thread, in turns of their organisations. Throws AppError. */
     read(visit: Visit, source: Readable, reading: Reading): Promise<unknown> {
       return new Promise((resolve, reject) => {
@@ -67,8 +74,12 @@ export function createBodies({
 
   /** A promise where the bytes are many. */
   function readArrived(visit: Visit, arrived: ArrivingBody, reading: Reading): unknown {
+    const { chunks } = arrived
     const body = arrived.finish()
-    if (body !== undefined) return body
+    if (body !== undefined) {
+      visit.bodyChunks = chunks
+      return body
+    }
     const bytes = arrived.join()
     return bytes instanceof Promise
       ? bytes.then((joined) => readBytes(visit, joined, reading))
@@ -85,6 +96,11 @@ export function createBodies({
     const thread = bytes.length > hugeBytes ? threads.huge : threads.large
     return thread.read({ bytes, format }, reader, ownerOf(visit), visit.signal)
   }
+}
+
+/** Whether a small body of a stated length is there as a whole, and nobody reads it yet: it is when its request has waited for a turn. */
+export function hasArrived({ raw, declaredBytes }: Pick<Visit, 'raw' | 'declaredBytes'>): boolean {
+  return raw.complete && raw.readableLength === declaredBytes && declaredBytes > 0 && declaredBytes <= usualBytes
 }
 
 const ownerOf = ({ organisation }: Visit) => organisation?.id ?? 'operator'
@@ -104,7 +120,7 @@ function receive(
   let isComplete = false
   const complete = () => {
     isComplete = true
-    slowBodies.unwatch(raw)
+    unwatch()
   }
   const fail = (error: unknown) => {
     complete()
@@ -123,7 +139,7 @@ function receive(
     }
   }
   source.on('data', take)
-  slowBodies.watch(raw, owner, fail)
+  const unwatch = slowBodies.watch(raw, owner, fail)
   source.once('end', () => {
     if (isComplete) return
     complete()
@@ -148,7 +164,7 @@ const joinedBytesPerTurn = 2 * 1024 * 1024
 /** A body that arrives in chunks. One of the usual form is read meanwhile, if its reader can (`startLong`). */
 export class ArrivingBody<Body = unknown> {
   bytes = 0
-  #chunks: Buffer[] = []
+  chunks: Buffer[] = []
   #long: LongBody<Body> | undefined
   readonly #reader: BodyReader<Body> | undefined
 
@@ -159,11 +175,11 @@ export class ArrivingBody<Body = unknown> {
   /** The bytes must not change afterwards. */
   push(chunk: Buffer): void {
     this.bytes += chunk.length
-    this.#chunks.push(chunk)
+    this.chunks.push(chunk)
     if (this.#long) this.#long.push(chunk)
     else if (this.bytes > usualBytes && this.#reader?.startLong) {
       this.#long = this.#reader.startLong()
-      for (const arrived of this.#chunks) this.#long.push(arrived)
+      for (const arrived of this.chunks) this.#long.push(arrived)
     }
   }
 
@@ -171,20 +187,20 @@ export class ArrivingBody<Body = unknown> {
   finish(): Body | undefined {
     const body = this.#long?.finish()
     this.#long = undefined
-    if (body !== undefined) this.#chunks = []
+    if (body !== undefined) this.chunks = []
     return body
   }
 
   /** All bytes, in memory that is not shared. Copies a large body in turns of the event loop, because new pages take 0.5 ms a megabyte. */
   join(): Buffer | Promise<Buffer> {
-    const chunks = this.#chunks
-    this.#chunks = []
+    const chunks = this.chunks
+    this.chunks = []
     if (this.bytes <= joinedBytesPerTurn) return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, this.bytes)
     return joinInTurns(chunks, this.bytes)
   }
 
   forget(): void {
-    this.#chunks = []
+    this.chunks = []
     this.#long = undefined
   }
 }

@@ -5,11 +5,21 @@ import fastify, { type FastifyReply, type FastifyRequest, type RouteOptions } fr
 import type { z } from 'zod'
 import { readValue } from '../../contract/validation.ts'
 import { assertReadsCsv } from '../bodies/index.ts'
-import { AppError, createRequestId, type Log, loopTurn, type Role, type Telemetry } from '../kernel/index.ts'
+import {
+  AppError,
+  Bag,
+  createRequestId,
+  type Log,
+  type Role,
+  runInTurn,
+  sharedOwner,
+  type Telemetry,
+} from '../kernel/index.ts'
 import { type Admit, createAdmit, type House, type StopState } from './admit.ts'
 import { type Admission, createBodyBudget } from './load.ts'
 import { type Authenticators, findOrganisation, isActing, isOfVisits } from './identity.ts'
 import { createBodyThread } from './body-thread.ts'
+import { limitArrivals } from './arrivals.ts'
 import { answerOddRequests, answerParserError, limitConnections } from './connections.ts'
 import { createDirectCalls, type DirectCalls } from './direct-calls.ts'
 import { createSlowBodies, deferContinue, type SlowBodies } from './body-arrival.ts'
@@ -114,12 +124,13 @@ export function createServer(options: ServerOptions): App {
   app.removeContentTypeParser('text/plain')
   app.decorate('stalledClientMs', options.stalledClientMs)
   decorateRequests(app)
-  const house = openHouse(app, options)
+  const arrivals = limitArrivals(app.server)
+  const house = openHouse(app, options, arrivals)
   const admit = createAdmit(house)
   addHooks(app, admit, longBodies)
   const bodies = addBodies(app, admit, house.slowBodies)
   const direct = createDirectCalls({ ...options, admit, bodies })
-  answerInTurns(app, options.authenticators, direct)
+  answerInTurns(app, options.authenticators, { direct, arrivals })
   describeApi(app, options)
   // Inside a plugin, so that the OpenAPI plugin above has loaded and sees every route.
   void app.register(async (scope) => {
@@ -132,13 +143,15 @@ export function createServer(options: ServerOptions): App {
   return app
 }
 
+type Arrivals = ReturnType<typeof limitArrivals>
+
 /** What the steps of all requests share. */
-function openHouse(app: App, options: ServerOptions): House {
+function openHouse(app: App, options: ServerOptions, arrivals: Arrivals): House {
   const unknownRoutes = createUnknownRoutes(options.authenticators, options.assertGatewayAccess)
   app.addHook('onRoute', ({ method, url }) => unknownRoutes.add(method, url))
-  const inFlight = new Set<Visit>()
+  const inFlight = new Bag<Visit>()
   options.shutdown?.addEventListener('abort', () => {
-    for (const visit of inFlight) visit.signal.abort(options.shutdown?.reason)
+    for (const visit of inFlight.items()) visit.signal.abort(options.shutdown?.reason)
   })
   return {
     ...options,
@@ -150,7 +163,8 @@ function openHouse(app: App, options: ServerOptions): House {
       // One organisation may use half, and a body of the largest size must fit.
       Math.max(options.maximumJsonBytesInFlight, 2 * options.maximumJsonBytes),
     ),
-    ended() {
+    ended({ raw }) {
+      arrivals.end(raw.socket)
       // The response of a stream announced keep-alive. Without this, a stop would wait until the client closes the connection.
       if (options.stop.isRefusing) setImmediate(() => app.server.closeIdleConnections())
     },
@@ -167,8 +181,10 @@ function prepareRoute(route: RouteOptions, { maximumJsonBytes }: ServerOptions, 
   if (route.onRequest !== undefined)
     throw new Error(`onRequest on ${url}: what refuses a request is a step of admit.ts`)
   const { handler } = route
+  const success = successOf(route)
   // The events of a body that has arrived belong to no request, so its span becomes the current one here.
   route.handler = function (request, reply) {
+    if (success !== undefined) reply.code(success)
     return request.visit.run(() => handler.call(this, request, reply))
   }
   if (!body) return
@@ -181,6 +197,12 @@ function prepareRoute(route: RouteOptions, { maximumJsonBytes }: ServerOptions, 
   direct.add(url, { route: visited, body, handle })
 }
 
+/** The status of a success, where the schema of the route declares one; a route that declares several sets it itself. */
+function successOf({ schema }: RouteOptions): number | undefined {
+  const [status, ...others] = Object.keys(schema?.response ?? {}).filter((name) => name.startsWith('2'))
+  return status === undefined || others.length > 0 ? undefined : Number(status)
+}
+
 function observeLoad(app: App, { metrics, admission }: ServerOptions, maximumConnections: number) {
   const refused = () => metrics.overload.refusedConnections.inc()
   const { open, closeUnused } = limitConnections(app.server, maximumConnections, refused)
@@ -189,26 +211,26 @@ function observeLoad(app: App, { metrics, admission }: ServerOptions, maximumCon
 }
 
 /** Requests that arrive at once begin in turns of their organisations; those without a valid key, and those of people, take turns as one. */
-function answerInTurns(app: App, authenticators: Authenticators, direct: DirectCalls) {
+function answerInTurns(
+  app: App,
+  authenticators: Authenticators,
+  { direct, arrivals }: { direct: DirectCalls; arrivals: Arrivals },
+) {
   const ordinary = app.server.listeners('request') as RequestListener[]
   app.server.removeAllListeners('request')
-  /** Connections that have sent a request. */
-  const used = new WeakSet<Socket>()
   app.server.on('request', (request, response) => {
     const answer = (organisation: Caller | undefined) => {
       // The client may have left meanwhile; then no event would end the request.
       if (request.socket.destroyed || direct.take(request, response, organisation)) return
       for (const listener of ordinary) listener(request, response)
     }
-    if (probes.has(request.url!)) return answer(undefined)
     const find = () => findOrganisation({ raw: request }, authenticators)
-    const organisation = find()
-    const isFirst = !used.has(request.socket)
-    if (isFirst) used.add(request.socket)
-    const turn = loopTurn(organisation?.id ?? '', isFirst)
+    const isProbe = probes.has(request.url!)
+    const organisation = isProbe ? undefined : find()
+    const isFirst = arrivals.begin(request.socket, organisation?.id ?? sharedOwner)
+    if (isProbe) return answer(undefined)
     // The key may have been revoked meanwhile.
-    if (turn) void turn.then(() => answer(find()))
-    else answer(organisation)
+    runInTurn(organisation?.id ?? sharedOwner, (hasWaited) => answer(hasWaited ? find() : organisation), isFirst)
   })
 }
 

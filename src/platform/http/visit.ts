@@ -11,6 +11,7 @@ import {
   type RequestSpan,
   sharedOwner,
 } from '../kernel/index.ts'
+import { freeMemory } from '../bodies/index.ts'
 import { discardBody } from './body-arrival.ts'
 import type { Caller, LimitedKind, Person, RouteAuthentication } from './caller.ts'
 import { errorResponse, statusOf, toAppError } from './error-renderer.ts'
@@ -60,6 +61,8 @@ export abstract class Visit {
   /** Throws if the person or the operator may no longer make the request. */
   checkAccess: () => Promise<void> = keepsAccess
   account: BodyAccount | undefined
+  /** Of a long body whose texts stay bytes: what its `JsonText`s are in. */
+  bodyChunks: readonly Buffer[] = []
   span: RequestSpan | undefined
   /** What the request failed with. */
   error: AppError | undefined
@@ -145,6 +148,8 @@ export interface Call {
   sendJson(json: string): void
   /** Sends status 200 and begins a stream of server-sent events without heartbeats. */
   startEvents(): EventStream
+  /** Frees the memory of a long body at once. Nothing may read its texts afterwards. */
+  freeBody(): void
 }
 
 /** Answers a call. A rejection becomes the error of the response. */
@@ -194,6 +199,10 @@ export class VisitCall implements Call {
 
   startEvents() {
     return this.#visit.startEvents()
+  }
+
+  freeBody() {
+    freeMemory(this.#visit.bodyChunks)
   }
 }
 

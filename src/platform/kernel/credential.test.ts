@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createCredential, isWellFormed, lookupHash, storedLookupHash } from './credential.ts'
+import { createCredential, isWellFormed, lookupHash, storedLookupHash } from './ids.ts'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** A credential from given bytes, so that a failing case can be made again. */

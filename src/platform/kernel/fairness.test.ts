@@ -2,32 +2,43 @@ import { expect, it, test } from 'vitest'
 import { AppError } from './errors.ts'
 import { createFairTurns, LoopTurns } from './fairness.ts'
 
-/** An event loop whose callbacks run in `turn`; each step of work takes a quarter of a millisecond. */
+/** An event loop whose callbacks run in `turn`; each step of work takes a quarter of a slice. */
 function createLoop() {
   let nowMs = 0
   let loop = 0
-  let deferred: (() => void)[] = []
+  const deferred: (() => void)[] = []
+  const proceeding: (() => void)[] = []
   const done: string[] = []
   const turns = new LoopTurns({
     nowMs: () => nowMs,
     loopCount: () => loop,
     defer: (callback) => void deferred.push(callback),
+    proceed: (callback) => void proceeding.push(callback),
   })
   async function step(owner: string, steps = 1, isFirst = false): Promise<void> {
     for (let number = 0; number < steps; number++) {
       const turn = turns.enter(owner, isFirst)
       if (turn) await turn
-      nowMs += 0.25
+      nowMs += 0.0625
       done.push(owner)
     }
   }
   return {
     done,
     step,
+    /** A step with a callback. */
+    run(owner: string, fault?: Error): void {
+      turns.run(owner, () => {
+        if (fault) throw fault
+        nowMs += 0.0625
+        done.push(owner)
+      })
+    },
     /** Runs the phase of deferred callbacks, with their microtasks, and begins the next turn of the loop. */
     async turn(): Promise<string[]> {
       const before = done.length
-      for (const callback of deferred.splice(0)) {
+      proceeding.push(...deferred.splice(0))
+      for (let callback = proceeding.shift(); callback; callback = proceeding.shift()) {
         callback()
         await new Promise((resolve) => setImmediate(resolve))
       }
@@ -104,6 +115,17 @@ test('while a connection arrives in each turn of the event loop, its owner has o
   const other = 'other'
   expect(turns).toEqual(['flood', other, other, other, other, other, '', '', 'flood', '', '', '', '', '', '', ''])
   expect(await loop.turn()).toHaveLength(4)
+})
+
+test('steps with a callback run at once or in their turn, and a fault of one stops no other', async () => {
+  const loop = createLoop()
+  for (let number = 0; number < 5; number++) loop.run('one')
+  expect(loop.done).toEqual(['one', 'one', 'one', 'one'])
+  loop.run('one', new Error('broken'))
+  loop.run('one')
+  await expect(loop.turn()).rejects.toThrow('broken')
+  expect(loop.done).toHaveLength(5)
+  expect(await loop.turn()).toEqual(['one'])
 })
 
 test('shares the real event loop: input is read between the slices of a flood', async () => {

@@ -18,9 +18,9 @@ export class Turns<Item> {
   }
 
   /** Removes the next item that is ready. The next turn of its owner comes after those of the others. */
-  takeNext(isReady: (item: Item) => boolean = () => true): { owner: string; item: Item } | undefined {
+  takeNext(isReady?: (item: Item) => boolean): { owner: string; item: Item } | undefined {
     for (const [owner, queue] of this.#queues) {
-      const place = queue.findIndex(isReady)
+      const place = isReady ? queue.findIndex(isReady) : 0
       if (place >= 0) return this.#take(owner, queue, place)
     }
     return undefined
@@ -171,9 +171,9 @@ export function createFairTurns({ places = 1, maximumWaiting, tooMany }: FairTur
 
 /**
  * Longest time that steps of work take in one phase of the event loop. A call of another owner waits for about ten phases, since each answer
- * of the system, the database and the provider waits for one.
+ * of the system, the database and the provider waits for one; a turn without steps takes about as long.
  */
-const sliceMs = 1
+const sliceMs = 0.25
 /**
  * So many waiting steps or new connections of an owner are few. An owner of which few steps wait gets a second slice of the phase, so that its
  * calls wait for one phase at each step.
@@ -181,7 +181,7 @@ const sliceMs = 1
 const few = 8
 /** Steps that run at once in one turn of the event loop. What a shared event lets continue enters before any of it has taken time. */
 const maximumAtOnce = 32
-/** Waiting steps that are resumed in one phase at most: each takes a callback, also after the end of the slice. */
+/** Waiting steps that are resumed in one phase at most. */
 const maximumBatch = 64
 
 /**
@@ -194,9 +194,13 @@ interface LoopTurnsOptions {
   nowMs?: () => number
   /** Counts the turns of the event loop. */
   loopCount?: () => number
-  /** Calls back in the next phase for it; microtasks run between two callbacks. */
+  /** Calls back in the next phase for it. */
   defer?: (callback: () => void) => void
+  /** Calls back in the same phase, when nothing is left to do for what was resumed. */
+  proceed?: (callback: () => void) => void
 }
+
+const resolved = Promise.resolve()
 
 /**
  * Shares the event loop of a thread between owners. Many short steps of one owner that become ready at once, such as the arrivals of a thousand requests
@@ -206,11 +210,10 @@ export class LoopTurns {
   readonly #nowMs: () => number
   readonly #loopCount: () => number
   readonly #defer: (callback: () => void) => void
-  readonly #waiting = new Turns<() => void>()
+  readonly #proceed: (callback: () => void) => void
+  readonly #waiting = new Turns<(hasWaited: boolean) => void>()
   #waitingCount = 0
-  /** Callbacks of the batch that are still to come. */
-  #batch = 0
-  /** The phase of the batch has begun; what waits from then on is for the next one. */
+  /** A phase has begun and resumes what waits. */
   #isRunning = false
   #loop = -1
   #startedMs = 0
@@ -230,10 +233,13 @@ export class LoopTurns {
     nowMs = () => performance.now(),
     loopCount = () => performance.nodeTiming.uvMetricsInfo.loopCount,
     defer = (callback) => void setImmediate(callback),
+    // Node.js runs all microtasks before the next tick. Immediates for all that wait would mostly find the slice used.
+    proceed = (callback) => void resolved.then(() => process.nextTick(callback)),
   }: LoopTurnsOptions = {}) {
     this.#nowMs = nowMs
     this.#loopCount = loopCount
     this.#defer = defer
+    this.#proceed = proceed
   }
 
   /**
@@ -242,12 +248,19 @@ export class LoopTurns {
    */
   enter(owner: string, isFirst = false): Promise<void> | undefined {
     if (this.#waitingCount === 0 && this.#hasTime()) return undefined
+    return new Promise((resolve) => this.#wait(owner, () => resolve(), isFirst))
+  }
+
+  /** The same without a promise: calls `step` at once or in its turn. It must not throw. */
+  run(owner: string, step: (hasWaited: boolean) => void, isFirst = false): void {
+    if (this.#waitingCount === 0 && this.#hasTime()) step(false)
+    else this.#wait(owner, step, isFirst)
+  }
+
+  #wait(owner: string, step: (hasWaited: boolean) => void, isFirst: boolean): void {
     if (isFirst) this.#arrivals.set(owner, (this.#arrivals.get(owner) ?? 0) + 1)
-    return new Promise((resolve) => {
-      this.#waiting.add(owner, resolve)
-      this.#waitingCount++
-      if (!this.#isRunning) this.#extendBatch()
-    })
+    this.#waiting.add(owner, step)
+    if (this.#waitingCount++ === 0 && !this.#isRunning) this.#defer(this.#beginPhase)
   }
 
   connectionArrived(): void {
@@ -267,14 +280,18 @@ export class LoopTurns {
     return ++this.#atOnce <= maximumAtOnce && nowMs - this.#startedMs < sliceMs
   }
 
-  #beginPhase(): void {
+  #beginPhase = (): void => {
+    this.#isRunning = true
     this.#startedMs = this.#nowMs()
     this.#isArriving = this.#connectionLoop === this.#loopCount()
-    this.#allowed = this.#isArriving ? 1 : maximumBatch
+    // What waits from now on is for the next phase.
+    this.#allowed = this.#isArriving ? 1 : Math.min(this.#waitingCount, maximumBatch)
     if (!this.#isArriving) this.#arrivals.clear()
-    else if (++this.#turnsOfArrival <= turnsForConnections) return
-    this.#turnsOfArrival = 1
-    this.#served.clear()
+    if (!this.#isArriving || ++this.#turnsOfArrival > turnsForConnections) {
+      this.#turnsOfArrival = 1
+      this.#served.clear()
+    }
+    this.#resume()
   }
 
   #next(elapsedMs: number) {
@@ -287,26 +304,21 @@ export class LoopTurns {
     return (this.#arrivals.get(owner) ?? 0) > few
   }
 
-  #extendBatch(): void {
-    for (; this.#batch < Math.min(this.#waitingCount, maximumBatch); this.#batch++) this.#defer(this.#resume)
-  }
-
   #resume = (): void => {
-    if (!this.#isRunning) {
-      this.#isRunning = true
-      this.#beginPhase()
-    }
-    this.#batch--
     const next = this.#allowed > 0 ? this.#next(this.#nowMs() - this.#startedMs) : undefined
     if (next) {
       this.#waitingCount--
       this.#allowed--
       if (this.#isArriving) this.#served.add(next.owner)
-      next.item()
+      try {
+        next.item(true)
+      } finally {
+        this.#proceed(this.#resume)
+      }
+      return
     }
-    if (this.#batch > 0) return
     this.#isRunning = false
-    this.#extendBatch()
+    if (this.#waitingCount > 0) this.#defer(this.#beginPhase)
   }
 }
 
@@ -316,6 +328,11 @@ const turns = new LoopTurns()
 /** See `LoopTurns.enter`. */
 export function loopTurn(owner: string, isFirst = false): Promise<void> | undefined {
   return turns.enter(owner, isFirst)
+}
+
+/** See `LoopTurns.run`. */
+export function runInTurn(owner: string, step: (hasWaited: boolean) => void, isFirst = false): void {
+  turns.run(owner, step, isFirst)
 }
 
 /** See `LoopTurns.connectionArrived`. */

@@ -1,7 +1,8 @@
 export * from './time.ts'
+export { Bag } from './bag.ts'
 export { clientNetwork, type NetworkRule, notMetadata, publicNetworks } from './network-rule.ts'
 export { collectGarbage, residentBytes } from './memory.ts'
-export * from './credential.ts'
+export * from './ids.ts'
 export { csvCell } from './csv-cell.ts'
 export * from './errors.ts'
 export {
@@ -10,6 +11,7 @@ export {
   createTimeSlices,
   FairShares,
   loopTurn,
+  runInTurn,
   sharedOwner,
   Turns,
 } from './fairness.ts'

@@ -12,3 +12,4 @@ export {
 export { languageOfText } from './language-of-text.ts'
 export { splitSentences, tokenize } from './tokenize.ts'
 export { synonyms } from './synonyms.ts'
+export { loadNearWords, nearWords } from './near-words.ts'

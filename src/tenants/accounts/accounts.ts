@@ -183,17 +183,18 @@ function createPeopleChanges({ store, loadPerson, clock }: ChangeDependencies) {
       id: string,
       { isOperator, acceptUnverifiedEmail }: { isOperator: boolean; acceptUnverifiedEmail: boolean },
       actor: Actor,
+      ifMatch?: string,
     ): Promise<PersonRecord> {
       const given = { isOperator, acceptUnverifiedEmail }
-      const outcome = isUuid(id) ? await store.setOperator(id, given, change(actor)) : 'missing'
+      const outcome = isUuid(id) ? await store.setOperator(id, given, change(actor), ifMatch) : 'missing'
       if (outcome === 'missing') throw noPerson()
       if (outcome === 'unverified') throw unverifiedEmail()
       return loadPerson(id)
     },
 
     /** Throws `not_found`, also without a person: the operator token has no name. */
-    async rename(id: string | undefined, name: string, actor: Actor): Promise<PersonRecord> {
-      if (id === undefined || !(await store.rename(id, name, change(actor)))) throw noPerson()
+    async rename(id: string | undefined, name: string, actor: Actor, ifMatch?: string): Promise<PersonRecord> {
+      if (id === undefined || !(await store.rename(id, name, change(actor), ifMatch))) throw noPerson()
       return loadPerson(id)
     },
 
@@ -206,8 +207,9 @@ function createPeopleChanges({ store, loadPerson, clock }: ChangeDependencies) {
       key: { organisationId: string; personId: string },
       role: MembershipRole | null,
       actor: Actor,
+      ifMatch?: string,
     ): Promise<void> {
-      if (!(await store.changeMember(key, role, change(actor))))
+      if (!(await store.changeMember(key, role, change(actor), ifMatch)))
         throw new AppError('not_found', 'There is no member with this id.')
     },
   }

@@ -15,6 +15,7 @@ import {
   pageQuerySchema,
   updateMemberSchema,
 } from '../../contract/people.ts'
+import { ifMatchHeadersSchema } from '../../contract/settings-version.ts'
 import { type App, describeRoutes, type Routes } from '../../platform/http/index.ts'
 import { isUuid } from '../../platform/kernel/index.ts'
 import { type Actor, actorOf } from '../operators/index.ts'
@@ -67,14 +68,14 @@ function addMembers(app: App, accounts: Accounts, organisationOf: OrganisationOf
     '/api/organisations/:id/members/:personId',
     forAdministrators('updateMember', 'Change the role of a member', {
       params: memberParamsSchema,
+      headers: ifMatchHeadersSchema,
       body: updateMemberSchema,
-      response: { 204: emptySchema, ...errorResponses(400, 401, 403, 404) },
+      response: { 204: emptySchema, ...errorResponses(400, 401, 403, 404, 409) },
     }),
-    async (request, reply) => {
+    (request) => {
       const { id, personId } = request.params
       const key = { organisationId: organisationOf(id), personId }
-      await accounts.changeMember(key, request.body.role, actorOf(request))
-      return reply.code(204).send(null)
+      return accounts.changeMember(key, request.body.role, actorOf(request), request.headers['if-match'])
     },
   )
   app.delete(
@@ -84,10 +85,9 @@ function addMembers(app: App, accounts: Accounts, organisationOf: OrganisationOf
       params: memberParamsSchema,
       response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
     }),
-    async (request, reply) => {
+    (request) => {
       const { id, personId } = request.params
-      await accounts.changeMember({ organisationId: organisationOf(id), personId }, null, actorOf(request))
-      return reply.code(204).send(null)
+      return accounts.changeMember({ organisationId: organisationOf(id), personId }, null, actorOf(request))
     },
   )
 }
@@ -110,9 +110,8 @@ function addInvitations(app: App, accounts: Accounts, organisationOf: Organisati
       body: createInvitationSchema,
       response: { 201: newInvitationSchema, ...errorResponses(400, 401, 403, 404) },
     }),
-    async (request, reply) => {
+    (request) => {
       const organisationId = organisationOf(request.params.id)
-      reply.code(201)
       return invite(accounts, { ...request.body, organisationId }, actorOf(request))
     },
   )
@@ -122,10 +121,9 @@ function addInvitations(app: App, accounts: Accounts, organisationOf: Organisati
       params: invitationParamsSchema,
       response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
     }),
-    async (request, reply) => {
+    (request) => {
       const { id, invitationId } = request.params
-      await accounts.removeInvitation(organisationOf(id), invitationId, actorOf(request))
-      return reply.code(204).send(null)
+      return accounts.removeInvitation(organisationOf(id), invitationId, actorOf(request))
     },
   )
 }
@@ -146,10 +144,7 @@ function addOperatorInvitations(app: App, accounts: Accounts) {
       body: createOperatorInvitationSchema,
       response: { 201: newInvitationSchema, ...errorResponses(400, 401, 403) },
     }),
-    async (request, reply) => {
-      reply.code(201)
-      return invite(accounts, { ...request.body, role: 'operator', organisationId: null }, actorOf(request))
-    },
+    (request) => invite(accounts, { ...request.body, role: 'operator', organisationId: null }, actorOf(request)),
   )
   app.delete(
     '/api/operator-invitations/:id',
@@ -157,10 +152,7 @@ function addOperatorInvitations(app: App, accounts: Accounts) {
       params: idParamsSchema,
       response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
     }),
-    async (request, reply) => {
-      await accounts.removeInvitation(null, request.params.id, actorOf(request))
-      return reply.code(204).send(null)
-    },
+    (request) => accounts.removeInvitation(null, request.params.id, actorOf(request)),
   )
 }
 

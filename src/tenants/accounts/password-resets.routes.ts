@@ -33,11 +33,12 @@ function addCreation(app: App, accounts: Accounts) {
       body: createPasswordResetSchema,
       response: { 201: newPasswordResetSchema, ...errorResponses(400, 401, 403, 404, 409) },
     }),
-    async (request, reply) => {
-      const { token, ...made } = await accounts.createPasswordReset(request.params.id, request.body, actorOf(request))
-      reply.code(201)
-      return { ...render(made), token, url: accounts.linkTo(`/console/password-resets/${token}`) }
-    },
+    (request) =>
+      accounts.createPasswordReset(request.params.id, request.body, actorOf(request)).then(({ token, ...made }) => ({
+        ...render(made),
+        token,
+        url: accounts.linkTo(`/console/password-resets/${token}`),
+      })),
   )
 }
 
@@ -58,10 +59,8 @@ function addUse(app: App, accounts: Accounts) {
       body: usePasswordResetSchema,
       response: { 204: emptySchema, ...errorResponses(400, 404, 409, 429) },
     }),
-    async ({ params, body, requestId, ip }, reply) => {
-      await accounts.usePasswordReset(params.token, body.password, { requestId, clientAddress: ip })
-      return reply.code(204).send(null)
-    },
+    ({ params, body, requestId, ip }) =>
+      accounts.usePasswordReset(params.token, body.password, { requestId, clientAddress: ip }),
   )
 }
 

@@ -11,6 +11,7 @@ import {
   updateMeSchema,
   updatePersonSchema,
 } from '../../contract/people.ts'
+import { ifMatchHeadersSchema } from '../../contract/settings-version.ts'
 import { type App, describeRoutes, type Routes } from '../../platform/http/index.ts'
 import { actorOf } from '../operators/index.ts'
 import type { Accounts } from './accounts.ts'
@@ -43,10 +44,7 @@ function addSetup(app: App, accounts: Accounts) {
       body: setupSchema,
       response: { 201: personSchema, ...errorResponses(400, 401, 403, 409) },
     }),
-    async (request, reply) => {
-      const person = await accounts.setUp(request.body, actorOf(request))
-      return reply.code(201).send(describePerson(person))
-    },
+    (request) => accounts.setUp(request.body, actorOf(request)).then(describePerson),
   )
 }
 
@@ -87,10 +85,14 @@ function addMyChanges(app: App, accounts: Accounts) {
   app.patch(
     '/api/me',
     forPeople('updateMe', 'Change the name of the signed-in person', {
+      headers: ifMatchHeadersSchema,
       body: updateMeSchema,
-      response: { 200: personSchema, ...errorResponses(400, 401, 403, 404) },
+      response: { 200: personSchema, ...errorResponses(400, 401, 403, 404, 409) },
     }),
-    (request) => accounts.rename(request.person?.id, request.body.name, actorOf(request)).then(describePerson),
+    (request) =>
+      accounts
+        .rename(request.person?.id, request.body.name, actorOf(request), request.headers['if-match'])
+        .then(describePerson),
   )
   app.delete(
     '/api/me/sessions/:id',
@@ -99,10 +101,7 @@ function addMyChanges(app: App, accounts: Accounts) {
       params: idParamsSchema,
       response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
     }),
-    async (request, reply) => {
-      await accounts.endSession(request.person?.id, request.params.id, actorOf(request))
-      return reply.code(204).send(null)
-    },
+    (request) => accounts.endSession(request.person?.id, request.params.id, actorOf(request)),
   )
 }
 
@@ -124,10 +123,14 @@ function addPeople(app: App, accounts: Accounts) {
     forOperators('updatePerson', 'Make a person an operator, or no operator', {
       description: 'In effect for the next request of the person. 409 if the e-mail of a new operator is not verified.',
       params: idParamsSchema,
+      headers: ifMatchHeadersSchema,
       body: updatePersonSchema,
       response: { 200: personSchema, ...errorResponses(400, 401, 403, 404, 409) },
     }),
-    (request) => accounts.setOperator(request.params.id, request.body, actorOf(request)).then(describePerson),
+    (request) =>
+      accounts
+        .setOperator(request.params.id, request.body, actorOf(request), request.headers['if-match'])
+        .then(describePerson),
   )
   app.delete(
     '/api/people/:id',
@@ -136,9 +139,6 @@ function addPeople(app: App, accounts: Accounts) {
       params: idParamsSchema,
       response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
     }),
-    async (request, reply) => {
-      await accounts.removePerson(request.params.id, actorOf(request))
-      return reply.code(204).send(null)
-    },
+    (request) => accounts.removePerson(request.params.id, actorOf(request)),
   )
 }

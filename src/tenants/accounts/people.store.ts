@@ -1,11 +1,21 @@
 import type { AdminAction } from '../../contract/admin-log.ts'
 import type { MembershipRole } from '../../contract/people.ts'
 import { countRows, type Database, type Queryable } from '../../platform/database/index.ts'
-import { createUuid, isUuid, sharedOwner } from '../../platform/kernel/index.ts'
+import { assertVersion, createUuid, isUuid, sharedOwner } from '../../platform/kernel/index.ts'
 import { type Actor, recordAdminChange } from '../operators/index.ts'
 import { endLinksOf } from './issued-links.store.ts'
 import type { PasswordAccount } from './known-devices.ts'
-import type { Member, Membership, NewPerson, Page, Person, PersonRecord, SessionRecord } from './person.ts'
+import {
+  type Member,
+  type Membership,
+  type NewPerson,
+  type Page,
+  type Person,
+  type PersonRecord,
+  type SessionRecord,
+  versionedMember,
+  versionedPerson,
+} from './person.ts'
 
 /** The actor and the time of a change. */
 export interface Change {
@@ -38,13 +48,21 @@ export function createPeopleStore(database: Database) {
       id: string,
       { isOperator, acceptUnverifiedEmail }: { isOperator: boolean; acceptUnverifiedEmail: boolean },
       change: Change,
+      ifMatch?: string,
     ): Promise<'done' | 'missing' | 'unverified'> =>
       database.for(sharedOwner).transaction(async (transaction) => {
-        const [before] = await transaction.query<{ isOperator: boolean; email: string; emailVerified: boolean }>(
-          `SELECT is_operator AS "isOperator", email, email_verified AS "emailVerified" FROM people WHERE id = $1 FOR UPDATE`,
+        const [before] = await transaction.query<{
+          name: string
+          isOperator: boolean
+          email: string
+          emailVerified: boolean
+        }>(
+          `SELECT name, is_operator AS "isOperator", email, email_verified AS "emailVerified"
+             FROM people WHERE id = $1 FOR UPDATE`,
           [id],
         )
         if (!before) return 'missing'
+        assertVersion(ifMatch, versionedPerson(before))
         if (before.isOperator === isOperator) return 'done'
         if (isOperator && !before.emailVerified && !acceptUnverifiedEmail) return 'unverified'
         await transaction.execute(
@@ -60,13 +78,15 @@ export function createPeopleStore(database: Database) {
       }),
 
     /** Resolves to false if there is no such person. */
-    rename: (id: string, name: string, change: Change): Promise<boolean> =>
+    rename: (id: string, name: string, change: Change, ifMatch?: string): Promise<boolean> =>
       database.for(id).transaction(async (transaction) => {
-        const [before] = await transaction.query<{ name: string; email: string }>(
-          `SELECT name, email FROM people WHERE id = $1 FOR UPDATE`,
+        const [row] = await transaction.query<{ name: string; email: string; isOperator: boolean }>(
+          `SELECT name, email, is_operator AS "isOperator" FROM people WHERE id = $1 FOR UPDATE`,
           [id],
         )
-        if (!before) return false
+        if (!row) return false
+        const { isOperator, ...before } = row
+        assertVersion(ifMatch, versionedPerson({ ...before, isOperator }))
         if (before.name === name) return true
         const at = new Date(change.atMs)
         await transaction.execute(`UPDATE people SET name = $2, updated_at = $3 WHERE id = $1`, [id, name, at])
@@ -280,15 +300,17 @@ function createMemberChanges(database: Database) {
       { organisationId, personId }: { organisationId: string; personId: string },
       role: MembershipRole | null,
       change: Change,
+      ifMatch?: string,
     ): Promise<boolean> =>
       database.for(organisationId).transaction(async (transaction) => {
         if (!isUuid(organisationId) || !isUuid(personId)) return false
-        const [before] = await transaction.query<{ role: string; email: string }>(
+        const [before] = await transaction.query<{ role: MembershipRole; email: string }>(
           `SELECT m.role, p.email FROM people_memberships m JOIN people p ON p.id = m.person_id
             WHERE m.organisation_id = $1 AND m.person_id = $2 FOR UPDATE OF m`,
           [organisationId, personId],
         )
         if (!before) return false
+        assertVersion(ifMatch, versionedMember(before))
         const key = [organisationId, personId]
         if (role === null) {
           await transaction.execute(`DELETE FROM people_memberships WHERE organisation_id = $1 AND person_id = $2`, key)

@@ -1,3 +1,4 @@
+import { versionOf } from '../../platform/kernel/index.ts'
 import type { InvitationBody, MemberBody, MembershipRole, PersonBody } from '../../contract/people.ts'
 
 /** A signed-in person, as src/platform/http/caller.ts expects it. */
@@ -112,12 +113,20 @@ export interface PasswordReset {
 
 /** The API's form of a person. */
 export function describePerson(person: PersonRecord): PersonBody {
-  return { ...person, createdAt: person.createdAt.toISOString() }
+  return { ...person, version: versionOf(versionedPerson(person)), createdAt: person.createdAt.toISOString() }
 }
 
 export function describeMember(member: Member): MemberBody {
-  return { ...member, createdAt: member.createdAt.toISOString() }
+  return { ...member, version: versionOf(versionedMember(member)), createdAt: member.createdAt.toISOString() }
 }
+
+/** What others can change of an account, for `assertVersion`. */
+export const versionedPerson = ({ name, isOperator }: Pick<PersonRecord, 'name' | 'isOperator'>) => ({
+  name,
+  isOperator,
+})
+
+export const versionedMember = ({ role }: Pick<Member, 'role'>) => ({ role })
 
 export function describeInvitation(invitation: Omit<Invitation, 'organisationName'>): InvitationBody {
   const { id, email, role, invitedBy, createdAt, expiresAt } = invitation

@@ -31,16 +31,22 @@ function withDefaults(stored: StoredKinds): AlertSettings['kinds'] {
   return Object.fromEntries(entries) as AlertSettings['kinds']
 }
 
+export interface AlertAuthor {
+  actor: Actor
+  atMs: number
+  /** Compares the stored state with the version that the author has read; may throw. */
+  check: (settings: AlertSettings, webhook: StoredWebhook | undefined) => void
+}
+
 /** The change and its entry in the admin log, in one transaction. */
 export function saveAlertSettings(
   database: OwnedDatabase,
   change: (settings: AlertSettings) => AlertSettings,
-  { actor, atMs }: { actor: Actor; atMs: number },
+  { actor, atMs, check }: AlertAuthor,
 ): Promise<AlertSettings> {
   return database.transaction(async (transaction) => {
-    await transaction.query('select from alert_settings for update')
-    const before = await loadAlertSettings(transaction)
-    const after = change(before)
+    const before = await lockSettings(transaction, check)
+    const after = change(before.settings)
     await transaction.execute('update alert_settings set kinds = $1::jsonb, recipients = $2', [
       JSON.stringify(after.kinds),
       after.recipients,
@@ -52,11 +58,20 @@ export function saveAlertSettings(
       subjectType: 'alert_settings',
       subjectId: 'only',
       organisationId: null,
-      before: { ...before },
+      before: { ...before.settings },
       after: { ...after },
     })
     return after
   })
+}
+
+/** Settings and webhook have one version, so they have one lock. */
+async function lockSettings(transaction: Queryable, check: AlertAuthor['check']) {
+  await transaction.query('select from alert_settings for update')
+  const settings = await loadAlertSettings(transaction)
+  const found = await loadAlertWebhook(transaction)
+  check(settings, found)
+  return { settings, webhook: found }
 }
 
 export interface StoredWebhook {
@@ -76,10 +91,10 @@ export async function loadAlertWebhook(database: Queryable): Promise<StoredWebho
 export function saveAlertWebhook(
   database: OwnedDatabase,
   next: StoredWebhook | null,
-  { actor, atMs }: { actor: Actor; atMs: number },
+  { actor, atMs, check }: AlertAuthor,
 ): Promise<void> {
   return database.transaction(async (transaction) => {
-    const before = await loadAlertWebhook(transaction)
+    const { webhook: before } = await lockSettings(transaction, check)
     if (next === null) await transaction.execute('delete from alert_channels where id = $1', [webhook])
     else {
       await transaction.execute(

@@ -74,7 +74,7 @@ function addAlerts(app: App, alerts: Alerts) {
       body: alertTestSchema,
       response: { 202: z.object({ id: z.uuid() }), ...errorResponses(400, 401, 403) },
     }),
-    async ({ body }, reply) => reply.code(202).send({ id: await alerts.sendTest(body.channel) }),
+    async ({ body }) => ({ id: await alerts.sendTest(body.channel) }),
   )
 }
 
@@ -101,20 +101,19 @@ function addSettings(app: App, alerts: Alerts) {
     described('putAlertWebhook', 'Set the webhook for alerts', {
       description:
         'Makes a new secret. Messages are signed as Standard Webhooks has it: `webhook-id`, `webhook-timestamp`, `webhook-signature`.',
+      headers: ifMatchHeadersSchema,
       body: alertWebhookChangeSchema,
-      response: { 200: alertWebhookSchema, ...errorResponses(400, 401, 403) },
+      response: { 200: alertWebhookSchema, ...errorResponses(400, 401, 403, 409) },
     }),
-    (request) => alerts.setWebhook(request.body.url, actorOf(request)),
+    (request) => alerts.setWebhook(request.body.url, actorOf(request), request.headers['if-match']),
   )
   app.delete(
     '/api/alerts/webhook',
     described('deleteAlertWebhook', 'Remove the webhook for alerts', {
-      response: { 204: z.void(), ...errorResponses(401, 403) },
+      headers: ifMatchHeadersSchema,
+      response: { 204: z.void(), ...errorResponses(400, 401, 403, 409) },
     }),
-    async (request, reply) => {
-      await alerts.removeWebhook(actorOf(request))
-      return reply.code(204).send()
-    },
+    (request) => alerts.removeWebhook(actorOf(request), request.headers['if-match']),
   )
 }
 
@@ -139,9 +138,9 @@ function addDeliveries(app: App, alerts: Alerts) {
       params: z.object({ deliveryId: z.uuid() }),
       response: { 202: z.object({ id: z.uuid() }), ...errorResponses(400, 401, 403, 404) },
     }),
-    async ({ params: { deliveryId } }, reply) => {
+    async ({ params: { deliveryId } }) => {
       if (!(await alerts.resend(deliveryId))) throw new AppError('not_found', 'There is no message with this id.')
-      return reply.code(202).send({ id: deliveryId })
+      return { id: deliveryId }
     },
   )
 }

@@ -28,6 +28,7 @@ import {
   loadAlertWebhook,
   saveAlertSettings,
   saveAlertWebhook,
+  type StoredWebhook,
   webhookSecretContext,
 } from './alert-settings.store.ts'
 import {
@@ -123,21 +124,18 @@ export function createAlerts(deps: AlertsDeps) {
     loadSettings: async () => renderSettings(deps, await loadAlertSettings(database)),
     /** `ifMatch`: as `assertVersion` has it. */
     async changeSettings(change: AlertSettingsChange, actor: Actor, ifMatch?: string) {
-      const author = { actor, atMs: clock.now() }
-      const apply = (before: AlertSettings) => {
-        assertVersion(ifMatch, before)
-        return changed(before, change)
-      }
-      return renderSettings(deps, await saveAlertSettings(database, apply, author))
+      const author = { actor, atMs: clock.now(), check: checkOf(ifMatch) }
+      return renderSettings(deps, await saveAlertSettings(database, (before) => changed(before, change), author))
     },
-    async setWebhook(url: string, actor: Actor) {
+    async setWebhook(url: string, actor: Actor, ifMatch?: string) {
       const checked = checkWebhookUrl(url, deps.webhookRule)
       const secret = createWebhookSecret()
       const stored = { url: checked, secretSealed: secretBox.seal(secret, webhookSecretContext) }
-      await saveAlertWebhook(database, stored, { actor, atMs: clock.now() })
+      await saveAlertWebhook(database, stored, { actor, atMs: clock.now(), check: checkOf(ifMatch) })
       return { url: checked, secret }
     },
-    removeWebhook: (actor: Actor) => saveAlertWebhook(database, null, { actor, atMs: clock.now() }),
+    removeWebhook: (actor: Actor, ifMatch?: string) =>
+      saveAlertWebhook(database, null, { actor, atMs: clock.now(), check: checkOf(ifMatch) }),
     async sendTest(channel: AlertChannel): Promise<string> {
       await assertReceiver(deps, channel)
       const message = testMessage(channel, { pageUrl: deps.pageUrl, nowMs: clock.now() })
@@ -230,9 +228,18 @@ async function renderSettings({ database, sendMail }: AlertsDeps, settings: Aler
     ...settings,
     mail: { configured: sendMail !== undefined },
     webhook: webhook ? { url: webhook.url } : null,
-    version: versionOf(settings),
+    version: versionOf(versioned(settings, webhook)),
   }
 }
+
+/** All settings, with the sealed secret of the webhook. */
+const versioned = (settings: AlertSettings, webhook: StoredWebhook | undefined) => ({
+  ...settings,
+  webhook: webhook ?? null,
+})
+
+const checkOf = (ifMatch: string | undefined) => (settings: AlertSettings, webhook: StoredWebhook | undefined) =>
+  assertVersion(ifMatch, versioned(settings, webhook))
 
 /** Throws `invalid_request` on a threshold outside of the bounds of its kind. */
 function changed(before: AlertSettings, { kinds = {}, recipients }: AlertSettingsChange): AlertSettings {

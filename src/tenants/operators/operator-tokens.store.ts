@@ -8,15 +8,9 @@ export const operatorTokenTopic = 'operator-token'
 /** The topic has one row, so all changes have the same id. */
 const onlyId = 'only'
 
-export interface OperatorTokenStore {
-  /** Hash of the current token. */
-  loadHash(): Promise<Uint8Array | null>
-  /** Stores the token unless one exists. Resolves to true if it was stored; `beforeCommit` runs before the commit. */
-  insertFirst(token: StoredCredential, actor: Actor, nowMs: number, beforeCommit: () => Promise<void>): Promise<boolean>
-  replace(token: StoredCredential, actor: Actor, nowMs: number): Promise<void>
-}
+export type OperatorTokenStore = ReturnType<typeof createOperatorTokenStore>
 
-export function createOperatorTokenStore(database: OwnedDatabase, recordChange: RecordChange): OperatorTokenStore {
+export function createOperatorTokenStore(database: OwnedDatabase, recordChange: RecordChange) {
   async function write(
     token: StoredCredential,
     actor: Actor,
@@ -54,13 +48,20 @@ export function createOperatorTokenStore(database: OwnedDatabase, recordChange: 
   }
 
   return {
-    async loadHash() {
+    /** Hash of the current token. */
+    async loadHash(): Promise<Uint8Array | null> {
       const [row] = await database.query<{ hash: Uint8Array }>(`SELECT token_hash AS hash FROM operator_token`)
       return row?.hash ?? null
     },
-    insertFirst: (token, actor, nowMs, beforeCommit) =>
+    /** Stores the token unless one exists. Resolves to true if it was stored; `beforeCommit` runs before the commit. */
+    insertFirst: (
+      token: StoredCredential,
+      actor: Actor,
+      nowMs: number,
+      beforeCommit: () => Promise<void>,
+    ): Promise<boolean> =>
       write(token, actor, nowMs, { onConflict: 'DO NOTHING', action: 'operator_token.created', beforeCommit }),
-    async replace(token, actor, nowMs) {
+    async replace(token: StoredCredential, actor: Actor, nowMs: number): Promise<void> {
       const onConflict = `DO UPDATE SET token_hash = excluded.token_hash, prefix = excluded.prefix,
         last_four = excluded.last_four, created_at = excluded.created_at`
       await write(token, actor, nowMs, { onConflict, action: 'operator_token.rotated' })

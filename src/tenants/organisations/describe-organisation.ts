@@ -26,6 +26,15 @@ export function describeOrganisation(organisation: Organisation) {
   }
 }
 
+/** The version of all settings, for `if-match`. */
+export const versionOfOrganisation = (organisation: Organisation): string => versionOf(versionedSettings(organisation))
+
+/** What `assertVersion` compares. */
+export const versionedSettings = (organisation: Organisation) => ({
+  ...describeOrganisation(organisation),
+  webhook: organisation.webhookVersion,
+})
+
 /** Basis points as exact percent: 1250 → `12.5`. */
 function formatMarkup(basisPoints: number): string {
   const fraction = String(basisPoints % 100)
@@ -46,7 +55,7 @@ export function renderOrganisation(
     subscription: { ...described.subscription, active: isSubscriptionActive(organisation.subscription, nowMs) },
     webhookUrl: organisation.webhookUrl,
     apiKey: apiKey && renderApiKey(apiKey),
-    version: versionOf(described),
+    version: versionOfOrganisation(organisation),
     createdAt: toIso(organisation.createdAt),
     updatedAt: toIso(updatedAt),
   }

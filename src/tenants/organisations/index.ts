@@ -7,7 +7,12 @@ export {
   type TakenTokens,
   type TokenLimiter,
 } from './gate.ts'
-export { describeOrganisation, renderApiKey, renderOrganisation } from './describe-organisation.ts'
+export {
+  describeOrganisation,
+  renderApiKey,
+  renderOrganisation,
+  versionOfOrganisation,
+} from './describe-organisation.ts'
 export type { Organisation, Plan } from './organisation.ts'
 export { makeOrganisation } from './organisation-change.ts'
 export { checkWebhookUrl, createOrganisations, type Organisations } from './organisations.ts'

@@ -57,7 +57,7 @@ describe('the last use of a key', () => {
     const { id } = await instance.organisations.create({ name: 'Used' }, actor)
     const { key } = await instance.organisations.createKey(id, actor)
     expect(await instance.keyOf(id)).toMatchObject({ createdBy: 'ada@example.org', lastUsedAt: null })
-    instance.organisations.authenticate(`${key.slice(0, -1)}x`)
+    instance.organisations.authenticate(`${key.slice(0, -1)}${key.endsWith('x') ? 'y' : 'x'}`)
     await clock.advance(10_000)
     expect(instance.writes).toEqual([])
     instance.organisations.authenticate(key)

@@ -50,6 +50,7 @@ export function makeOrganisation(id: OrganisationId, given: NewOrganisation, now
     limits: defaultOrganisationLimits,
     recordUsageTags: true,
     webhookUrl: null,
+    webhookVersion: null,
     createdAt: nowMs,
   }
   return changeOrganisation(blank, given, nowMs)

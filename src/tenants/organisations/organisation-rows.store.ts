@@ -1,5 +1,5 @@
 import type { Queryable } from '../../platform/database/index.ts'
-import type { OrganisationId } from '../../platform/kernel/index.ts'
+import { type OrganisationId, versionOf } from '../../platform/kernel/index.ts'
 import type { Organisation, OrganisationRecord, Plan, Subscription } from './organisation.ts'
 
 /** Maps rows of `organisations` and `api_keys` to values and back. */
@@ -28,6 +28,7 @@ export interface OrganisationRow {
   max_concurrent_uploads: number
   usage_tags: boolean
   webhook_url: string | null
+  webhook_secret_sealed: string | null
   created_at: Date
   updated_at: Date
 }
@@ -66,6 +67,8 @@ export function toOrganisation(row: OrganisationRow): Organisation {
     }),
     recordUsageTags: row.usage_tags,
     webhookUrl: row.webhook_url,
+    webhookVersion:
+      row.webhook_url === null ? null : versionOf({ url: row.webhook_url, secret: row.webhook_secret_sealed }),
     createdAt: row.created_at.getTime(),
   })
 }

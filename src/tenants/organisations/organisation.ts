@@ -53,6 +53,8 @@ export interface Organisation {
   readonly recordUsageTags: boolean
   /** Receives budget thresholds. The signing secret is stored encrypted and not loaded into memory. */
   readonly webhookUrl: string | null
+  /** Changes with the address and with the signing secret. */
+  readonly webhookVersion: string | null
   readonly createdAt: number
 }
 

@@ -114,7 +114,7 @@ function addChanges(app: App, dependencies: OrganisationRoutesDependencies) {
     async (request, reply) => {
       const change = toChange(request.body, { canonicalModelId })
       const created = await organisations.create({ ...change, name: request.body.name }, actorOf(request))
-      reply.code(201).header('location', `/api/organisations/${created.id}`)
+      reply.header('location', `/api/organisations/${created.id}`)
       return load(created.id)
     },
   )
@@ -145,10 +145,7 @@ function addChanges(app: App, dependencies: OrganisationRoutesDependencies) {
       params,
       response: { 204: emptySchema, ...errorResponses(401, 403, 404, 409) },
     }),
-    async (request, reply) => {
-      await organisations.remove(request.params.id, actorOf(request))
-      return reply.code(204).send(null)
-    },
+    (request) => organisations.remove(request.params.id, actorOf(request)),
   )
 }
 
@@ -165,7 +162,7 @@ function addKeyAndOptIn(app: App, dependencies: OrganisationRoutesDependencies) 
     }),
     async (request, reply): Promise<NewApiKeyBody> => {
       const made = await organisations.createKey(request.params.id, actorOf(request))
-      reply.code(201).header('cache-control', 'no-store')
+      reply.header('cache-control', 'no-store')
       return { ...renderApiKey({ ...made, lastUsedAt: null }), key: made.key }
     },
   )
@@ -173,12 +170,14 @@ function addKeyAndOptIn(app: App, dependencies: OrganisationRoutesDependencies) 
     '/api/organisations/:id/opt-in',
     forAdministrators('setOptIn', "Set a team administrator's opt-in to the gateway", {
       params,
+      headers: ifMatchHeadersSchema,
       body: optInSchema,
-      response: { 200: organisationSchema, ...errorResponses(400, 401, 403, 404) },
+      response: { 200: organisationSchema, ...errorResponses(400, 401, 403, 404, 409) },
     }),
     (request) => {
       const { id } = request.params
-      return organisations.update(id, { gatewayOptIn: request.body.optIn }, actorOf(request)).then(() => load(id))
+      const change = { gatewayOptIn: request.body.optIn }
+      return organisations.update(id, change, actorOf(request), request.headers['if-match']).then(() => load(id))
     },
   )
 }
@@ -187,28 +186,28 @@ function addWebhook(app: App, { organisations }: OrganisationRoutesDependencies)
   app.put(
     '/api/organisations/:id/webhook',
     forOperators('putWebhook', 'Set the webhook for budget thresholds', {
-      description: 'The secret is shown only in this response.',
+      description:
+        'The secret is shown only in this response. The `version` of the organisation changes with address and secret.',
       params,
+      headers: ifMatchHeadersSchema,
       body: putWebhookSchema,
-      response: { 200: webhookSchema, ...errorResponses(400, 401, 403, 404) },
+      response: { 200: webhookSchema, ...errorResponses(400, 401, 403, 404, 409) },
     }),
     async (request, reply) => {
       const { url, secret } = request.body
       reply.header('cache-control', 'no-store')
       const webhook = { url, ...(secret === undefined ? {} : { secret }) }
-      return organisations.setWebhook(request.params.id, webhook, actorOf(request))
+      return organisations.setWebhook(request.params.id, webhook, actorOf(request), request.headers['if-match'])
     },
   )
   app.delete(
     '/api/organisations/:id/webhook',
     forOperators('deleteWebhook', 'Remove the webhook', {
       params,
-      response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
+      headers: ifMatchHeadersSchema,
+      response: { 204: emptySchema, ...errorResponses(400, 401, 403, 404, 409) },
     }),
-    async (request, reply) => {
-      await organisations.removeWebhook(request.params.id, actorOf(request))
-      return reply.code(204).send(null)
-    },
+    (request) => organisations.removeWebhook(request.params.id, actorOf(request), request.headers['if-match']),
   )
 }
 
@@ -286,10 +285,11 @@ export function modelSwitchRoutes({
         description:
           'Ids or aliases without `eu/`. A disabled model and its EU id are neither listed nor callable, from the next request on.',
         params: idParamsSchema,
+        headers: ifMatchHeadersSchema,
         body: switchModelsSchema,
-        response: { 204: emptySchema, ...errorResponses(400, 401, 403, 404) },
+        response: { 204: emptySchema, ...errorResponses(400, 401, 403, 404, 409) },
       }),
-      async (request, reply) => {
+      (request) => {
         const { id } = request.params
         const { enable = [], disable = [] } = request.body
         const disabled = organisations.get(id)?.disabledModels ?? []
@@ -297,8 +297,7 @@ export function modelSwitchRoutes({
           enable: toCanonical('enable', enable, disabled),
           disable: toCanonical('disable', disable, disabled),
         }
-        await organisations.switchModels(id, ids, actorOf(request))
-        return reply.code(204).send(null)
+        return organisations.switchModels(id, ids, actorOf(request), request.headers['if-match'])
       },
     )
   }

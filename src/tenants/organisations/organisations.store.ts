@@ -52,40 +52,7 @@ export interface OrganisationFilter {
   offset: number
 }
 
-export interface OrganisationStore {
-  loadAll(): Promise<OrganisationRecord[]>
-  loadMany(ids: readonly string[], owner?: string): Promise<OrganisationRecord[]>
-  loadPage(filter: OrganisationFilter): Promise<OrganisationsPage>
-  /** From the admin log, which has the values at the time of removal; undefined if no such organisation was removed. */
-  loadRemoved(id: string): Promise<RemovedOrganisation | undefined>
-  insert(organisation: Organisation, actor: Actor): Promise<void>
-  /** The same within a transaction of the caller. */
-  insertWithin(transaction: Queryable, organisation: Organisation, actor: Actor): Promise<void>
-  /** Applies `change` to the current row under its lock. Resolves to false if there is no such organisation. */
-  update(id: string, change: (current: Organisation) => Organisation, actor: Actor, nowMs: number): Promise<boolean>
-  /** Sets or clears the webhook with its sealed secret. */
-  setWebhook(
-    id: string,
-    webhook: { url: string; secretSealed: string } | null,
-    actor: Actor,
-    nowMs: number,
-  ): Promise<boolean>
-  loadWebhookSecret(id: string): Promise<string | null>
-  /** Replaces the organisation's key by this one. */
-  replaceKey(id: string, key: StoredCredential, actor: Actor, nowMs: number): Promise<boolean>
-  /** Stores the key unless the organisation has one. Resolves to true if it was stored; `beforeCommit` runs before the commit. */
-  insertFirstKey(
-    id: string,
-    key: StoredCredential,
-    actor: Actor,
-    nowMs: number,
-    beforeCommit: () => Promise<void>,
-  ): Promise<boolean>
-  /** Stores the last use of each key that is still the organisation's key, unless a later or the same one is stored. */
-  noteKeyUses(uses: readonly KeyUse[]): Promise<void>
-  /** Throws `conflict` while the organisation has Spaces. */
-  remove(id: string, actor: Actor, nowMs: number): Promise<boolean>
-}
+export type OrganisationStore = ReturnType<typeof createOrganisationStore>
 
 /** When a key was used. */
 export interface KeyUse {
@@ -97,7 +64,7 @@ export interface KeyUse {
 const insertKey = `INSERT INTO api_keys (organisation_id, key_hash, prefix, last_four, created_at, created_by)
   VALUES ($1, $2, $3, $4, $5, $6)`
 
-export function createOrganisationStore(database: Database, recordChange: RecordChange): OrganisationStore {
+export function createOrganisationStore(database: Database, recordChange: RecordChange) {
   const change = createRowChange(database, recordChange)
 
   async function insertWithin(transaction: Queryable, organisation: Organisation, actor: Actor) {
@@ -112,11 +79,19 @@ export function createOrganisationStore(database: Database, recordChange: Record
   return {
     ...createReads(database),
     ...createKeyChanges(change),
-    noteKeyUses: (uses) => noteKeyUses(database, uses),
-    insert: (organisation, actor) =>
+    /** Stores the last use of each key that is still the organisation's key, unless a later or the same one is stored. */
+    noteKeyUses: (uses: readonly KeyUse[]): Promise<void> => noteKeyUses(database, uses),
+    insert: (organisation: Organisation, actor: Actor): Promise<void> =>
       database.for(sharedOwner).transaction((transaction) => insertWithin(transaction, organisation, actor)),
+    /** The same within a transaction of the caller. */
     insertWithin,
-    update: (id, makeNext, actor, nowMs) =>
+    /** Applies `change` to the current row under its lock. Resolves to false if there is no such organisation. */
+    update: (
+      id: string,
+      makeNext: (current: Organisation) => Organisation,
+      actor: Actor,
+      nowMs: number,
+    ): Promise<boolean> =>
       change(id, async (transaction, current) => {
         const next = makeNext(current)
         const changed = changedFields(describeOrganisation(current), describeOrganisation(next))
@@ -124,8 +99,16 @@ export function createOrganisationStore(database: Database, recordChange: Record
         await updateRow(transaction, next, nowMs)
         await log(transaction, actor, nowMs, 'organisation.updated', current.id, changed)
       }),
-    setWebhook: (id, webhook, actor, nowMs) =>
+    /** Sets or clears the webhook with its sealed secret. `check` may throw before. */
+    setWebhook: (
+      id: string,
+      webhook: { url: string; secretSealed: string } | null,
+      actor: Actor,
+      nowMs: number,
+      check: (current: Organisation) => void,
+    ): Promise<boolean> =>
       change(id, async (transaction, current) => {
+        check(current)
         if (!webhook && current.webhookUrl === null) return
         await transaction.execute(
           `UPDATE organisations SET webhook_url = $2, webhook_secret_sealed = $3, updated_at = $4 WHERE id = $1`,
@@ -140,7 +123,8 @@ export function createOrganisationStore(database: Database, recordChange: Record
           },
         })
       }),
-    remove: (id, actor, nowMs) =>
+    /** Throws `conflict` while the organisation has Spaces. */
+    remove: (id: string, actor: Actor, nowMs: number): Promise<boolean> =>
       change(id, async (transaction, current) => {
         const [apiKey = null] = await loadKeyDisplay(transaction, id)
         await transaction.execute(`DELETE FROM organisations WHERE id = $1`, [id])
@@ -176,20 +160,19 @@ function createRowChange(database: Database, recordChange: RecordChange): RowCha
   }
 }
 
-type Reads = Pick<OrganisationStore, 'loadAll' | 'loadMany' | 'loadPage' | 'loadRemoved' | 'loadWebhookSecret'>
-
-function createReads(database: Database): Reads {
+function createReads(database: Database) {
   return {
-    async loadAll() {
+    async loadAll(): Promise<OrganisationRecord[]> {
       return (await database.for(sharedOwner).query<RecordRow>(selectRecord)).map(toRecord)
     },
-    async loadMany(ids, owner = sharedOwner) {
+    async loadMany(ids: readonly string[], owner: string = sharedOwner): Promise<OrganisationRecord[]> {
       const rows = await database
         .for(owner)
         .query<RecordRow>(`${selectRecord} WHERE o.id = ANY($1::uuid[])`, [ids.filter(isUuid)])
       return rows.map(toRecord)
     },
-    async loadPage({ owner, search, ids, limit, offset }) {
+    /** Newest first. `search` is a part of the name; `ids` limits the result to these organisations. */
+    async loadPage({ owner, search, ids, limit, offset }: OrganisationFilter): Promise<OrganisationsPage> {
       const own = database.for(owner)
       const matches = `($1::text IS NULL OR position(lower($1::text) IN lower(o.name)) > 0)
         AND ($2::uuid[] IS NULL OR o.id = ANY($2::uuid[]))`
@@ -200,7 +183,8 @@ function createReads(database: Database): Reads {
       )
       return { total, records: rows.map(toRecord) }
     },
-    async loadRemoved(id) {
+    /** From the admin log, which has the values at the time of removal; undefined if no such organisation was removed. */
+    async loadRemoved(id: string): Promise<RemovedOrganisation | undefined> {
       if (!isUuid(id)) return undefined
       const [removed] = await database.for(sharedOwner).query<Omit<RemovedOrganisation, 'id'>>(
         `SELECT before->>'timeZone' AS "timeZone", (before->>'periodAnchorDay')::int4 AS "periodAnchorDay" FROM admin_log
@@ -209,7 +193,7 @@ function createReads(database: Database): Reads {
       )
       return removed && { id: id as OrganisationId, ...removed }
     },
-    async loadWebhookSecret(id) {
+    async loadWebhookSecret(id: string): Promise<string | null> {
       const [row] = await database
         .for(sharedOwner)
         .query<{ sealed: string | null }>(`SELECT webhook_secret_sealed AS sealed FROM organisations WHERE id = $1`, [
@@ -220,9 +204,10 @@ function createReads(database: Database): Reads {
   }
 }
 
-function createKeyChanges(change: RowChange): Pick<OrganisationStore, 'replaceKey' | 'insertFirstKey'> {
+function createKeyChanges(change: RowChange) {
   return {
-    replaceKey: (id, key, actor, nowMs) =>
+    /** Replaces the organisation's key by this one. */
+    replaceKey: (id: string, key: StoredCredential, actor: Actor, nowMs: number): Promise<boolean> =>
       change(id, async (transaction, current) => {
         const [old] = await loadKeyDisplay(transaction, id)
         await transaction.execute(
@@ -236,7 +221,14 @@ function createKeyChanges(change: RowChange): Pick<OrganisationStore, 'replaceKe
           after: { prefix: key.prefix, lastFour: key.lastFour },
         })
       }),
-    async insertFirstKey(id, key, actor, nowMs, beforeCommit) {
+    /** Stores the key unless the organisation has one. Resolves to true if it was stored; `beforeCommit` runs before the commit. */
+    async insertFirstKey(
+      id: string,
+      key: StoredCredential,
+      actor: Actor,
+      nowMs: number,
+      beforeCommit: () => Promise<void>,
+    ): Promise<boolean> {
       let inserted = false
       await change(id, async (transaction, current) => {
         const keyRow = keyValues(id, key, actor, nowMs)

@@ -19,7 +19,7 @@ import {
 } from '../../platform/kernel/index.ts'
 import type { Actor } from '../operators/index.ts'
 import { noOrganisation } from './administrators.ts'
-import { describeOrganisation } from './describe-organisation.ts'
+import { versionedSettings } from './describe-organisation.ts'
 import {
   changeOrganisation,
   makeOrganisation,
@@ -27,14 +27,8 @@ import {
   type OrganisationChange,
   switchModels,
 } from './organisation-change.ts'
-import type { Organisation, OrganisationRecord, RemovedOrganisation } from './organisation.ts'
-import {
-  type KeyUse,
-  type OrganisationFilter,
-  organisationsTopic,
-  type OrganisationStore,
-  webhookSecretsColumn,
-} from './organisations.store.ts'
+import type { Organisation, OrganisationRecord } from './organisation.ts'
+import { type KeyUse, organisationsTopic, type OrganisationStore, webhookSecretsColumn } from './organisations.store.ts'
 
 /** An API key in clear text. Only its hash is stored. */
 interface NewApiKey {
@@ -46,48 +40,7 @@ interface NewApiKey {
 }
 
 /** `authenticate`, `get` and `all` read memory. A change is visible on this instance before its promise resolves. */
-export interface Organisations {
-  /** The organisation with this current key. */
-  authenticate(key: string): Organisation | undefined
-  get(id: string): Organisation | undefined
-  /** All organisations, for background work such as budget periods. */
-  all(): Iterable<Organisation>
-  /** Throws `organisation_not_found`. */
-  loadRecord(id: string): Promise<OrganisationRecord>
-  /** Those of the ids that exist, in no order. */
-  loadRecords(ids: readonly string[]): Promise<OrganisationRecord[]>
-  /** Newest first. `search` is a part of the name; `ids` limits the result to these organisations. */
-  loadPage(filter: OrganisationFilter): Promise<{
-    total: number
-    records: OrganisationRecord[]
-  }>
-  /** Undefined where no organisation of this id was removed. */
-  loadRemoved(id: string): Promise<RemovedOrganisation | undefined>
-  create(given: NewOrganisation, actor: Actor): Promise<Organisation>
-  /** `ifMatch`: as `assertVersion` has it. */
-  update(id: string, change: OrganisationChange, actor: Actor, ifMatch?: string): Promise<Organisation>
-  /** Enables and disables models by canonical id; the others keep their state, also when calls are concurrent. */
-  switchModels(id: string, ids: { enable: readonly string[]; disable: readonly string[] }, actor: Actor): Promise<void>
-  /** Throws `conflict` while the organisation has Spaces. Usage records stay. */
-  remove(id: string, actor: Actor): Promise<void>
-  /** Replaces the organisation's key. The former key is invalid here at once and on other instances within a second. */
-  createKey(id: string, actor: Actor): Promise<NewApiKey>
-  /**
-   * Creates the key of an organisation that has none, once, also when calls are concurrent. Resolves to true if this call created it.
-   * `show` presents it before it becomes valid. If `show` fails or the process ends, no key is stored.
-   */
-  createFirstKey(id: string, actor: Actor, show: (key: string) => Promise<void>): Promise<boolean>
-  /** Resolves to the signing secret, which is generated if none is given. */
-  setWebhook(
-    id: string,
-    webhook: { url: string; secret?: string },
-    actor: Actor,
-  ): Promise<{ url: string; secret: string }>
-  removeWebhook(id: string, actor: Actor): Promise<void>
-  /** The signing secret in clear text; null if the organisation has no webhook. */
-  loadWebhookSecret(id: string): Promise<string | null>
-  close(): Promise<void>
-}
+export type Organisations = Awaited<ReturnType<typeof createOrganisations>>
 
 interface OrganisationsDependencies {
   store: OrganisationStore
@@ -100,7 +53,7 @@ interface OrganisationsDependencies {
 }
 
 /** Loads all organisations into memory and reloads those that change. The change feed must be started. */
-export async function createOrganisations(dependencies: OrganisationsDependencies): Promise<Organisations> {
+export async function createOrganisations(dependencies: OrganisationsDependencies) {
   const { store, changeFeed, clock, log } = dependencies
   const snapshot = createSnapshot(({ organisation }: Row) => organisation.id, {
     keyHash: ({ keyHash }) => keyHash && storedLookupHash(keyHash),
@@ -122,27 +75,30 @@ export async function createOrganisations(dependencies: OrganisationsDependencie
   }
 
   return {
-    authenticate(key) {
+    /** The organisation with this current key. */
+    authenticate(key: string): Organisation | undefined {
       const found = isWellFormed(key, 'ptc_') ? snapshot.find('keyHash', lookupHash(key)) : undefined
       if (found?.usedKey) keyUses.note(found.usedKey)
       return found?.organisation
     },
     get,
-    all: () => snapshot.all().map(({ organisation }) => organisation),
+    /** All organisations, for background work such as budget periods. */
+    all: (): Iterable<Organisation> => snapshot.all().map(({ organisation }) => organisation),
     ...createRecordReads(store),
-    async create(given, actor) {
+    async create(given: NewOrganisation, actor: Actor): Promise<Organisation> {
       const organisation = makeOrganisation(createOrganisationId(), given, clock.now())
       await store.insert(organisation, actor)
       await changeFeed.caughtUp()
       return organisation
     },
-    async update(id, change, actor, ifMatch) {
+    /** `ifMatch`: as `assertVersion` has it. */
+    async update(id: string, change: OrganisationChange, actor: Actor, ifMatch?: string): Promise<Organisation> {
       const nowMs = clock.now()
       let updated: Organisation | undefined
       const found = await store.update(
         id,
         (current) => {
-          assertVersion(ifMatch, describeOrganisation(current))
+          assertVersion(ifMatch, versionedSettings(current))
           return (updated = changeOrganisation(current, change, nowMs))
         },
         actor,
@@ -151,66 +107,98 @@ export async function createOrganisations(dependencies: OrganisationsDependencie
       await finishChange(id, found)
       return get(id) ?? updated!
     },
-    async switchModels(id, ids, actor) {
+    /** Enables and disables models by canonical id; the others keep their state, also when calls are concurrent. */
+    async switchModels(
+      id: string,
+      ids: { enable: readonly string[]; disable: readonly string[] },
+      actor: Actor,
+      ifMatch?: string,
+    ): Promise<void> {
       const nowMs = clock.now()
-      const change = (current: Organisation) =>
-        changeOrganisation(current, { disabledModels: switchModels(current.disabledModels, ids) }, nowMs)
+      const change = (current: Organisation) => {
+        assertVersion(ifMatch, versionedSettings(current))
+        return changeOrganisation(current, { disabledModels: switchModels(current.disabledModels, ids) }, nowMs)
+      }
       await finishChange(id, await store.update(id, change, actor, nowMs))
     },
-    async remove(id, actor) {
+    /** Throws `conflict` while the organisation has Spaces. Usage records stay. */
+    async remove(id: string, actor: Actor): Promise<void> {
       await finishChange(id, await store.remove(id, actor, clock.now()))
     },
-    async createKey(id, actor) {
-      const { secret, stored } = createCredential('ptc_')
-      const createdAt = clock.now()
-      await finishChange(id, await store.replaceKey(id, stored, actor, createdAt))
-      return { key: secret, prefix: stored.prefix, lastFour: stored.lastFour, createdAt, createdBy: actor.name }
-    },
-    async createFirstKey(id, actor, show) {
-      const { secret, stored } = createCredential('ptc_')
-      const made = await store.insertFirstKey(id, stored, actor, clock.now(), () => show(secret))
-      await changeFeed.caughtUp()
-      return made
-    },
+    ...createKeyChanges(dependencies, finishChange),
     ...createWebhookChanges(dependencies, finishChange),
-    async close() {
+    async close(): Promise<void> {
       reloader.close()
       await keyUses.close()
     },
   }
 }
 
+/** Waits until a change is visible here. Throws `organisation_not_found` where there was nothing to change. */
+type FinishChange = (id: string, found: boolean) => Promise<void>
+
+function createKeyChanges({ store, changeFeed, clock }: OrganisationsDependencies, finishChange: FinishChange) {
+  return {
+    /** Replaces the organisation's key. The former key is invalid here at once and on other instances within a second. */
+    async createKey(id: string, actor: Actor): Promise<NewApiKey> {
+      const { secret, stored } = createCredential('ptc_')
+      const createdAt = clock.now()
+      await finishChange(id, await store.replaceKey(id, stored, actor, createdAt))
+      return { key: secret, prefix: stored.prefix, lastFour: stored.lastFour, createdAt, createdBy: actor.name }
+    },
+    /**
+     * Creates the key of an organisation that has none, once, also when calls are concurrent. Resolves to true if this call created it.
+     * `show` presents it before it becomes valid. If `show` fails or the process ends, no key is stored.
+     */
+    async createFirstKey(id: string, actor: Actor, show: (key: string) => Promise<void>): Promise<boolean> {
+      const { secret, stored } = createCredential('ptc_')
+      const made = await store.insertFirstKey(id, stored, actor, clock.now(), () => show(secret))
+      await changeFeed.caughtUp()
+      return made
+    },
+  }
+}
+
 function createWebhookChanges(
   { store, secretBox, webhookRule, clock }: OrganisationsDependencies,
-  finishChange: (id: string, found: boolean) => Promise<void>,
-): Pick<Organisations, 'setWebhook' | 'removeWebhook' | 'loadWebhookSecret'> {
+  finishChange: FinishChange,
+) {
   const { contextOf } = webhookSecretsColumn
+  const checkOf = (ifMatch: string | undefined) => (current: Organisation) =>
+    assertVersion(ifMatch, versionedSettings(current))
   return {
-    async setWebhook(id, { url, secret = createWebhookSecret() }, actor) {
+    /** Resolves to the signing secret, which is generated if none is given. */
+    async setWebhook(
+      id: string,
+      { url, secret = createWebhookSecret() }: { url: string; secret?: string },
+      actor: Actor,
+      ifMatch?: string,
+    ): Promise<{ url: string; secret: string }> {
       const webhook = { url: checkWebhookUrl(url, webhookRule), secretSealed: secretBox.seal(secret, contextOf(id)) }
-      await finishChange(id, await store.setWebhook(id, webhook, actor, clock.now()))
+      await finishChange(id, await store.setWebhook(id, webhook, actor, clock.now(), checkOf(ifMatch)))
       return { url: webhook.url, secret }
     },
-    async removeWebhook(id, actor) {
-      await finishChange(id, await store.setWebhook(id, null, actor, clock.now()))
+    async removeWebhook(id: string, actor: Actor, ifMatch?: string): Promise<void> {
+      await finishChange(id, await store.setWebhook(id, null, actor, clock.now(), checkOf(ifMatch)))
     },
-    async loadWebhookSecret(id) {
+    /** The signing secret in clear text; null if the organisation has no webhook. */
+    async loadWebhookSecret(id: string): Promise<string | null> {
       const sealed = await store.loadWebhookSecret(id)
       return sealed === null ? null : secretBox.open(sealed, contextOf(id))
     },
   }
 }
 
-type RecordReads = Pick<Organisations, 'loadRecord' | 'loadRecords' | 'loadPage' | 'loadRemoved'>
-
-function createRecordReads(store: OrganisationStore): RecordReads {
+function createRecordReads(store: OrganisationStore) {
   return {
-    async loadRecord(id) {
+    /** Throws `organisation_not_found`. */
+    async loadRecord(id: string): Promise<OrganisationRecord> {
       const [record] = await store.loadMany([id], id)
       if (!record) throw noOrganisation(id)
       return record
     },
-    loadRecords: (ids) => store.loadMany(ids),
+    /** Those of the ids that exist, in no order. */
+    loadRecords: (ids: readonly string[]): Promise<OrganisationRecord[]> => store.loadMany(ids),
     loadPage: store.loadPage,
     loadRemoved: store.loadRemoved,
   }

@@ -1,24 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { expect, onTestFinished, TestRunner } from 'vitest'
+import { chromiumOptions, hasBrowser } from '../../harness/chromium.ts'
 import { createPerson, testPassword } from '../../harness/people.ts'
 import { startPortico, type StartOptions, type TestPortico } from '../../harness/portico.ts'
 
-const executablePath = '/usr/bin/chromium'
-const flags = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
+export { hasBrowser }
 
 /** Browser suites are skipped with this reason where Chromium is missing. */
-export const hasBrowser = existsSync(executablePath)
 export const skipReason = hasBrowser ? '' : ' (skipped: there is no Chromium at /usr/bin/chromium)'
 
 export interface Window {
@@ -50,7 +40,7 @@ export interface TestConsole {
 let browser: Promise<Browser> | undefined
 
 /** The browser of all files that this worker process runs: a start takes two seconds of processor time. Playwright ends it with the process. */
-const sharedBrowser = () => (browser ??= chromium.launch({ executablePath, headless: true, args: flags }))
+const sharedBrowser = () => (browser ??= chromium.launch(chromiumOptions))
 
 /** Starts the service. Every window has a 1280 × 800 page, unless its options state another size. */
 export async function startConsole(options: StartOptions = {}): Promise<TestConsole> {

@@ -21,7 +21,7 @@ it('lists the styles of every Mantine component in use, and no others', () => {
 
 /** Follows the imports of the console through Mantine's modules; a component with styles imports `X.module.mjs`. */
 function stylesInUse(): string[] {
-  const exported = new Map(['core', 'charts', 'modals', 'notifications'].map((name) => [name, exportsOf(name)]))
+  const exported = new Map(['core', 'modals', 'notifications'].map((name) => [name, exportsOf(name)]))
   const filesOfNames = (text: string) =>
     [...exported].flatMap(([name, files]) =>
       importsFrom(`@mantine/${name}`, text).flatMap((one) => files.get(one) ?? []),

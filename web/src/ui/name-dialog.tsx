@@ -1,5 +1,6 @@
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
+import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
+import { Dialog } from './dialog.tsx'
 
 interface Props {
   title: string
@@ -24,7 +25,7 @@ export function NameDialog({ title, label, name, maximumCharacters, texts, onSav
     if (isSaved) onClose()
   }
   return (
-    <Modal opened onClose={onClose} title={title} centered>
+    <Dialog opened onClose={onClose} title={title} centered>
       <form onSubmit={(event) => void save(event)}>
         <Stack gap="md">
           <TextInput
@@ -44,6 +45,6 @@ export function NameDialog({ title, label, name, maximumCharacters, texts, onSav
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   )
 }

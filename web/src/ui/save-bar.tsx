@@ -1,7 +1,7 @@
-import { Button, Group, Modal, Paper, Stack, Text } from '@mantine/core'
-import { useBlocker } from '@tanstack/react-router'
+import { Button, Group, Paper, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
+import { LeaveGuard } from './leave-guard.tsx'
 
 interface SaveBarProps {
   /** What `useSharedDraft` returns. */
@@ -42,31 +42,5 @@ export function SaveBar({ form, isSaving, onSave, create }: SaveBarProps) {
       <LeaveGuard isDirty={isDirty && !isSaving} />
       {form.dialog(onSave)}
     </>
-  )
-}
-
-/** Asks before a page with unsaved changes is left. The browser asks before it is closed. */
-function LeaveGuard({ isDirty }: { isDirty: boolean }) {
-  const { t } = useTranslation()
-  const blocker = useBlocker({
-    shouldBlockFn: () => isDirty,
-    enableBeforeUnload: () => isDirty,
-    withResolver: true,
-  })
-  if (blocker.status !== 'blocked') return null
-  return (
-    <Modal opened onClose={blocker.reset} title={t('settings.leaveTitle')}>
-      <Stack>
-        <Text size="sm">{t('settings.leaveText')}</Text>
-        <Group justify="flex-end">
-          <Button variant="default" onClick={blocker.reset} data-autofocus>
-            {t('settings.stay')}
-          </Button>
-          <Button color="red.9" onClick={blocker.proceed}>
-            {t('settings.leave')}
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
   )
 }

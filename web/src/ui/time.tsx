@@ -1,6 +1,7 @@
-import { Text, Tooltip } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useSyncExternalStore } from 'react'
 import { useFormat } from '../i18n/use-format.ts'
+import { Hint } from './hint.tsx'
 
 /** All times of a page move on together, so they never disagree. */
 const tickMs = 10_000
@@ -36,10 +37,10 @@ export function Time({ value }: { value: string | number }) {
   const at = new Date(value).getTime()
   const isNew = at > current && at - current < clockDifferenceMs
   return (
-    <Tooltip label={format.dateTime(value)}>
+    <Hint label={() => format.dateTime(value)}>
       <Text component="time" inherit dateTime={new Date(value).toISOString()}>
         {format.relative(value, isNew ? at : current)}
       </Text>
-    </Tooltip>
+    </Hint>
   )
 }

@@ -3,15 +3,24 @@ import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-quer
 import { type FormEvent, useState } from 'react'
 import { deleteJson, putJson } from '../api/client.ts'
 import { openConfirm } from './confirm.tsx'
+import { ifMatch } from './conflict/if-match.ts'
+import { useSharedDraft } from './conflict/use-shared-draft.tsx'
 import { CopyField } from './copy-field.tsx'
 import { useFieldErrors } from './field-errors.ts'
+import { LeaveGuard } from './leave-guard.tsx'
 import { notifyError, notifySuccess } from './notify.ts'
+
+/** The address that is set, and the version of its settings. */
+interface Webhook {
+  url: string | null
+  version: string
+}
 
 interface WebhookFormProps {
   /** Of the API: PUT sets the address and answers with the secret, DELETE removes it. */
   path: string
-  /** The address that is set. */
-  url: string | null
+  webhook: Webhook
+  load: () => Promise<Webhook>
   /** The queries that a change makes stale. */
   queryKey: QueryKey
   texts: Record<
@@ -21,32 +30,40 @@ interface WebhookFormProps {
 }
 
 /** The address of a webhook. Its signing secret is shown once, after the address was set. */
-export function WebhookForm({ path, url, queryKey, texts }: WebhookFormProps) {
+export function WebhookForm({ path, webhook, load, queryKey, texts }: WebhookFormProps) {
+  const { url } = webhook
   const queryClient = useQueryClient()
   const { errors, attempt } = useFieldErrors(['url'])
-  const [address, setAddress] = useState(url ?? '')
   const [secret, setSecret] = useState<string>()
   const reload = () => queryClient.invalidateQueries({ queryKey })
-  const save = useMutation({
-    mutationFn: () => putJson<{ secret: string }>(path, { url: address }),
-    onSuccess(made) {
-      setSecret(made.secret)
-      return reload()
-    },
+  const form = useSharedDraft({
+    view: webhook,
+    draftOf: (view: Webhook) => ({ url: view.url ?? '', secret: '' }),
+    load,
+    send: async (draft, base) =>
+      setSecret((await putJson<{ secret: string }>(path, { url: draft.url }, ifMatch(base))).secret),
+    labelOf: (field) => texts[field],
+    secrets: { secret: () => undefined },
   })
+  // Each address gets a new secret, also the one that is set.
+  const save = useMutation({ mutationFn: () => form.save({ secret: 'new' }), onSuccess: reload })
   const remove = useMutation({
-    mutationFn: () => deleteJson(path),
+    mutationFn: () => deleteJson(path, ifMatch(form.base)),
     async onSuccess() {
-      setAddress('')
+      form.set({ url: '' })
       setSecret(undefined)
       await reload()
       notifySuccess(texts.removed)
     },
-    onError: notifyError,
+    async onError(error) {
+      notifyError(error)
+      await reload()
+    },
   })
+  const submitAddress = () => void attempt(() => save.mutateAsync())
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    void attempt(() => save.mutateAsync())
+    submitAddress()
   }
   const confirmRemove = () =>
     openConfirm({
@@ -63,12 +80,12 @@ export function WebhookForm({ path, url, queryKey, texts }: WebhookFormProps) {
             type="url"
             label={texts.url}
             placeholder="https://"
-            value={address}
-            onChange={(event) => setAddress(event.currentTarget.value)}
+            value={form.draft.url}
+            onChange={(event) => form.set({ url: event.currentTarget.value })}
             error={errors['url']}
             style={{ flex: '1 1 260px' }}
           />
-          <Button type="submit" variant="default" loading={save.isPending} disabled={address === ''}>
+          <Button type="submit" variant="default" loading={save.isPending} disabled={form.draft.url === ''}>
             {url === null ? texts.set : texts.replace}
           </Button>
           {url !== null && (
@@ -78,6 +95,8 @@ export function WebhookForm({ path, url, queryKey, texts }: WebhookFormProps) {
           )}
         </Group>
       </form>
+      <LeaveGuard isDirty={form.isDirty && !save.isPending} />
+      {form.dialog(submitAddress)}
       {secret !== undefined && (
         <Alert title={texts.secretTitle} color="portico" variant="light">
           <CopyField label={texts.secret} value={secret} />

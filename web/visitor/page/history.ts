@@ -12,6 +12,7 @@ export type ProblemKind =
   | 'closed'
   | 'long'
   | 'busy'
+  | 'attempts'
   | 'failed'
 
 export interface Problem {

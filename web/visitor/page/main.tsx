@@ -70,7 +70,9 @@ async function start(): Promise<void> {
       render(<App {...{ texts, locale, config, visit, visits, chat, embed }} />, root)
     } catch (error) {
       hasTriedPassword = password !== undefined
-      showGate(toProblem(error, Date.now()))
+      const problem = toProblem(error, Date.now())
+      // Nothing was asked yet.
+      showGate(problem.kind === 'rate' ? { ...problem, kind: 'attempts' } : problem)
     }
   }
 

@@ -100,6 +100,8 @@ test('names every refusal in the words of a visitor, with the time of the next t
   }
   expect(await refuse(429, 'rate_limit_exceeded', { 'retry-after': '7' })).toEqual({ kind: 'rate', retryAt: 7_000 })
   expect(await refuse(402, 'insufficient_quota')).toEqual({ kind: 'budget' })
+  const untilTomorrow = { 'retry-after': '7200' }
+  expect(await refuse(402, 'insufficient_quota', untilTomorrow)).toEqual({ kind: 'budget', retryAt: 7_200_000 })
   expect(await refuse(403, 'site_paused')).toEqual({ kind: 'paused' })
   expect(await refuse(401, 'password_required')).toEqual({ kind: 'password' })
   expect(await refuse(401, 'not_signed_in')).toEqual({ kind: 'members' })

@@ -22,6 +22,10 @@ export class CallError extends Error {
 export function toProblem(error: unknown, now: number): Problem {
   if (!(error instanceof CallError)) return { kind: 'failed' }
   const kind = kinds[error.code] ?? byStatus[error.status] ?? 'failed'
+  if (kind === 'budget') {
+    const seconds = error.retryAfterSeconds
+    return { kind, ...(seconds !== undefined && { retryAt: now + 1_000 * seconds }) }
+  }
   return kind === 'rate' || kind === 'busy'
     ? { kind, retryAt: now + 1_000 * Math.min(error.retryAfterSeconds ?? (kind === 'rate' ? 60 : 0), 3_600) }
     : { kind }

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { EvidenceText } from '../../../platform/evidence/index.ts'
+import { createTimeSlices } from '../../../platform/kernel/index.ts'
+import { type EvidenceText, prepareSupport } from '../../../platform/evidence/index.ts'
 import { type Citation, type CitedSource, createCitationRewriter } from './citation-rewriter.ts'
 import { type CitationCounts, createCitationCheck } from './citation-check.ts'
 
@@ -29,8 +30,8 @@ export interface AnswerCitations {
 }
 
 /**
- * UTF-16 units that are checked before the event loop gets a turn, a few milliseconds, and comparisons of statements with passages, about
- * 10 ms: every word may have a marker, and the search for a better passage compares up to 200.
+ * UTF-16 units that are checked before the event loop gets a turn, and comparisons of statements with passages: every word may have a marker,
+ * and the search for a better passage compares up to 200. Where passages are long and sentences deny much, their time ends a turn before.
  */
 export const unitsPerTurn = 2_000
 export const comparisonsPerTurn = 1_000
@@ -73,10 +74,13 @@ export function createAnswerCitations({
     addResult: (text) => void computed.push(text),
     addForeign: (text) => void foreign.push(text),
     startReading(signal) {
-      if (inline) reading = check.read(signal)
+      if (!inline) return
+      prepareSupport()
+      reading = nextTurn().then(() => check.read(signal))
     },
     async *push(text, signal) {
       await reading
+      const slice = createTimeSlices()
       for (let at = 0; at < text.length;) {
         if (at > 0) {
           await nextTurn()
@@ -89,6 +93,8 @@ export function createAnswerCitations({
           const end = endOfPiece(text, at + unitsPerPiece)
           decided += rewriter.push(text.slice(at, end))
           at = end
+          const pause = slice()
+          if (pause) await pause
         }
         if (decided !== '') yield decided
       }

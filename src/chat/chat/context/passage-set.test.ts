@@ -5,7 +5,7 @@ import { createDocumentId, type DocumentId } from '../../../platform/kernel/inde
 import type { Passage } from '../../../documents/retrieval/index.ts'
 import { tableRowText } from '../../../documents/ingestion/extractors/table-row.ts'
 import { formatSource, type GivenPassage } from './prompt.ts'
-import { createPassageSet } from './pack-passages.ts'
+import { createPassageSet } from './context-window.ts'
 
 const countTokens = (text: string) => (text.match(/[\p{L}\p{N}]{1,4}|[^\s\p{L}\p{N}]/gu)?.length ?? 0) + 2
 const sizes = { countTokens, targetTokens: 60, maximumTokens: 80, overlapTokens: 15 }

@@ -1,10 +1,6 @@
 import { z } from 'zod'
-import {
-  declaredEncodingOf,
-  type SqlValue,
-  type TableDescription,
-  type TableFile,
-} from '../../../documents/ingestion/index.ts'
+import { type SqlValue, type TableDescription, type TableFile } from '../../../documents/ingestion/index.ts'
+import { readingOf } from '../../../documents/documents/index.ts'
 import { createUuid } from '../../../platform/kernel/index.ts'
 import type { Passage, SpaceDocument } from '../../../documents/retrieval/index.ts'
 import { findDocument } from './document-tools.ts'
@@ -115,7 +111,7 @@ export function requestOf({ scope, signal }: DocumentContext, found: readonly Sp
     name: document.name,
     format: document.format,
     sizeBytes: document.sizeBytes,
-    declaredEncoding: declaredEncodingOf(document),
+    ...readingOf(document),
     blobKey: document.blobKey,
   }))
   return { organisationId: scope.organisationId, spaceId: scope.spaceId, files, signal }

@@ -126,11 +126,9 @@ function addChanges(app: App, forMembers: Described, chats: OwnChats, find: Find
       body: renameOwnChatSchema,
       response: { 204: emptySchema, ...errorResponses(400, 401, 403, 404) },
     }),
-    async (request, reply) => {
+    (request) => {
       const { chatId } = request.params
-      const { owner } = find(request)
-      if (!owner || !(await chats.rename(owner, { chatId, title: request.body.title }))) throw noChat(chatId)
-      return reply.code(204).send(null)
+      return changeOne(find(request), chatId, (owner) => chats.rename(owner, { chatId, title: request.body.title }))
     },
   )
   app.delete(
@@ -139,11 +137,9 @@ function addChanges(app: App, forMembers: Described, chats: OwnChats, find: Find
       params: ownChatParamsSchema,
       response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
     }),
-    async (request, reply) => {
+    (request) => {
       const { chatId } = request.params
-      const { owner } = find(request)
-      if (!owner || (await chats.remove(owner, chatId)) === 0) throw noChat(chatId)
-      return reply.code(204).send(null)
+      return changeOne(find(request), chatId, (owner) => chats.remove(owner, chatId).then((removed) => removed > 0))
     },
   )
   app.post(
@@ -153,13 +149,20 @@ function addChanges(app: App, forMembers: Described, chats: OwnChats, find: Find
       params: ownChatParamsSchema,
       response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
     }),
-    async (request, reply) => {
+    (request) => {
       const { chatId } = request.params
-      const { owner } = find(request)
-      if (!owner || !(await chats.stop(owner, chatId))) throw noChat(chatId)
-      return reply.code(204).send(null)
+      return changeOne(find(request), chatId, (owner) => chats.stop(owner, chatId))
     },
   )
+}
+
+/** Throws `not_found` where `change` finds no such conversation of the caller. */
+async function changeOne(
+  { owner }: Found,
+  chatId: string,
+  change: (owner: ChatOwner) => Promise<boolean>,
+): Promise<void> {
+  if (!owner || !(await change(owner))) throw noChat(chatId)
 }
 
 function addExport(app: App, forMembers: Described, chats: OwnChats, find: Find) {

@@ -16,11 +16,11 @@ import type { BlobStore } from '../blobs/blob-store.ts'
 import { type Metadata, readMetadata } from '../document-metadata.ts'
 import { cleanName } from '../document-name.ts'
 import type { NewDocument } from '../document.ts'
+import { storedMediaType } from '../reading.ts'
 import type { DocumentStore } from '../documents.store.ts'
 import type { DocumentsDependencies } from '../documents.ts'
-import { type AddressReader, readAddress, type WebContent } from './read-address.ts'
+import { type AddressReader, isReadable, readAddress, type WebContent } from './read-address.ts'
 import { readSitemap } from './read-sitemap.ts'
-import { isReadable } from './web-address.ts'
 import { afterFailure, type Failure, nextReadAt, type WebSource } from './web-source.ts'
 import { hostPauseMs, type WebSourceStore } from './web-sources.store.ts'
 
@@ -177,7 +177,6 @@ async function storeContent(
   const detected = detectFormat({ fileName, head, declaredType: content.mimeType }, 2)
   if (!detected.supported)
     throw new ReadingError({ code: 'unsupported_type', message: detected.reason, isPermanent: true })
-  const isText = detected.mimeType.startsWith('text/')
   const id = isNew ? source.id : createDocumentId()
   const blobKey = `${organisationId}/${spaceId}/${id}`
   const document: NewDocument = {
@@ -187,7 +186,8 @@ async function storeContent(
     name: nameOf(source, content, fileName),
     metadata: isNew ? withAddress(source.metadataJson, url) : null,
     format: detected.format,
-    mimeType: isText && content.charset ? `${detected.mimeType}; charset=${content.charset}` : detected.mimeType,
+    mimeType: storedMediaType(detected.mimeType, content.charset),
+    apiVersion: 2,
     sizeBytes: bytes.length,
     contentSha256,
     blobKey,

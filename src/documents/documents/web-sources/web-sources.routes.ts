@@ -70,8 +70,7 @@ function addForKeys(app: App, { webSources }: WebSourceRoutesDependencies) {
       params,
       response: { 202: webSourceSchema, ...errorResponses(401, 404) },
     }),
-    async (request, reply) =>
-      reply.code(202).send(renderWebSource(await webSources.readNow(request.organisation, request.params.id))),
+    (request) => webSources.readNow(request.organisation, request.params.id).then(renderWebSource),
   )
   app.delete(
     '/v2/documents/sources/:id',
@@ -80,10 +79,7 @@ function addForKeys(app: App, { webSources }: WebSourceRoutesDependencies) {
       params,
       response: { 204: noBody, ...errorResponses(401, 404) },
     }),
-    async (request, reply) => {
-      await webSources.remove(request.organisation, request.params.id)
-      return reply.code(204).send(null)
-    },
+    (request) => webSources.remove(request.organisation, request.params.id),
   )
 }
 
@@ -113,12 +109,12 @@ function addForPeople(app: App, dependencies: WebSourceRoutesDependencies) {
       body: newWebSourceSchema,
       response: { 202: webSourceSchema, ...errorResponses(400, 401, 403, 404) },
     }),
-    async (request, reply) => {
+    (request) => {
+      const { organisation, body, bodyText = '{}' } = request
       const space = findSpace(request.params.id)
       if (!space) throw noSpace()
-      const metadataText = memberTexts(request.bodyText ?? '{}').get('metadata')
-      const source = await webSources.add(request.organisation, space.id, request.body, metadataText, authorOf(request))
-      return reply.code(202).send(renderWebSource(source))
+      const metadataText = memberTexts(bodyText).get('metadata')
+      return webSources.add(organisation, space.id, body, metadataText, authorOf(request)).then(renderWebSource)
     },
   )
   addChangesForPeople(app, dependencies, forMembers)
@@ -142,12 +138,10 @@ function addChangesForPeople(
       params: spaceSourceParamsSchema,
       response: { 202: webSourceSchema, ...errorResponses(401, 403, 404) },
     }),
-    async (request, reply) =>
-      reply
-        .code(202)
-        .send(
-          renderWebSource(await webSources.readNow(request.organisation, (await find(request)).id, authorOf(request))),
-        ),
+    (request) =>
+      find(request)
+        .then(({ id }) => webSources.readNow(request.organisation, id, authorOf(request)))
+        .then(renderWebSource),
   )
   app.delete(
     '/api/spaces/:id/sources/:sourceId',
@@ -156,10 +150,7 @@ function addChangesForPeople(
       params: spaceSourceParamsSchema,
       response: { 204: noBody, ...errorResponses(401, 403, 404) },
     }),
-    async (request, reply) => {
-      await webSources.remove(request.organisation, (await find(request)).id, authorOf(request))
-      return reply.code(204).send(null)
-    },
+    (request) => find(request).then(({ id }) => webSources.remove(request.organisation, id, authorOf(request))),
   )
 }
 

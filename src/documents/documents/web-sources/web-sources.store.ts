@@ -1,11 +1,10 @@
 import type { DocumentWarning } from '../../../contract/documents.ts'
 import { countRows, type Database, type Queryable } from '../../../platform/database/index.ts'
 import type { JobQueue } from '../../../platform/jobs/index.ts'
-import type { OrganisationId, SpaceId } from '../../../platform/kernel/index.ts'
+import { type OrganisationId, sharedOwner, type SpaceId } from '../../../platform/kernel/index.ts'
 import type { ChangeAuthor } from '../change-author.ts'
 import { enqueueEntry } from '../change-log.store.ts'
 import { type Failure, readingKey, readWebSourceJob, type WebSource, type WebSourceState } from './web-source.ts'
-import { sharedOwner } from '../../../platform/kernel/index.ts'
 
 /** Columns of a source `s`. */
 const columns = `s.id, s.organisation_id as "organisationId", s.space_id as "spaceId", s.kind, s.url, s.sitemap_id as "sitemapId",

@@ -4,7 +4,7 @@ import type { Organisation } from '../../../tenants/organisations/index.ts'
 import type { ChangeAuthor } from '../change-author.ts'
 import { readMetadata } from '../document-metadata.ts'
 import { cleanName } from '../document-name.ts'
-import { type AddressRule, parseAddress } from './web-address.ts'
+import { type AddressRule, parseAddress } from './read-address.ts'
 import type { WebSource } from './web-source.ts'
 import type { WebSourceStore } from './web-sources.store.ts'
 

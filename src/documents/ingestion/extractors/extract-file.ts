@@ -1,7 +1,8 @@
 import { ExtractionError, type DocumentFormat, type ExtractedBlock } from '../extraction.ts'
 import { flagText } from '../suspicious/text-flags.ts'
+import { newNesting, type PartReader, skippedWarnings } from './attached-files.ts'
 import { extractCsv, extractTsv } from './csv.ts'
-import { extractDocx } from './docx/docx.ts'
+import { createDocxExtractor } from './docx/docx.ts'
 import { createEmlExtractor } from './eml/eml.ts'
 import type { Extractor, ExtractorInput } from './extractor.ts'
 import { extractHtml } from './html/html.ts'
@@ -9,28 +10,29 @@ import { extractImage } from './image/image.ts'
 import { extractMarkdown } from './markdown.ts'
 import { createPdfReader } from './pdf/document.ts'
 import { createPdfExtractor, type PdfOptions } from './pdf/pdf.ts'
-import { extractPptx } from './pptx/pptx.ts'
+import { createPptxExtractor } from './pptx/pptx.ts'
 import { extractTxt } from './txt.ts'
-import { extractXlsx } from './xlsx/xlsx.ts'
+import { createXlsxExtractor } from './xlsx/xlsx.ts'
 
 /** Chooses the extractor by format and enforces the rules of every format: output limits, and no `ready` document without text. */
 export function createFileExtractor(options?: PdfOptions) {
   let pdf: Promise<Extractor> | null = null
-  const loadPdf = () => (pdf ??= createPdfReader().then((reader) => createPdfExtractor(reader, options)))
+  const readPart: PartReader = (format, input) => extractors[format](input)
+  const loadPdf = () => (pdf ??= createPdfReader().then((reader) => createPdfExtractor(reader, readPart, options)))
   const extractors: Record<DocumentFormat, Extractor> = {
     async *pdf(input) {
       yield* (await loadPdf())(input)
     },
-    docx: extractDocx,
+    docx: createDocxExtractor(readPart),
     csv: extractCsv,
     md: extractMarkdown,
     txt: extractTxt,
     html: extractHtml,
     tsv: extractTsv,
-    xlsx: extractXlsx,
-    pptx: extractPptx,
+    xlsx: createXlsxExtractor(readPart),
+    pptx: createPptxExtractor(readPart),
     image: extractImage,
-    eml: createEmlExtractor((format, input) => extractors[format](input)),
+    eml: createEmlExtractor(readPart),
   }
 
   return {
@@ -38,9 +40,11 @@ export function createFileExtractor(options?: PdfOptions) {
     async warmUp(): Promise<void> {
       await loadPdf()
     },
-    async *extract(format: DocumentFormat, input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
-      if (input.sizeBytes === 0)
+    async *extract(format: DocumentFormat, given: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
+      if (given.sizeBytes === 0)
         throw new ExtractionError('empty_file', 'The file is empty (0 bytes). Upload a file that holds text.')
+      const nesting = newNesting()
+      const input = { ...given, nesting }
       let characters = 0
       let blocks = 0
       let hasText = false
@@ -55,6 +59,7 @@ export function createFileExtractor(options?: PdfOptions) {
         for (const block of batch) flagText(block, (warning) => input.report.warn(warning))
         yield batch
       }
+      for (const warning of skippedWarnings(nesting.totals)) input.report.warn(warning)
       if (!hasText) throw new ExtractionError('no_text', noTextMessages[format])
     },
   }

@@ -20,10 +20,27 @@ export interface Recognition {
   isDeferred: boolean
   /** Pages that an interrupted run has read. */
   keptPages: readonly KeptPage[]
-  /** Called for each page that was read from its picture; `isKept`: by an earlier run. */
-  recognised(page: KeptPage, isKept: boolean): void
+  /** Called for each page that was read from its picture; null: of a file in the file. `isKept`: by an earlier run. */
+  recognised(page: KeptPage | null, isKept: boolean): void
   /** Its time does not count as that of the extraction. */
   withMoreTime<T>(work: () => Promise<T>): Promise<T>
+}
+
+/** Where a file is that other files contain. */
+export interface Nesting {
+  /** 1 for a file in the file itself. */
+  depth: number
+  /** Of all files in the file. */
+  totals: {
+    files: number
+    bytes: number
+    /** Pages and pictures whose text was recognised. */
+    recognised: number
+    /** Names of those that were not read, because of their types. */
+    skipped: string[]
+    /** Names of those that are damaged or too large. */
+    unread: string[]
+  }
 }
 
 /** What an extractor reports about its run, apart from the blocks. */
@@ -42,6 +59,10 @@ export interface ExtractorInput {
   report: ExtractionReport
   /** The charset that the upload stated; text formats only. */
   declaredEncoding?: string | undefined
+  /** Files and pictures in the file are read too; version 1 of the interface only names them. */
+  readsEmbedded?: boolean | undefined
+  /** The files around this one. Absent for the file itself. */
+  nesting?: Nesting | undefined
   /** Absent: pictures of text are not read. */
   recognition?: Recognition | undefined
 }

@@ -158,7 +158,7 @@ describe('pictures of office files', () => {
   test('of slides are named by their slides, those of sheets counted', async () => {
     const content = pictures.replaceAll('<a:', '<p:').replaceAll('</a:', '</p:')
     const slides = await read('pptx', buildPptx([{ content: '' }, { content }]))
-    expect(slides.warnings).toEqual([{ ...lost('Pictures without'), pages: [2] }])
+    expect(slides.warnings).toEqual([{ ...lost('2 pictures without'), pages: [2] }])
     const drawing = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships/drawing'
     const sheet = await read(
       'xlsx',

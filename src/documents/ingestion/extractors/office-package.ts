@@ -16,6 +16,8 @@ export interface OfficePackage {
   has(name: string): boolean
   /** The part's text in pieces; an absent part is an empty one. */
   read(name: string): AsyncGenerator<string>
+  /** A file of another format; null where it is absent, damaged, or has more than `maximumBytes`. The caller bounds the bytes of all. */
+  readBytes(name: string, maximumBytes: number): Promise<Buffer | null>
   close(): void
 }
 
@@ -34,7 +36,7 @@ export async function openOfficePackage(input: ExtractorInput, kind: OfficeKind)
   const unpacked = new Map<Entry, number>()
   let unpackedBytes = 0
 
-  async function* read(name: string): AsyncGenerator<string> {
+  async function* readPieces(name: string): AsyncGenerator<Buffer> {
     const entry = entries.get(partKey(name))
     if (!entry) return
     if (entry.isEncrypted()) throw encryptedFile(kind)
@@ -42,7 +44,6 @@ export async function openOfficePackage(input: ExtractorInput, kind: OfficeKind)
     const counted = unpacked.get(entry) ?? 0
     let bytesOfPart = 0
     if (unpackedBytes - counted + entry.uncompressedSize > limits.maximumUnpackedBytes) throw tooLarge(limits, kind)
-    let decoder: InstanceType<typeof TextDecoder> | undefined
     try {
       for await (const piece of await openEntry(zip, entry, kind)) {
         const bytes = piece as Buffer
@@ -52,18 +53,39 @@ export async function openOfficePackage(input: ExtractorInput, kind: OfficeKind)
           unpacked.set(entry, bytesOfPart)
         }
         if (unpackedBytes > limits.maximumUnpackedBytes) throw tooLarge(limits, kind)
-        decoder ??= new TextDecoder(xmlEncoding(bytes))
-        yield decoder.decode(bytes, { stream: true })
+        yield bytes
       }
     } catch (error) {
       if (error instanceof ExtractionError) throw error
       throw corruptFile(`The ${kind.format} file is damaged: one of its parts cannot be unpacked.`, error)
     }
+  }
+
+  async function* read(name: string): AsyncGenerator<string> {
+    let decoder: InstanceType<typeof TextDecoder> | undefined
+    for await (const bytes of readPieces(name)) {
+      decoder ??= new TextDecoder(xmlEncoding(bytes))
+      yield decoder.decode(bytes, { stream: true })
+    }
     const rest = decoder?.decode()
     if (rest) yield rest
   }
 
-  return { kind, has: (name) => entries.has(partKey(name)), read, close: () => zip.close() }
+  return {
+    kind,
+    has: (name) => entries.has(partKey(name)),
+    read,
+    async readBytes(name, maximumBytes) {
+      const entry = entries.get(partKey(name))
+      if (!entry || entry.isEncrypted() || entry.uncompressedSize > maximumBytes) return null
+      // Throws where the entry has more bytes than it states.
+      const pieces = await openEntry(zip, entry, kind)
+        .then((stream) => Array.fromAsync(stream))
+        .catch(() => null)
+      return pieces && Buffer.concat(pieces as Buffer[])
+    },
+    close: () => zip.close(),
+  }
 }
 
 /** Part names are compared without their case and leading slash, as the packaging standard requires. */

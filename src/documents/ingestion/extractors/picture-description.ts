@@ -31,46 +31,71 @@ function isDescribedBy(text = ''): boolean {
   return pictureDescription(text) !== '' && !generated.test(text.slice(0, maximumCharacters).trim())
 }
 
-/** Counts the pictures of a part that have no description: nothing of the text stands for them. */
-export function createPictureCount() {
-  let count = 0
+/** A picture that is no decoration, and no view of a file of another program. */
+export interface FoundPicture {
+  /** To its part; undefined where it has none. */
+  relationshipId: string | undefined
+  /** By its author. */
+  isDescribed: boolean
+}
+
+/** Finds the pictures of a part by its elements. */
+export function createPictureFinder(found: (picture: FoundPicture) => void) {
   /** Files of other programs around, whose picture shows their content. */
   let objects = 0
   let inPicture = false
+  let relationshipId: string | undefined
   /** The picture, and the drawing or shape around it. */
   let isDescribed = false
   let isDrawingDescribed = false
+  /** Its author has stated that it has no meaning. */
+  let isDecorative = false
+  let isDrawingDecorative = false
   return {
     open(name: string, attribute: Attribute) {
       if (name === 'w:object' || name === 'oleObj') objects += 1
-      else if (name === 'docPr') isDrawingDescribed = isDescribedBy(attribute('descr') || attribute('title'))
-      else if (name === 'shape') isDrawingDescribed = isDescribedBy(attribute('alt'))
+      else if (name === 'docPr') {
+        isDrawingDescribed = isDescribedBy(attribute('descr') || attribute('title'))
+        isDrawingDecorative = false
+      } else if (name === 'shape') isDrawingDescribed = isDescribedBy(attribute('alt'))
       else if (name === 'pic') {
         inPicture = true
         isDescribed = isDrawingDescribed
+        isDecorative = isDrawingDecorative
+        relationshipId = undefined
       } else if (name === 'cNvPr' && inPicture) isDescribed ||= isDescribedBy(attribute('descr') || attribute('title'))
-      // Its author has stated that it has no meaning.
-      else if (name === 'decorative') isDescribed = isDrawingDescribed = attribute('val') === '1'
-      else if (name === 'imagedata' && objects === 0 && !isDrawingDescribed) count += 1
+      else if (name === 'blip' && inPicture) relationshipId = attribute('embed')
+      else if (name === 'decorative') {
+        const value = attribute('val') === '1'
+        isDescribed = isDrawingDescribed = isDecorative = value
+        if (!inPicture) isDrawingDecorative = value
+      } else if (name === 'imagedata' && objects === 0)
+        found({ relationshipId: attribute('r:id'), isDescribed: isDrawingDescribed })
     },
     close(name: string) {
       if (name === 'w:object' || name === 'oleObj') objects -= 1
       else if (name === 'pic') {
-        if (objects === 0 && !isDescribed) count += 1
+        if (objects === 0 && !isDecorative) found({ relationshipId, isDescribed })
         inPicture = false
-      } else if (name === 'w:drawing') isDrawingDescribed = false
+      } else if (name === 'w:drawing') isDrawingDescribed = isDrawingDecorative = false
     },
-    /** How many there are so far. */
-    count: () => count,
   }
 }
 
-/** `count`: absent where the pages are named. */
-export function undescribedPictures(count?: number, pages?: number[]): ExtractionWarning {
-  const pictures = count === undefined ? 'Pictures' : count === 1 ? '1 picture' : `${count} pictures`
+/** Pictures that nothing in the text stands for, where text in pictures is not read. */
+export function undescribedPictures(count: number): ExtractionWarning {
   return {
     code: 'embedded_content_skipped',
-    message: `${pictures} without a description by the author (alternative text) ${count === 1 ? 'was' : 'were'} not read. If text in pictures matters, write it into the file, or describe them.`,
-    ...(pages ? { pages } : {}),
+    message: `${shownCount(count)} without a description by the author (alternative text) ${count === 1 ? 'was' : 'were'} not read. If text in pictures matters, write it into the file, or describe them.`,
   }
 }
+
+/** The same where it is read. */
+export function unreadPictures(count: number): ExtractionWarning {
+  return {
+    code: 'embedded_content_skipped',
+    message: `${shownCount(count)} without a description by the author (alternative text) ${count === 1 ? 'was' : 'were'} not read: damaged, too large, of a type that is not read, or without letters that are certain. If text in pictures matters, write it into the file.`,
+  }
+}
+
+const shownCount = (count: number) => (count === 1 ? '1 picture' : `${count} pictures`)

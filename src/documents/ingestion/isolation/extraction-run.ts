@@ -17,6 +17,8 @@ export interface ExtractionRequest {
   fromChunk?: number | undefined
   /** The charset that the upload stated; text formats only. */
   declaredEncoding?: string | undefined
+  /** Files in the file are read too, and not only named. */
+  readsEmbedded?: boolean | undefined
   /** How pictures of text are read; absent: not at all. */
   recognition?: RecognitionRequest | undefined
   /** Ends the extraction at once. */
@@ -29,8 +31,8 @@ export interface ExtractionRequest {
   onStart?(): void
   /** Called now and then for formats that know their pages. */
   onProgress?(pagesDone: number, pagesTotal: number | null, pagesRecognised: number): void
-  /** Called for each page that was read from its picture, before its chunks come. */
-  onRecognised?(page: KeptPage): void
+  /** Called for each page that was read from its picture, before its chunks come; null: of a file in the file. */
+  onRecognised?(page: KeptPage | null): void
 }
 
 /** A child ended for a reason other than the file (killed from outside, a bug): a retry can succeed. */
@@ -68,10 +70,10 @@ export async function* runExtraction(
   request.signal.addEventListener('abort', onAbort, { once: true })
   try {
     request.signal.throwIfAborted()
-    const { filePath, format, sizeBytes, declaredEncoding, recognition } = request
+    const { filePath, format, sizeBytes, declaredEncoding, readsEmbedded, recognition } = request
     // Infinity is not JSON.
     const fromChunk = Math.min(request.fromChunk ?? 0, Number.MAX_SAFE_INTEGER)
-    const file = { filePath, format, sizeBytes, declaredEncoding, recognition }
+    const file = { filePath, format, sizeBytes, declaredEncoding, readsEmbedded, recognition }
     child.send({ type: 'extract', ...file, limits, fromChunk, credits: batchCredits })
     for (;;) {
       // While batches wait here unread, the child may be blocked, so its time does not count.

@@ -56,11 +56,11 @@ async function run(job: ToChild & { type: 'extract' }) {
 }
 
 async function extract(job: ToChild & { type: 'extract' }): Promise<FromChild> {
-  const { filePath, format, sizeBytes, declaredEncoding, limits } = job
+  const { filePath, format, sizeBytes, declaredEncoding, readsEmbedded, limits } = job
   let pagesRecognised = 0
   const recognition = job.recognition && {
     ...job.recognition,
-    recognised(page: KeptPage, isKept: boolean) {
+    recognised(page: KeptPage | null, isKept: boolean) {
       pagesRecognised += 1
       if (!isKept) send({ type: 'recognised', page })
     },
@@ -86,6 +86,7 @@ async function extract(job: ToChild & { type: 'extract' }): Promise<FromChild> {
       filePath,
       sizeBytes,
       declaredEncoding,
+      readsEmbedded,
       recognition,
       limits,
       report,

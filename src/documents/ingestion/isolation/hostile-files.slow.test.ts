@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { DocumentFormat } from '../extraction.ts'
+import { buildPdfWithFiles, packZeros } from '../testing/attached-pdf.ts'
 import { buildDocx, buildPdf, buildTextPdf, buildZip, docxParagraph } from '../testing/build-documents.ts'
 import { type ExtractorStage, lines, openExtractorStage } from '../testing/extractor-stage.ts'
 
@@ -125,6 +126,18 @@ describe('hostile files end with a code and affect nothing else', () => {
       expect(failure!.message).not.toContain(stage.folder)
     }
     expect((await innocent).chunks).toHaveLength(20_000)
+  }, 60_000)
+
+  test('reads a pdf with attached files of gigabytes, and names them', async () => {
+    const pool = stage.startPool()
+    const bombs = ['one.txt', 'two.txt'].map((name) => ({ name, content: '', packed: packZeros(1_000) }))
+    const file = buildPdfWithFiles('The text.', [...bombs, { name: 'note.txt', content: 'A note.' }])
+    const { chunks, summary } = pool.extract({ ...(await stage.put('bombs.pdf', file)), readsEmbedded: true })
+    const texts = (await Array.fromAsync(chunks)).flat().map(({ text }) => text)
+    expect(texts.join('\n')).toContain('A note.')
+    expect((await summary).warnings).toEqual([
+      { code: 'embedded_content_skipped', message: expect.stringContaining('not read: one.txt, two.txt. ') },
+    ])
   }, 60_000)
 
   test('reads a file that only looks hostile', async () => {

@@ -28,6 +28,7 @@ export type ToChild =
       format: DocumentFormat
       sizeBytes: number
       declaredEncoding?: string | undefined
+      readsEmbedded?: boolean | undefined
       recognition?: RecognitionRequest | undefined
       limits: ExtractionLimits
       /** Chunks before this one are counted and not sent. */
@@ -49,8 +50,8 @@ export type FromChild =
   | { type: 'ready' }
   | { type: 'chunks'; chunks: Chunk[]; progress: Progress | null }
   | { type: 'progress'; progress: Progress }
-  /** A page was read from its picture. */
-  | { type: 'recognised'; page: KeptPage }
+  /** A page was read from its picture; null: a picture or page of a file in the file, which is read again after an interruption. */
+  | { type: 'recognised'; page: KeptPage | null }
   | { type: 'done'; summary: ExtractionSummary; residentBytes: number }
   /** The file's fault. `tainted`: the process must not read another file. */
   | {

@@ -34,6 +34,8 @@ export interface Recogniser {
 
 /** From here on the letters are of the right script, and the words show the language. */
 const certainScript = 75
+/** Fewer letters in a picture are parts of a photo, in every language. */
+const minimumLetters = 20
 
 /** Languages of which the words are known, by their codes for recognition. */
 const codes: Record<string, string> = {
@@ -86,8 +88,11 @@ const isLatin = (language: string) => latin.has(language)
 
 let engine: Promise<OcrEngine> | undefined
 
-/** `languages`: codes such as `deu`; those that are not installed are left out, and none means: find the language on the first page. */
-export function createRecogniser(languages: readonly string[]): Recogniser {
+/**
+ * `languages`: codes such as `deu`; those that are not installed are left out, and none means: find the language on the first page. `isPicture`: most
+ * images are photos and drawings, so that one with few letters is read once.
+ */
+export function createRecogniser(languages: readonly string[], isPicture = false): Recogniser {
   const installed = installedLanguages()
   let chosen = languages.filter((language) => installed.includes(language))
 
@@ -96,17 +101,22 @@ export function createRecogniser(languages: readonly string[]): Recogniser {
       const loaded = await (engine ??= loadOcrEngine())
       const read = (inLanguages: readonly string[]) => readPage(loaded, image, inLanguages)
       if (chosen.length > 0) return read(chosen)
-      const best = bestReading(read, installed)
-      if (best.page.lines.length > 0) chosen = [best.language]
+      const best = bestReading(read, installed, isPicture ? minimumLetters : 0)
+      if (best.page.lines.length > 0 && (!isPicture || best.page.confidence >= certainScript)) chosen = [best.language]
       return best.page
     },
   }
 }
 
 /** The page in the language of its words; if the letters are uncertain, in the language that is most certain. */
-function bestReading(read: (languages: string[]) => RecognisedPage, installed: readonly string[]) {
+function bestReading(
+  read: (languages: string[]) => RecognisedPage,
+  installed: readonly string[],
+  fewestLetters: number,
+) {
   const first = installed.includes('eng') ? 'eng' : installed[0]!
   let best = { language: first, page: read([first]) }
+  if (lettersOf(best.page) < fewestLetters) return best
   const tryIn = (language: string) => {
     const page = read([language])
     if (page.confidence > best.page.confidence) best = { language, page }
@@ -123,6 +133,8 @@ function bestReading(read: (languages: string[]) => RecognisedPage, installed: r
   }
   return best
 }
+
+const lettersOf = ({ lines }: RecognisedPage) => lines.reduce((sum, { text }) => sum + text.length, 0)
 
 /** Scripts that are written without blanks: the engine returns a word for each few characters. */
 const withoutBlanks = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u

@@ -7,8 +7,9 @@ import { ExtractionError } from '../extraction.ts'
 import type { ExtractorPool } from '../isolation/extractor-pool.ts'
 import type { ExtractionLimits } from '../isolation/limits.ts'
 import type { RecognitionRequest } from '../isolation/protocol.ts'
-import { buildTextPdf, type PdfText } from '../testing/build-documents.ts'
+import { buildPptx, buildTextPdf, type PdfText } from '../testing/build-documents.ts'
 import { buildPng, buildTiff, drawPages } from '../testing/build-images.ts'
+import { buildDocxWithPictures, drawnPicture, pictureParts } from '../testing/build-pictures.ts'
 import { type ExtractorStage, openExtractorStage } from '../testing/extractor-stage.ts'
 import { buildScannedPdf } from '../testing/scanned-pdf.ts'
 import { isOcrInstalled } from './engine.ts'
@@ -41,8 +42,9 @@ async function read(
     ...(await stage.put(name, content)),
     recognition,
     limits,
+    readsEmbedded: true,
     onProgress: (done, total, pages) => recognised.push(pages),
-    onRecognised: (page) => newPages.push(page),
+    onRecognised: (page) => page && newPages.push(page),
   })
   const all = (await Array.fromAsync(chunks)).flat()
   const { warnings } = await summary
@@ -128,6 +130,48 @@ describe.skipIf(!installed)(`text recognition${installed ? '' : ' (npm run insta
       'fax.image',
     )
     expect(kept).toMatchObject({ newPages: [], chunks: tiff.chunks })
+  })
+
+  test('reads the text of pictures in office files, each once and at its place', async () => {
+    const [first, second] = (await drawPages([roses, birds])).map(buildPng)
+    const file = buildDocxWithPictures({ 'a.png': first!, 'damaged.png': first!.subarray(0, 3_000) }, (id) => [
+      drawnPicture(id),
+      drawnPicture(id),
+    ])
+    const { text, warnings } = await read(file, auto, undefined, 'letter.docx')
+    expect(text.split(/\s+/).join(' ')).toBe(
+      'First. The garden of the museum has two hundred roses of many kinds. Last.',
+    )
+    expect(warnings).toEqual([
+      { code: 'embedded_content_skipped', message: expect.stringContaining('1 picture without') },
+      { code: 'recognised_text', message: expect.stringContaining('of 1 picture was') },
+    ])
+    const slides = buildPptx(
+      [{ content: drawnPicture('p0') }, { content: drawnPicture('p0') }],
+      pictureParts('ppt/slides/_rels/1.xml.rels', 'ppt/media', { 'b.png': second! }),
+    )
+    const shown = await read(slides, auto, undefined, 'slides.pptx')
+    expect(shown.text).toContain('Seven birds were counted')
+    expect(shown.warnings).toContainEqual({ code: 'recognised_text', message: expect.any(String), pages: [2] })
+    const waiting = read(file, { ...auto, isDeferred: true }, undefined, 'letter.docx')
+    await expect(waiting).rejects.toMatchObject({ code: 'processing_timeout' })
+  })
+
+  test('reads no further pictures of a file after many without text', async () => {
+    const photos = Array.from({ length: 22 }, (_, index) => {
+      const pixels = new Uint8Array(60_000).fill(200 + index)
+      return [`${index}.png`, buildPng({ width: 300, height: 200, pixels })] as const
+    })
+    const { newPages, warnings } = await read(
+      buildDocxWithPictures(Object.fromEntries(photos)),
+      { ...auto, languages: ['eng'] },
+      undefined,
+      'album.docx',
+    )
+    expect(newPages).toEqual([])
+    expect(warnings).toEqual([
+      { code: 'embedded_content_skipped', message: expect.stringContaining('2 pictures without') },
+    ])
   })
 
   test.each([

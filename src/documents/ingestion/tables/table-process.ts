@@ -54,10 +54,10 @@ function keep(key: string, database: TableDatabase) {
 
 async function readDocuments(documents: readonly TableDocument[], filePaths: readonly string[]) {
   const read: { key: string; tables: ExtractedTable[] }[] = []
-  for (const [index, { key, format, sizeBytes, declaredEncoding }] of documents.entries()) {
+  for (const [index, { key, format, sizeBytes, declaredEncoding, readsEmbedded }] of documents.entries()) {
     const limits = defaultLimits(format, sizeBytes)
     const report = { progress() {}, warn() {} }
-    const input = { filePath: filePaths[index]!, sizeBytes, declaredEncoding, limits, report }
+    const input = { filePath: filePaths[index]!, sizeBytes, declaredEncoding, readsEmbedded, limits, report }
     read.push({ key, tables: await readTables(extractor.extract(format, input)) })
   }
   return read

@@ -1,14 +1,14 @@
+import type { Reading } from '../../documents/index.ts'
 import type { DocumentFormat } from '../extraction.ts'
 import type { SqlColumn, SqlValue } from './columns.ts'
 
 /** A document with tables. */
-export interface TableDocument {
+export interface TableDocument extends Reading {
   /** Of its content: a new version of the document has another one. */
   key: string
   name: string
   format: DocumentFormat
   sizeBytes: number
-  declaredEncoding: string | undefined
 }
 
 /** A table as a model sees it. */

@@ -38,7 +38,15 @@ function open(limits: Parameters<typeof createTableQueries>[0]['limits'] = {}, p
 
 function store(name: string, content: string | Buffer, format: TableFile['format'] = 'csv'): TableFile {
   writeFileSync(path.join(folder, 'blobs', name), content)
-  return { key: name, name, format, sizeBytes: Buffer.byteLength(content), declaredEncoding: undefined, blobKey: name }
+  return {
+    key: name,
+    name,
+    format,
+    sizeBytes: Buffer.byteLength(content),
+    declaredEncoding: undefined,
+    readsEmbedded: true,
+    blobKey: name,
+  }
 }
 
 const request = (...files: TableFile[]) => ({

@@ -82,7 +82,7 @@ export function buildXlsx(
   )
   const relationshipsPart = (content: string) =>
     `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${content}</Relationships>`
-  const all: Record<string, string> = {
+  const all: Record<string, string | Buffer> = {
     '_rels/.rels': relationshipsPart(`<Relationship Id="r" Type="${types}/officeDocument" Target="/xl/workbook.xml"/>`),
     'xl/workbook.xml': `<workbook xmlns="${namespace}" xmlns:r="${types}"><workbookPr ${properties}/><sheets>${named.join('')}</sheets></workbook>`,
     'xl/_rels/workbook.xml.rels': relationshipsPart(
@@ -104,7 +104,7 @@ export function buildXlsx(
 interface XlsxParts {
   shared?: string[]
   styles?: string
-  parts?: Record<string, string>
+  parts?: Record<string, string | Buffer>
   /** Attributes of the workbook. */
   properties?: string
 }
@@ -125,7 +125,7 @@ export interface BuiltSlide {
 }
 
 /** A pptx with these slides. */
-export function buildPptx(slides: BuiltSlide[], parts: Record<string, string> = {}): Buffer {
+export function buildPptx(slides: BuiltSlide[], parts: Record<string, string | Buffer> = {}): Buffer {
   const types = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
   const namespaces = `xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:r="${types}"`
   const relationships = (list: string[]) =>
@@ -167,6 +167,8 @@ export interface PdfObject {
   /** The dictionary between `obj` and the stream or `endobj`. A stream's length and filter are added. */
   dictionary: string
   stream?: string | Buffer
+  /** The stream as it is stored, packed by deflate. */
+  packed?: Buffer
 }
 
 /** A pdf of numbered objects, the first of them the catalogue, with a right cross-reference table. */
@@ -178,11 +180,13 @@ export function buildPdf(objects: PdfObject[], trailer = ''): Buffer {
     parts.push(bytes)
     offset += bytes.length
   }
-  for (const [index, { dictionary, stream }] of objects.entries()) {
+  for (const [
+    index,
+    { dictionary, stream, packed = stream === undefined ? undefined : deflateSync(stream) },
+  ] of objects.entries()) {
     offsets.push(offset)
-    if (stream === undefined) push(Buffer.from(`${index + 1} 0 obj\n${dictionary}\nendobj\n`))
+    if (packed === undefined) push(Buffer.from(`${index + 1} 0 obj\n${dictionary}\nendobj\n`))
     else {
-      const packed = deflateSync(stream)
       const head = dictionary.replace(/>>\s*$/, `/Length ${packed.length} /Filter /FlateDecode >>`)
       push(
         Buffer.concat([
@@ -235,7 +239,7 @@ function drawText({ text, x, y, size = 10, bold = false, turns = 0 }: PdfText): 
   return `BT /${bold ? 'F2' : 'F1'} ${size} Tf ${matrix} ${x} ${y} Tm (${text.replace(/[\\()]/g, '\\$&')}) Tj ET`
 }
 
-/** Glyphs that one operator shows from left to right; each glyph carries the text that its font assigns to it. */
+/** Glyphs that one operator shows from left to right; each glyph carries the text that its font assigns to it, and an empty one leaves its place free. */
 export interface GlyphRun {
   glyphs: string[]
   x: number
@@ -248,14 +252,16 @@ export interface GlyphRun {
  * high.
  */
 export function buildGlyphPdf(pages: GlyphRun[][]): Buffer {
-  const glyphs = [...new Set(pages.flatMap((runs) => runs.flatMap((run) => run.glyphs)))]
+  const glyphs = [...new Set(pages.flatMap((runs) => runs.flatMap((run) => run.glyphs)))].filter(
+    (glyph) => glyph !== '',
+  )
   const code = (glyph: string) => (glyphs.indexOf(glyph) + 0x30).toString(16).padStart(2, '0')
   const mappings = glyphs.map((glyph) => `<${code(glyph)}> <${Buffer.from(glyph, 'utf16le').swap16().toString('hex')}>`)
   const toUnicode = `begincmap\n1 begincodespacerange <00> <ff> endcodespacerange\n${mappings.length} beginbfchar\n${mappings.join('\n')}\nendbfchar\nendcmap`
   const widths = `/FirstChar 0 /LastChar 255 /Widths [${Array.from({ length: 256 }, () => 500).join(' ')}]`
   const kids = pages.map((_, index) => `${5 + index * 2} 0 R`).join(' ')
   const show = ({ glyphs: shown, x, y, size = 10 }: GlyphRun) =>
-    `BT /F1 ${size} Tf 1 0 0 1 ${x} ${y} Tm <${shown.map(code).join('')}> Tj ET`
+    `BT /F1 ${size} Tf 1 0 0 1 ${x} ${y} Tm [<${shown.map((glyph) => (glyph === '' ? '> -500 <' : code(glyph))).join('')}>] TJ ET`
   return buildPdf([
     { dictionary: '<< /Type /Catalog /Pages 2 0 R >>' },
     { dictionary: `<< /Type /Pages /Kids [${kids}] /Count ${pages.length} >>` },

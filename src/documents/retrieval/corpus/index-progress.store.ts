@@ -1,6 +1,5 @@
 import type { OwnedDatabase } from '../../../platform/database/index.ts'
-import type { EmbeddingVersion } from './embedding-versions.store.ts'
-import { vectorTable } from './embedding-versions.store.ts'
+import { type EmbeddingVersion, vectorTable } from './embedding-versions.store.ts'
 
 /** What an embedding model would read: the tokens are an estimate. */
 export interface StoredTexts {

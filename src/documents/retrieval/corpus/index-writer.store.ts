@@ -18,7 +18,10 @@ interface InsertedChunks {
   writeMs: number
 }
 
-/** See IndexWriter. A searchable document gets no run, so that a repeated job cannot remove what is found. */
+/**
+ * Starts a run and removes what an earlier one left. Null: the document is gone, or searchable already, so that a repeated job cannot remove what is
+ * found.
+ */
 export async function beginRun(
   transaction: Queryable,
   { organisationId, spaceId, documentId }: Omit<IndexRun, 'runId'>,
@@ -43,7 +46,7 @@ export async function beginRun(
   return { runId, organisationId, spaceId, documentId }
 }
 
-/** See IndexWriter. */
+/** See SearchIndex. */
 export async function countStaged(
   database: Database,
   { organisationId, documentId, runId }: IndexRun,
@@ -76,7 +79,7 @@ export function insertChunks(
   )
 }
 
-/** See IndexWriter. */
+/** See SearchIndex. */
 export async function publishRun(transaction: Queryable, run: IndexRun): Promise<number> {
   const [published] = await transaction.query<{ chunks: number }>(
     `update indexed_documents set searchable = true, updated_at = now()
@@ -87,7 +90,7 @@ export async function publishRun(transaction: Queryable, run: IndexRun): Promise
   return published.chunks
 }
 
-/** See IndexWriter. */
+/** Removes chunks, terms and vectors of a document. Deleting the row of `documents` has the same effect. */
 export async function deleteDocument(transaction: Queryable, documentId: string): Promise<void> {
   // Chunks, terms and the vectors of every embedding version refer to this row; deletes cascade.
   await transaction.execute('delete from indexed_documents where document_id = $1', [documentId])

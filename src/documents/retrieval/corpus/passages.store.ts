@@ -2,7 +2,7 @@ import { type Database, type SqlValue, toJsonPath } from '../../../platform/data
 import type { DocumentId } from '../../../platform/kernel/index.ts'
 import type { ReadScope, SpaceScope } from '../engine.ts'
 import type { MetadataFilter } from '../../../contract/metadata-filter.ts'
-import type { DocumentFormat } from '../../../contract/documents.ts'
+import type { DocumentFormat, DocumentsVersion } from '../../../contract/documents.ts'
 
 /** A chunk of a searchable document. */
 export interface StoredPassage {
@@ -102,6 +102,8 @@ export interface SpaceDocument {
   sizeBytes: number
   /** With the charset that the upload declared. */
   mimeType: string
+  /** Of the interface that received the file. */
+  apiVersion: DocumentsVersion
   /** The hash of the file. */
   version: string
   blobKey: string
@@ -185,8 +187,8 @@ export function createDocumentReader(database: Database): DocumentReader {
         .for(scope.organisationId)
         .query<Omit<SpaceDocument, 'sizeBytes'> & { sizeBytes: bigint; total: number }>(
           `select coalesce(d.public_id, d.id) as id, d.name, d.format, d.page_count as pages, i.chunk_count as chunks,
-           d.size_bytes as "sizeBytes", d.mime_type as "mimeType", encode(d.content_sha256, 'hex') as version,
-           d.blob_key as "blobKey", d.metadata, d.source_url as url,
+           d.size_bytes as "sizeBytes", d.mime_type as "mimeType", d.api_version as "apiVersion",
+           encode(d.content_sha256, 'hex') as version, d.blob_key as "blobKey", d.metadata, d.source_url as url,
            coalesce((select c.character_to from chunks c where c.document_id = d.id
              order by c.character_from desc limit 1), 0) as characters, (count(*) over ())::int as total
          from documents d join indexed_documents i on i.document_id = d.id and i.searchable

@@ -140,7 +140,13 @@ describe.runIf(installed)(`a local model${missing}`, () => {
       }
       return response.end(fs.readFileSync(file))
     })
-    const options = { modelId: 'someone/tiny', cacheFolder: path.join(root, 'downloads'), hubUrl: hub.url }
+    const fetched: unknown[] = []
+    const options = {
+      modelId: 'someone/tiny',
+      cacheFolder: path.join(root, 'downloads'),
+      hubUrl: hub.url,
+      fetch: ((...given: Parameters<typeof fetch>) => (fetched.push(given), fetch(...given))) as typeof fetch,
+    }
     await expect(createOnnxEmbedder(options)).rejects.toThrow(
       /someone\/tiny could not be loaded.*PORTICO_EMBEDDING_FOLDER/,
     )
@@ -150,6 +156,7 @@ describe.runIf(installed)(`a local model${missing}`, () => {
     await using first = await opened(options)
     expect(first.embedder.dimensions).toBe(tinyModelDimensions)
     const asked = requests.length
+    expect(fetched).toHaveLength(asked)
     await using second = await opened({ ...options, allowDownload: false })
     expect([second.embedder.id, requests.length]).toEqual([first.embedder.id, asked])
   })

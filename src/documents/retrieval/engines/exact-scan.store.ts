@@ -3,7 +3,7 @@ import { type EmbeddingVersion, vectorParameter, vectorTable } from '../corpus/e
 import { andMatching } from '../corpus/passages.store.ts'
 import type { ReadScope } from '../engine.ts'
 import { allVariants, chooseTerms, maximumRankedTerms, type QueryTerm, rankByBm25 } from '../lexical/bm25.ts'
-import type { CorpusSearch, ScoredChunk, VectorRequest } from './candidates.ts'
+import type { CorpusSearch, ScoredChunk, VectorRequest } from '../fusion.ts'
 import { termsVersion } from '../lexical/analyse-text.ts'
 import type { Language } from '../../../platform/language/index.ts'
 

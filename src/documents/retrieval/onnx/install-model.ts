@@ -65,6 +65,13 @@ export async function installModel(options: InstallOptions): Promise<InstalledMo
   return { id: model.id, folder, newFiles, bytes: bytesBefore }
 }
 
+/** All files are there with their sizes; `installModel` gives a file its name only when its hash is right. */
+export async function hasModel(model: PinnedModel, cacheFolder: string): Promise<boolean> {
+  for (const file of model.files)
+    if ((await sizeOf(path.join(cacheFolder, model.id, file.path))) !== file.bytes) return false
+  return true
+}
+
 /** Another size than expected needs no hash. */
 async function isRight(file: string, { bytes, sha256 }: PinnedFile): Promise<boolean> {
   if ((await sizeOf(file)) !== bytes) return false
@@ -197,6 +204,8 @@ export interface PinnedModel {
   licence: string
   /** In one clause. */
   about: string
+  /** Of its vectors. */
+  dimensions: number
   files: readonly PinnedFile[]
 }
 
@@ -208,6 +217,7 @@ export const pinnedModels: readonly PinnedModel[] = [
     revision: '761b726dd34fb83930e26aab4e9ac3899aa1fa78',
     licence: 'MIT',
     about: 'about 100 languages, 384 dimensions, 8-bit weights',
+    dimensions: 384,
     files: [
       {
         path: 'config.json',

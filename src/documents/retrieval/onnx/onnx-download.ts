@@ -30,24 +30,26 @@ export interface DownloadOptions {
   /** The file of the weights, relative to the model's folder. */
   weights: string
   hubUrl?: string | undefined
+  fetch?: typeof fetch | undefined
 }
 
 /** Weights come last: if they exist, the download was complete. */
-export async function downloadModel({ cacheFolder, modelId, weights, hubUrl }: DownloadOptions): Promise<void> {
+export async function downloadModel(options: DownloadOptions): Promise<void> {
+  const { cacheFolder, modelId, weights, hubUrl, fetch = globalThis.fetch } = options
   if (!modelIdPattern.test(modelId))
     throw new Error(`${modelId} is no model id of the hub, such as BAAI/bge-small-en-v1.5`)
   const folder = path.join(cacheFolder, modelId)
   const load = (file: string, required: boolean) =>
-    downloadFile(`${hubUrl ?? defaultHubUrl}/${modelId}/resolve/main/${file}`, path.join(folder, file), required)
+    downloadFile(fetch, `${hubUrl ?? defaultHubUrl}/${modelId}/resolve/main/${file}`, path.join(folder, file), required)
   for (const file of optionalFiles) await load(file, false)
   // Weights of more than 2 GB are kept in a second file.
   await load(`${weights}_data`, false)
   for (const file of ['config.json', 'tokenizer.json', weights]) await load(file, true)
 }
 
-async function downloadFile(url: string, target: string, required: boolean): Promise<void> {
+async function downloadFile(modelFetch: typeof fetch, url: string, target: string, required: boolean): Promise<void> {
   if (existsSync(target)) return
-  const response = await fetch(url, {
+  const response = await modelFetch(url, {
     headers: { 'user-agent': userAgent },
     signal: AbortSignal.timeout(downloadTimeoutMs),
   })

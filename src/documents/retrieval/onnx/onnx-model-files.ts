@@ -1,4 +1,4 @@
-import type { ModelUse } from './onnx-runtime.ts'
+import { assertOnnxRuntime, type ModelUse } from './onnx-runtime.ts'
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -6,7 +6,6 @@ import path from 'node:path'
 import type { Tokenizer } from '@huggingface/tokenizers'
 import { familyOfModel, type ModelFamily } from '../embedders/model-family.ts'
 import { downloadModel } from './onnx-download.ts'
-import { assertOnnxRuntime } from './onnx-runtime.ts'
 
 export interface OnnxModelOptions {
   /** A folder with config.json, tokenizer.json and onnx/model*.onnx. */
@@ -18,6 +17,8 @@ export interface OnnxModelOptions {
   allowDownload?: boolean
   /** The download source of models; default the public hub. */
   hubUrl?: string
+  /** For downloads; default the global one, without the proxies of the configuration. */
+  fetch?: typeof fetch
   /** Weights: fp32, fp16, q8, … Default: the first of q8 and fp32 that is in the folder, q8 from the hub. */
   dtype?: string
   /** CPU threads of the model; default all but one. */
@@ -114,14 +115,14 @@ export async function openModelFiles(options: OnnxModelOptions, use: ModelUse): 
 async function ensureCached(
   { name, cacheFolder }: ModelSource,
   weights: string,
-  { allowDownload = true, hubUrl }: OnnxModelOptions,
+  { allowDownload = true, hubUrl, fetch }: OnnxModelOptions,
   use: ModelUse,
 ): Promise<string> {
   const folder = path.join(cacheFolder!, name)
   if (['config.json', 'tokenizer.json', weights].every((file) => existsSync(path.join(folder, file)))) return folder
   try {
     if (!allowDownload) throw new Error('it has not been downloaded.')
-    await downloadModel({ cacheFolder: cacheFolder!, modelId: name, weights, hubUrl })
+    await downloadModel({ cacheFolder: cacheFolder!, modelId: name, weights, hubUrl, fetch })
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new Error(`The ${use.noun} ${name} could not be loaded: ${reason} ${howToGet(name, use)}`, { cause: error })

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import type { SemanticSearchBody } from '../../../contract/semantic-search.ts'
 import { AppError, type Clock, describeError, type Log } from '../../../platform/kernel/index.ts'
-import { type InstalledModel, type InstallOptions, ModelInstallError, type PinnedModel } from '../onnx/install-model.ts'
+import {
+  hasModel,
+  type InstalledModel,
+  type InstallOptions,
+  ModelInstallError,
+  type PinnedModel,
+} from '../onnx/install-model.ts'
 import { isOnnxRuntimeInstalled } from '../onnx/onnx-runtime.ts'
 import type { LocalModelStore, StoredInstall } from './local-model.store.ts'
 
@@ -11,29 +17,35 @@ const writeMs = 1_000
 /** Without a write for this time, the instance that fetched the model is gone. */
 const silentMs = 20_000
 
-export interface LocalModelDependencies {
-  store: LocalModelStore
+/** The files of the local model on this machine. */
+export interface LocalModelFiles {
   model: PinnedModel
   /** Models are kept in it. */
   cacheFolder: string
+  /** Fetches what is missing. Throws ModelInstallError. */
+  install: (options: Pick<InstallOptions, 'report' | 'signal'>) => Promise<InstalledModel>
+}
+
+export interface LocalModelDependencies extends LocalModelFiles {
+  store: LocalModelStore
   /** The name of this machine. */
   host: string
-  install: (options: Pick<InstallOptions, 'model' | 'report' | 'signal'>) => Promise<InstalledModel>
   clock: Clock
   log: Log
 }
 
 /**
  * Fetches the pinned model into the data folder of this instance, as `portico embedder install` does. At most one installation runs; every
- * instance shows and stops it. It changes no setting: operators name the model in the configuration.
+ * instance shows and stops it. It changes no setting.
  */
 export function createLocalModel({ store, model, cacheFolder, host, install, clock, log }: LocalModelDependencies) {
   let running: { work: Promise<void>; end: AbortController } | undefined
 
   async function view(): Promise<SemanticSearchBody['local']> {
-    const stored = await store.load()
+    const [stored, hasFiles] = await Promise.all([store.load(), hasModel(model, cacheFolder)])
     return {
       model: model.id,
+      hasFiles,
       licence: model.licence,
       bytes: model.files.reduce((sum, { bytes }) => sum + bytes, 0),
       hasRuntime: isOnnxRuntimeInstalled(),
@@ -65,7 +77,6 @@ export function createLocalModel({ store, model, cacheFolder, host, install, clo
     const stopWriting = clock.every(writeMs, () => void write('running'))
     try {
       const installed = await install({
-        model,
         report: (progress) => void (bytesDone = progress.bytesDone),
         signal: end.signal,
       })
@@ -83,6 +94,7 @@ export function createLocalModel({ store, model, cacheFolder, host, install, clo
   }
 
   return {
+    model,
     view,
     start,
     /** On whichever instance it runs: that one ends it with its next write. */

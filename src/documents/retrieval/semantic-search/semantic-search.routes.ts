@@ -29,7 +29,7 @@ export function semanticSearchRoutes({ semanticSearch, localModel }: SemanticSea
       path,
       described('enableSemanticSearch', 'Search by meaning with an embedding model', {
         description:
-          'All documents are embedded in the background, each billed to its organisation; until the end, search uses the model before. On every instance. 409 if the configuration names an embedder.',
+          'All documents are embedded in the background, each billed to its organisation; until the end, search uses the model before. On every instance. 409 if the configuration names an embedder, or if the instance that answers cannot run the local model.',
         headers: ifMatchHeadersSchema,
         body: putSemanticSearchSchema,
         response: { 200: semanticSearchSchema, ...errorResponses(400, 401, 403, 409) },
@@ -53,9 +53,9 @@ export function semanticSearchRoutes({ semanticSearch, localModel }: SemanticSea
           'Into the data folder of the instance that answers; every file is checked against its known hash. It continues what an earlier call has fetched, and changes no setting. 409 while it runs.',
         response: { 202: semanticSearchSchema, ...errorResponses(401, 403, 409) },
       }),
-      async (_request, reply) => {
+      async () => {
         await localModel.start()
-        return reply.code(202).send(await semanticSearch.view())
+        return semanticSearch.view()
       },
     )
     app.delete(

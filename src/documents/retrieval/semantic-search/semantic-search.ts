@@ -24,7 +24,7 @@ const countedMs = 60_000
 export interface SemanticSearchDependencies {
   store: SemanticSearchStore
   embedders: Embedders
-  localModel: Pick<LocalModel, 'view'>
+  localModel: Pick<LocalModel, 'model' | 'view'>
   /** The configuration names an embedder, which wins. */
   isConfigured: boolean
   index: Pick<SearchIndex, 'database' | 'embeddingVersions'>
@@ -108,17 +108,35 @@ export function createSemanticSearch(dependencies: SemanticSearchDependencies) {
   return {
     view,
     /** Embeds all documents with the model in the background. With the model that is chosen already: tries again now. Throws AppError. */
-    turnOn(model: string, by: ChangedBy): Promise<SemanticSearchBody> {
-      const offer = offers(models()).find(({ id }) => id === model)
-      if (!offer)
-        throw new AppError('invalid_request', `No provider offers the embedding model \`${model}\`.`, {
-          param: 'model',
-        })
-      return change({ model, dimensions: offer.dimensions }, by)
+    async turnOn(model: string, by: ChangedBy): Promise<SemanticSearchBody> {
+      return change({ model, dimensions: await dimensionsOf(model, dependencies) }, by)
     },
     /** Back to the built-in embedder. Throws AppError. */
     turnOff: (by: ChangedBy) => change(undefined, by),
   }
+}
+
+/** Of the vectors of a model that can be used now. Throws AppError. */
+async function dimensionsOf(
+  model: string,
+  { localModel, models }: Pick<SemanticSearchDependencies, 'localModel' | 'models'>,
+): Promise<number> {
+  if (model === localModel.model.id) {
+    assertUsable(await localModel.view())
+    return localModel.model.dimensions
+  }
+  const offer = offers(models()).find(({ id }) => id === model)
+  if (!offer)
+    throw new AppError('invalid_request', `No provider offers the embedding model \`${model}\`.`, { param: 'model' })
+  return offer.dimensions
+}
+
+/** Throws AppError with what this instance lacks. */
+function assertUsable({ model, hasFiles, hasRuntime }: SemanticSearchBody['local']): void {
+  if (!hasFiles)
+    throw new AppError('conflict', `The model ${model} is not installed on this instance. Install it first.`)
+  if (!hasRuntime)
+    throw new AppError('conflict', 'This instance lacks the package that runs local models: `npm run install:onnx`.')
 }
 
 export type SemanticSearch = ReturnType<typeof createSemanticSearch>

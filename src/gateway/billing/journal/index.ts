@@ -1,6 +1,5 @@
-export { hasEndMark } from './journal-format.ts'
+export { hasEndMark, type JournalFiles } from './journal-format.ts'
 export { JournalError } from './journal-error.ts'
-export type { JournalFiles } from './journal-files.ts'
 export type { JournalCopy } from './journal-log.ts'
 export { JournalWriter } from './journal-writer.ts'
 export { openJournal, removeJournal } from './open-journal.ts'

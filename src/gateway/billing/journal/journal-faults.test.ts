@@ -3,8 +3,14 @@ import path from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { makeTestFolder } from '../../../../test/harness/database.ts'
 import { createRandom } from '../../../../test/harness/random.ts'
-import { encodeEndMark, endMarkName, type Frame, frameHeaderBytes } from './journal-format.ts'
-import { type JournalFiles, journalFiles } from './journal-files.ts'
+import {
+  encodeEndMark,
+  endMarkName,
+  type Frame,
+  frameHeaderBytes,
+  type JournalFiles,
+  journalFiles,
+} from './journal-format.ts'
 import { JournalLog } from './journal-log.ts'
 import { openSegmentFolder, readSegments } from './segments.ts'
 import { testSeed } from '../../../../test/harness/seed.ts'

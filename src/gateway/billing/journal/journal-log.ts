@@ -6,10 +6,10 @@ import {
   endMarkName,
   EndMarkWriter,
   frameHeaderBytes,
+  type JournalFiles,
   largestFrame,
   writeFrame,
 } from './journal-format.ts'
-import type { JournalFiles } from './journal-files.ts'
 import type { JsonBytes } from './records.ts'
 import { type Segment, segmentFile, spareFile } from './segments.ts'
 

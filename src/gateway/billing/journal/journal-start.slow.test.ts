@@ -7,7 +7,7 @@ import { createUuid, silentLog, systemClock } from '../../../platform/kernel/ind
 import { createLedger } from '../ledger.ts'
 import { callOf, organisationWith } from '../testing/ledger-fixture.ts'
 import { JournalStage, later, settledCall } from '../testing/journal-stage.ts'
-import { journalFiles } from './journal-files.ts'
+import { journalFiles } from './journal-format.ts'
 import { JournalLog } from './journal-log.ts'
 import { loadJournal, replaceJournal } from './journal.store.ts'
 import { openSegmentFolder } from './segments.ts'

@@ -5,7 +5,7 @@ import { createLedger, type LedgerService } from '../ledger.ts'
 import { JournalStage, later } from '../testing/journal-stage.ts'
 import { answered, callOf, organisationWith, skippingClock } from '../testing/ledger-fixture.ts'
 import { writeDeadlineMs } from '../write-queue.ts'
-import { journalFiles } from './journal-files.ts'
+import { journalFiles } from './journal-format.ts'
 
 /** Frames of the journal that are on the disk late, as after a SIGSTOP of the process. */
 

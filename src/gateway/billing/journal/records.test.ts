@@ -12,7 +12,7 @@ import {
   type SpaceId,
 } from '../../../platform/kernel/index.ts'
 import { encodeEntry, type Entry } from '../ledger-rows.ts'
-import { journalFiles } from './journal-files.ts'
+import { journalFiles } from './journal-format.ts'
 import { JournalLog } from './journal-log.ts'
 import { applyRecords, replaceJournal } from './journal.store.ts'
 import {

@@ -1,8 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { findFrame, findLoss, type Frame, readEndMark, readFrame, tailOf } from './journal-format.ts'
+import { findFrame, findLoss, type Frame, type JournalFiles, readEndMark, readFrame, tailOf } from './journal-format.ts'
 import { JournalError } from './journal-error.ts'
-import type { JournalFiles } from './journal-files.ts'
 
 /** The files of the journal: `SEQUENCE.segment`, named after the first record that they may hold, and the spare file, which is the next one. */
 

@@ -39,6 +39,7 @@ export function organisationWith(budgetUsd: string, changes: Partial<Organisatio
     limits: { concurrentCalls: 256, requestsPerMinute: null, tokensPerMinute: null, concurrentUploads: 16 },
     recordUsageTags: true,
     webhookUrl: null,
+    webhookVersion: null,
     createdAt: 0,
     ...changes,
   }

@@ -20,6 +20,7 @@ export function testOrganisation(fields: Partial<Organisation> = {}): Organisati
     limits: { concurrentCalls: 256, requestsPerMinute: null, tokensPerMinute: null, concurrentUploads: 16 },
     recordUsageTags: true,
     webhookUrl: null,
+    webhookVersion: null,
     createdAt: 0,
     ...fields,
   }

@@ -44,6 +44,8 @@ export function fromCompletion(body: Uint8Array, flavour: Flavour, redact: Redac
 }
 
 function toReplay(message: JsonObject, hasToolCalls: boolean): Pick<ProviderAnswer, 'replay'> {
+  // Most answers have nothing to send back.
+  if (!hasToolCalls && !Array.isArray(message.reasoning_details)) return {}
   const collector = createReplayCollector()
   collector.take(message, readTextParts(message).reasoning)
   const replay = collector.replay(hasToolCalls)

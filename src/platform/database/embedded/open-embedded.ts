@@ -6,11 +6,10 @@ import { loadFeatures } from '../features.ts'
 import { migrate } from '../migrate.ts'
 import type { Database, LogicalDatabase } from '../port.ts'
 import { copyDatabase } from './copy-database.ts'
-import { createEmbeddedSource } from './embedded-source.ts'
+import { createEmbeddedSource, initialiseFolder } from './embedded-source.ts'
 import { type Maintenance, startMaintenance } from './maintenance.ts'
 import { startOnlineCopy } from './online-copy.ts'
 import { isDatabase } from './template.ts'
-import { initialiseFolder } from './worker-connection.ts'
 
 // PGlite writes zeros over all of it at the start, so that each megabyte takes memory. The operating system caches the same files: with 8,
 // and with 32 MB, inserts and selects by key take the same processor time; with 4 MB they take up to a tenth more.

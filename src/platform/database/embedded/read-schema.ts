@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { runOnClient } from '../statement.ts'
-import { connectWorker } from './worker-connection.ts'
+import { connectWorker } from './embedded-source.ts'
 
 const sharedBuffersMegabytes = 8
 

@@ -12,7 +12,7 @@ import { collectGarbage } from '../../kernel/memory.ts'
 import { shortMessage } from '../database-error.ts'
 import { releaseUnusedFiles } from './bundled-files.ts'
 import { assertCommitsAreSynced, createDurableFileSystem, syncPath, syncTree } from './durable-file-system.ts'
-import type { FromWorker, ToWorker, WorkerTask } from './worker-connection.ts'
+import type { FromWorker, ToWorker, WorkerTask } from './embedded-source.ts'
 
 const port = parentPort!
 const task = workerData as WorkerTask

@@ -6,6 +6,9 @@ import type { PersonBody } from '@contract/people.ts'
 import { patchJson, postJson } from '../../api/client.ts'
 import { sessionQuery, useSession } from '../../app/session.ts'
 import { changeLanguage, languages, type Language } from '../../i18n/translations.ts'
+import { ifMatch } from '../../ui/conflict/if-match.ts'
+import { useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
+import { LeaveGuard } from '../../ui/leave-guard.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Page } from '../../ui/page.tsx'
 import { Section } from '../../ui/section.tsx'
@@ -40,17 +43,25 @@ export function AccountPage() {
 function NameSection({ person }: { person: PersonBody }) {
   const { t } = useTranslation('accounts')
   const queryClient = useQueryClient()
+  const form = useSharedDraft({
+    view: person,
+    draftOf: ({ name }: PersonBody) => ({ name }),
+    load: async () => (await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 }))?.person ?? person,
+    send: ({ name }, base) => patchJson('/api/me', { name }, ifMatch(base)),
+    labelOf: () => t('name'),
+  })
   const rename = useMutation({
-    mutationFn: (name: string) => patchJson<PersonBody>('/api/me', { name }),
-    onSuccess: async () => {
+    mutationFn: () => form.save(),
+    onSuccess: async (isSaved) => {
+      if (!isSaved) return
       await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey })
       notifySuccess(t('saved'))
     },
     onError: notifyError,
   })
-  const submit = (event: FormEvent<HTMLFormElement>) => {
+  const submit = (event: FormEvent) => {
     event.preventDefault()
-    rename.mutate(String(new FormData(event.currentTarget).get('name')))
+    rename.mutate()
   }
   return (
     <Section title={t('account.profile')}>
@@ -59,7 +70,8 @@ function NameSection({ person }: { person: PersonBody }) {
           <TextInput
             name="name"
             label={t('name')}
-            defaultValue={person.name}
+            value={form.draft.name}
+            onChange={({ currentTarget }) => form.set({ name: currentTarget.value })}
             autoComplete="name"
             maxLength={200}
             required
@@ -72,6 +84,8 @@ function NameSection({ person }: { person: PersonBody }) {
           </Button>
         </Group>
       </form>
+      <LeaveGuard isDirty={form.isDirty && !rename.isPending} />
+      {form.dialog(() => rename.mutate())}
     </Section>
   )
 }

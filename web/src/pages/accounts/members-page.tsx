@@ -8,6 +8,8 @@ import { useTranslation } from 'react-i18next'
 import type { MemberBody } from '@contract/people.ts'
 import { deleteJson, patchJson } from '../../api/client.ts'
 import { sessionQuery } from '../../app/session.ts'
+import { changeOneField } from '../../ui/conflict/change-one-field.ts'
+import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { type DataColumn, DataTable, PageSteps } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
@@ -28,6 +30,7 @@ export function MembersPage() {
   const { data: first } = useSuspenseQuery(membersQuery(organisationId, 0))
   const { data: view = first } = useQuery(membersQuery(organisationId, offset))
   const [isInviting, dialog] = useDisclosure(false)
+  const queryClient = useQueryClient()
   const refresh = useRefresh(organisationId)
   const inviteButton = (
     <Button leftSection={<IconUserPlus size={16} aria-hidden />} onClick={dialog.open}>
@@ -44,7 +47,14 @@ export function MembersPage() {
         <EmptyState title={t('members.none')} text={t('members.noneText')} action={inviteButton} />
       ) : (
         <div>
-          <MembersTable organisationId={organisationId} members={view.members.items} onChanged={refresh} />
+          <MembersTable
+            organisationId={organisationId}
+            members={view.members.items}
+            onChanged={refresh}
+            load={async () =>
+              (await queryClient.fetchQuery({ ...membersQuery(organisationId, offset), staleTime: 0 })).members.items
+            }
+          />
           <PageSteps {...view.members} onChange={setOffset} />
         </div>
       )}
@@ -73,11 +83,13 @@ interface MembersTableProps {
   organisationId: string
   members: MemberBody[]
   onChanged: () => void
+  /** Loads the members again. */
+  load: () => Promise<MemberBody[]>
 }
 
-function MembersTable({ organisationId, members, onChanged }: MembersTableProps) {
+function MembersTable({ members, ...changes }: MembersTableProps) {
   const { t } = useTranslation('accounts')
-  const { setRole, remove } = useMemberChanges(organisationId, onChanged)
+  const { setRole, remove } = useMemberChanges(changes)
   const columns = useMemo((): DataColumn<MemberBody>[] => {
     const roles = (['administrator', 'member'] as const).map((value) => ({ value, label: t(`role.${value}`) }))
     const confirmRemoval = ({ personId, email }: MemberBody) =>
@@ -104,7 +116,7 @@ function MembersTable({ organisationId, members, onChanged }: MembersTableProps)
             data={roles}
             value={row.original.role}
             allowDeselect={false}
-            onChange={(role) => role && setRole({ ...row.original, role: role as MemberBody['role'] })}
+            onChange={(role) => role && setRole({ member: row.original, role: role as MemberBody['role'] })}
           />
         ),
       },
@@ -119,13 +131,18 @@ function MembersTable({ organisationId, members, onChanged }: MembersTableProps)
   return <DataTable label={t('members.title')} columns={columns} rows={members} rowId={({ personId }) => personId} />
 }
 
-function useMemberChanges(organisationId: string, onChanged: () => void) {
+function useMemberChanges({ organisationId, onChanged, load }: Omit<MembersTableProps, 'members'>) {
   const { t } = useTranslation('accounts')
   const path = `/api/organisations/${organisationId}/members`
   const options = { onError: notifyError, onSettled: onChanged }
   const { mutate: setRole } = useMutation({
     ...options,
-    mutationFn: ({ personId, role }: MemberBody) => patchJson(`${path}/${personId}`, { role }),
+    mutationFn: ({ member, role }: { member: MemberBody; role: MemberBody['role'] }) =>
+      changeOneField({
+        view: member,
+        send: (base) => patchJson(`${path}/${member.personId}`, { role }, ifMatch(base)),
+        load: async () => (await load()).find(({ personId }) => personId === member.personId),
+      }),
     onSuccess: () => notifySuccess(t('saved')),
   })
   const { mutate: remove } = useMutation({

@@ -42,7 +42,14 @@ export function PeoplePage() {
         <Box mb="sm">
           <SearchField label={t('people.search')} value={search} onChange={find} />
         </Box>
-        <PeopleTable people={view.people.items} hasPasswords={view.passwordSignIn} onChanged={refresh} />
+        <PeopleTable
+          people={view.people.items}
+          hasPasswords={view.passwordSignIn}
+          onChanged={refresh}
+          load={async () =>
+            (await queryClient.fetchQuery({ ...peopleQuery(offset, search), staleTime: 0 })).people.items
+          }
+        />
         <PageSteps {...view.people} onChange={setOffset} />
       </div>
       <Section title={t('people.operatorInvitations')} description={t('invitations.text')}>

@@ -5,6 +5,8 @@ import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { PersonBody } from '@contract/people.ts'
 import { deleteJson, patchJson } from '../../api/client.ts'
+import { changeOneField } from '../../ui/conflict/change-one-field.ts'
+import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
@@ -18,13 +20,15 @@ interface PeopleTableProps {
   /** People may sign in with a password. */
   hasPasswords: boolean
   onChanged: () => void
+  /** Loads the people again. */
+  load: () => Promise<PersonBody[]>
 }
 
 /** Accounts with what an operator can change about them. */
-export function PeopleTable({ people, hasPasswords, onChanged }: PeopleTableProps) {
+export function PeopleTable({ people, hasPasswords, onChanged, load }: PeopleTableProps) {
   const { t } = useTranslation('accounts')
   const [resetOf, setResetOf] = useState<PersonBody>()
-  const columns = useColumns({ hasPasswords, onChanged, onReset: setResetOf })
+  const columns = useColumns({ hasPasswords, onChanged, load, onReset: setResetOf })
   return (
     <>
       <DataTable
@@ -48,7 +52,7 @@ export function PeopleTable({ people, hasPasswords, onChanged }: PeopleTableProp
 
 type Actions = Omit<PeopleTableProps, 'people'> & { onReset: (person: PersonBody) => void }
 
-function useColumns({ hasPasswords, onChanged, onReset }: Actions): DataColumn<PersonBody>[] {
+function useColumns({ hasPasswords, onChanged, load, onReset }: Actions): DataColumn<PersonBody>[] {
   const { t } = useTranslation('accounts')
   return useMemo(
     () => [
@@ -70,11 +74,17 @@ function useColumns({ hasPasswords, onChanged, onReset }: Actions): DataColumn<P
         header: '',
         enableSorting: false,
         cell: ({ row }) => (
-          <PersonMenu person={row.original} hasPasswords={hasPasswords} onChanged={onChanged} onReset={onReset} />
+          <PersonMenu
+            person={row.original}
+            hasPasswords={hasPasswords}
+            onChanged={onChanged}
+            load={load}
+            onReset={onReset}
+          />
         ),
       },
     ],
-    [t, hasPasswords, onChanged, onReset],
+    [t, hasPasswords, onChanged, load, onReset],
   )
 }
 
@@ -82,9 +92,9 @@ function signInOf({ hasPassword, usesSingleSignOn }: PersonBody) {
   return hasPassword && usesSingleSignOn ? 'both' : usesSingleSignOn ? 'singleSignOn' : 'password'
 }
 
-function PersonMenu({ person, hasPasswords, onChanged, onReset }: Actions & { person: PersonBody }) {
+function PersonMenu({ person, hasPasswords, onChanged, load, onReset }: Actions & { person: PersonBody }) {
   const { t } = useTranslation('accounts')
-  const { setOperator, remove } = usePersonChanges(person, onChanged)
+  const { setOperator, remove } = usePersonChanges(person, { onChanged, load })
   const { email, emailVerified, isOperator } = person
   const confirmRemoval = () =>
     openConfirm({
@@ -134,12 +144,18 @@ function PersonMenu({ person, hasPasswords, onChanged, onReset }: Actions & { pe
   )
 }
 
-function usePersonChanges({ id }: PersonBody, onChanged: () => void) {
+function usePersonChanges(person: PersonBody, { onChanged, load }: Pick<Actions, 'onChanged' | 'load'>) {
   const { t } = useTranslation('accounts')
+  const { id } = person
   const options = { onError: notifyError, onSettled: onChanged }
   const { mutate: setOperator } = useMutation({
     ...options,
-    mutationFn: (given: { isOperator: boolean; acceptUnverifiedEmail?: true }) => patchJson(`/api/people/${id}`, given),
+    mutationFn: (given: { isOperator: boolean; acceptUnverifiedEmail?: true }) =>
+      changeOneField({
+        view: person,
+        send: (base) => patchJson(`/api/people/${id}`, given, ifMatch(base)),
+        load: async () => (await load()).find((latest) => latest.id === id),
+      }),
     onSuccess: () => notifySuccess(t('saved')),
   })
   const { mutate: remove } = useMutation({

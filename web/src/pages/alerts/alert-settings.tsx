@@ -3,9 +3,12 @@ import '@mantine/core/styles/PillsInput.css'
 import { Button, Group, Stack, Switch, TagsInput, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import type { AlertChannel, AlertKind, AlertSettingsBody, AlertSettingsChange } from '@contract/alerts.ts'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { patchJson, postJson } from '../../api/client.ts'
+import { changeOneField } from '../../ui/conflict/change-one-field.ts'
+import { ifMatch } from '../../ui/conflict/if-match.ts'
+import { useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
+import { LeaveGuard } from '../../ui/leave-guard.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Section } from '../../ui/section.tsx'
 import { WebhookForm } from '../../ui/webhook-form.tsx'
@@ -28,18 +31,27 @@ export function AlertSettings() {
     <Stack gap={40} maw={720}>
       <KindSettings settings={settings} />
       <Recipients settings={settings} />
-      <Webhook url={settings.webhook?.url ?? null} />
+      <Webhook settings={settings} />
     </Stack>
   )
 }
 
-/** A change of the settings, which reloads them. */
-function useSettingsChange() {
+function useLoadSettings() {
+  const queryClient = useQueryClient()
+  return () => queryClient.fetchQuery({ ...alertSettingsQuery, staleTime: 0 })
+}
+
+const send = (change: AlertSettingsChange, base: AlertSettingsBody) =>
+  patchJson('/api/alerts/settings', change, ifMatch(base))
+
+/** Saves a change, and reloads the settings. Undefined or true: everything is saved. */
+function useSave<Input = void>(save: (input: Input) => Promise<unknown>) {
   const { t } = useTranslation('alerts')
   const queryClient = useQueryClient()
   return useMutation({
-    mutationFn: (change: AlertSettingsChange) => patchJson('/api/alerts/settings', change),
-    async onSuccess() {
+    mutationFn: save,
+    async onSuccess(isSaved) {
+      if (isSaved === false) return
       await queryClient.invalidateQueries({ queryKey: alertsKey })
       notifySuccess(t('settings.saved'))
     },
@@ -53,50 +65,65 @@ function KindSettings({ settings }: { settings: AlertSettingsBody }) {
     <Section title={t('settings.kinds')} description={t('settings.kindsText')}>
       <Stack gap="md">
         {kinds.map((kind) => (
-          <KindRow key={kind} kind={kind} settings={settings.kinds[kind]} />
+          <KindRow key={kind} kind={kind} settings={settings} />
         ))}
       </Stack>
     </Section>
   )
 }
 
-function KindRow({ kind, settings }: { kind: AlertKind; settings: AlertSettingsBody['kinds'][AlertKind] }) {
+function KindRow({ kind, settings }: { kind: AlertKind; settings: AlertSettingsBody }) {
   const { t } = useTranslation('alerts')
-  const change = useSettingsChange()
-  const [threshold, setThreshold] = useState(String(settings.threshold))
-  const save = () => {
-    const wanted = Number(threshold)
-    if (threshold !== '' && wanted !== settings.threshold) change.mutate({ kinds: { [kind]: { threshold: wanted } } })
-  }
+  const { enabled } = settings.kinds[kind]
+  const load = useLoadSettings()
+  const change = useSave((isOn: boolean) =>
+    changeOneField({ view: settings, send: (base) => send({ kinds: { [kind]: { enabled: isOn } } }, base), load }),
+  )
+  const form = useSharedDraft({
+    view: settings,
+    draftOf: ({ kinds: { [kind]: stored } }) => ({ threshold: String(stored.threshold) }),
+    load,
+    send: ({ threshold }, base) =>
+      threshold === '' ? undefined : send({ kinds: { [kind]: { threshold: Number(threshold) } } }, base),
+    labelOf: () => t(`settings.threshold.${kind}`),
+  })
+  const save = useSave(() => form.save())
   return (
     <Group justify="space-between" align="flex-start" gap="sm">
       <Switch
         label={t(`kind.${kind}`)}
         description={t(`settings.about.${kind}`)}
-        checked={settings.enabled}
-        onChange={(event) => change.mutate({ kinds: { [kind]: { enabled: event.currentTarget.checked } } })}
+        checked={enabled}
+        onChange={(event) => change.mutate(event.currentTarget.checked)}
         style={{ flex: '1 1 320px' }}
       />
       <TextInput
         type="number"
         size="xs"
         label={t(`settings.threshold.${kind}`)}
-        value={threshold}
-        onChange={(event) => setThreshold(event.currentTarget.value)}
-        onBlur={save}
-        disabled={!settings.enabled}
+        value={form.draft.threshold}
+        onChange={(event) => form.set({ threshold: event.currentTarget.value })}
+        onBlur={() => form.isDirty && save.mutate()}
+        disabled={!enabled}
         min={0}
         w={190}
       />
+      {form.dialog(() => save.mutate())}
     </Group>
   )
 }
 
 function Recipients({ settings }: { settings: AlertSettingsBody }) {
   const { t } = useTranslation('alerts')
-  const change = useSettingsChange()
-  const [recipients, setRecipients] = useState(settings.recipients)
-  const isChanged = recipients.join('\n') !== settings.recipients.join('\n')
+  const form = useSharedDraft({
+    view: settings,
+    draftOf: ({ recipients }) => ({ recipients }),
+    load: useLoadSettings(),
+    send,
+    labelOf: () => t('settings.recipients'),
+  })
+  const save = useSave(() => form.save())
+  const { recipients } = form.draft
   return (
     <Section
       title={t('settings.email')}
@@ -106,21 +133,18 @@ function Recipients({ settings }: { settings: AlertSettingsBody }) {
         label={t('settings.recipients')}
         placeholder="operators@example.org"
         value={recipients}
-        onChange={setRecipients}
+        onChange={(wanted) => form.set({ recipients: wanted })}
         splitChars={[',', ' ', ';']}
         clearable
       />
       <Group gap="xs">
-        <Button
-          variant="default"
-          disabled={!isChanged}
-          loading={change.isPending}
-          onClick={() => change.mutate({ recipients })}
-        >
+        <Button variant="default" disabled={!form.isDirty} loading={save.isPending} onClick={() => save.mutate()}>
           {t('settings.save')}
         </Button>
-        <TestButton channel="email" disabled={isChanged || recipients.length === 0 || !settings.mail.configured} />
+        <TestButton channel="email" disabled={form.isDirty || recipients.length === 0 || !settings.mail.configured} />
       </Group>
+      <LeaveGuard isDirty={form.isDirty && !save.isPending} />
+      {form.dialog(() => save.mutate())}
     </Section>
   )
 }
@@ -143,13 +167,18 @@ function TestButton({ channel, disabled }: { channel: AlertChannel; disabled: bo
   )
 }
 
-function Webhook({ url }: { url: string | null }) {
+const webhookOf = ({ webhook, version }: AlertSettingsBody) => ({ url: webhook?.url ?? null, version })
+
+function Webhook({ settings }: { settings: AlertSettingsBody }) {
   const { t } = useTranslation('alerts')
+  const load = useLoadSettings()
+  const url = settings.webhook?.url ?? null
   return (
     <Section title={t('settings.webhook')} description={t('settings.webhookText')}>
       <WebhookForm
         path="/api/alerts/webhook"
-        url={url}
+        webhook={webhookOf(settings)}
+        load={async () => webhookOf(await load())}
         queryKey={alertsKey}
         texts={{
           url: t('settings.url'),

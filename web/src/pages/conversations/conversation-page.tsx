@@ -1,5 +1,4 @@
 import { Button, Center, Group, Stack, Text } from '@mantine/core'
-import { IconDownload, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQueryClient, useSuspenseInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
@@ -78,18 +77,11 @@ function Actions(props: { organisationId: string; spaceId: string; conversationI
   })
   return (
     <Group gap="xs">
-      <Button
-        component="a"
-        href={`${path}/export?conversationId=${conversationId}`}
-        download
-        variant="default"
-        leftSection={<IconDownload size={16} aria-hidden />}
-      >
+      <Button component="a" href={`${path}/export?conversationId=${conversationId}`} download variant="default">
         {t('export.title')}
       </Button>
       <Button
         variant="default"
-        leftSection={<IconTrash size={16} aria-hidden />}
         loading={remove.isPending}
         onClick={() =>
           openConfirm({

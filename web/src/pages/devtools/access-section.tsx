@@ -1,11 +1,14 @@
 import type { DeveloperToolsView, GatewayRequirement } from '@contract/console-developer-tools.ts'
+import type { OrganisationBody } from '@contract/operator.ts'
 import { Badge, Group, Stack, Switch, Text } from '@mantine/core'
 import { IconCircleCheck, IconCircleX } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
-import { putJson } from '../../api/client.ts'
+import { getJson, putJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { changeOneField } from '../../ui/conflict/change-one-field.ts'
+import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { notifyError } from '../../ui/notify.ts'
 import { Section } from '../../ui/section.tsx'
@@ -80,11 +83,17 @@ function Requirement(props: {
   )
 }
 
-function OptInSwitch({ organisation: { id, name, gatewayOptIn } }: { organisation: Organisation }) {
+function OptInSwitch({ organisation }: { organisation: Organisation }) {
+  const { id, name, gatewayOptIn } = organisation
   const { t } = useTranslation('devtools')
   const queryClient = useQueryClient()
   const { mutate, isPending, variables } = useMutation({
-    mutationFn: (optIn: boolean) => putJson(`/api/organisations/${id}/opt-in`, { optIn }),
+    mutationFn: (optIn: boolean) =>
+      changeOneField<{ version: string }>({
+        view: organisation,
+        send: (base) => putJson(`/api/organisations/${id}/opt-in`, { optIn }, ifMatch(base)),
+        load: () => getJson<OrganisationBody>(`/api/organisations/${id}`),
+      }),
     onSuccess: () => queryClient.invalidateQueries(developerToolsQuery(id)),
     onError: notifyError,
   })

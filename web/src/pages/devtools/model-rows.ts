@@ -1,6 +1,9 @@
 import type { DeveloperToolsView, OfferedIdView, OfferedModelView } from '@contract/console-developer-tools.ts'
+import type { OrganisationBody } from '@contract/operator.ts'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { patchJson } from '../../api/client.ts'
+import { getJson, patchJson } from '../../api/client.ts'
+import { changeOneField } from '../../ui/conflict/change-one-field.ts'
+import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { notifyError } from '../../ui/notify.ts'
 import { developerToolsQuery } from './routes.tsx'
 
@@ -21,14 +24,19 @@ export type ModelSwitch = (switched: Switched) => void
 const maximumIds = 1_000
 
 /** Enables and disables models. The page shows the new state at once, and the former one if the server refuses. */
-export function useModelSwitch(organisationId: string): ModelSwitch {
+export function useModelSwitch(organisation: DeveloperToolsView['organisation']): ModelSwitch {
   const queryClient = useQueryClient()
-  const { queryKey } = developerToolsQuery(organisationId)
+  const { queryKey } = developerToolsQuery(organisation.id)
+  const path = `/api/organisations/${organisation.id}`
   const { mutate } = useMutation({
     mutationFn: async ({ enable = [], disable = [] }: Switched) => {
       for (let first = 0; first < Math.max(enable.length, disable.length); first += maximumIds) {
         const part = (ids: string[]) => ids.slice(first, first + maximumIds)
-        await patchJson(`/api/organisations/${organisationId}/models`, { enable: part(enable), disable: part(disable) })
+        await changeOneField<{ version: string }>({
+          view: organisation,
+          send: (base) => patchJson(`${path}/models`, { enable: part(enable), disable: part(disable) }, ifMatch(base)),
+          load: () => getJson<OrganisationBody>(path),
+        })
       }
     },
     onMutate: async (switched) => {

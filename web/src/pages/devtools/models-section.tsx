@@ -23,7 +23,7 @@ export function ModelsSection({ view }: { view: DeveloperToolsView }) {
   const [search, setSearch] = useState('')
   const [region, setRegion] = useState<Region>('all')
   const [offset, setOffset] = useState(0)
-  const change = useModelSwitch(view.organisation.id)
+  const change = useModelSwitch(view.organisation)
   const rows = useMemo(() => findRows(view.models, search, region), [view.models, search, region])
   const columns = useMemo(() => modelColumns(t, format, change), [t, format, change])
   const first = offset < rows.length ? offset : 0

@@ -75,7 +75,7 @@ export function FilesPage() {
         onRetry={(failure) => void actions.start('retry', { filter: { failure } })}
       />
       {isEmpty ? (
-        <EmptyState title={t('empty.title')} text={t('empty.text', { limits: limitsText })} />
+        <NoFiles limitsText={limitsText} recognisesText={limits.recognisesText} />
       ) : (
         <Stack gap="sm">
           <Group justify="space-between" align="center" gap="xs">
@@ -115,6 +115,12 @@ export function FilesPage() {
 
 /** Sorting alone hides no file. */
 const isFiltered = ({ sort: _sort, ...filters }: ListSearch) => Object.keys(filters).length > 0
+
+function NoFiles({ limitsText, recognisesText }: { limitsText: string; recognisesText: boolean }) {
+  const { t } = useTranslation('files')
+  const text = t('empty.text', { limits: limitsText })
+  return <EmptyState title={t('empty.title')} text={recognisesText ? text : `${text} ${t('empty.scans')}`} />
+}
 
 function Uploads(props: { queue: UploadQueue; limits: UploadLimits }) {
   const { subscribe, uploads } = props.queue

@@ -1,10 +1,11 @@
-import { Button, Code, Group, JsonInput, Loader, Modal, Stack, Table, Text } from '@mantine/core'
+import { Button, Code, Group, JsonInput, Loader, Stack, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { DocumentProgressBody } from '@contract/document-progress.ts'
 import { send } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dialog } from '../../ui/dialog.tsx'
 import { notifySuccess } from '../../ui/notify.ts'
 import type { FileActions } from './file-actions.ts'
 import { indentJson, jsonBytes, metadataText } from '../../ui/json-text.ts'
@@ -29,7 +30,7 @@ export function MetadataDialog({ document, actions, onClose }: MetadataDialogPro
     staleTime: 0,
   })
   return (
-    <Modal opened onClose={onClose} title={t('metadata.title', { name: document.name })} size="lg" centered>
+    <Dialog opened onClose={onClose} title={t('metadata.title', { name: document.name })} size="lg" centered>
       {data !== undefined ? (
         <MetadataForm text={data === 'null' ? '{}' : indentJson(data)} {...{ document, actions, onClose }} />
       ) : error ? (
@@ -37,7 +38,7 @@ export function MetadataDialog({ document, actions, onClose }: MetadataDialogPro
       ) : (
         <Loader size="sm" aria-label={t('table.loading')} />
       )}
-    </Modal>
+    </Dialog>
   )
 }
 

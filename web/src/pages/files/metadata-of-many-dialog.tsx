@@ -1,9 +1,10 @@
 import '@mantine/core/styles/Pill.css'
 import '@mantine/core/styles/PillsInput.css'
-import { Button, Group, JsonInput, Modal, Stack, TagsInput, Text } from '@mantine/core'
+import { Button, Group, JsonInput, Stack, TagsInput, Text } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dialog } from '../../ui/dialog.tsx'
 import { notifyWarning } from '../../ui/notify.ts'
 import type { FileActions } from './file-actions.ts'
 import { useMetadataText } from './use-metadata-text.ts'
@@ -22,9 +23,9 @@ export function MetadataOfManyDialog({ opened, selection, actions, onClose }: Me
   const format = useFormat()
   const counted = { count: selection.count, n: format.number(selection.count) }
   return (
-    <Modal opened={opened} onClose={onClose} title={t('metadataOfMany.title', counted)} size="lg" centered>
+    <Dialog opened={opened} onClose={onClose} title={t('metadataOfMany.title', counted)} size="lg" centered>
       <ChangeForm {...{ selection, actions, onClose }} />
-    </Modal>
+    </Dialog>
   )
 }
 

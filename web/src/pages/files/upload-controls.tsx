@@ -25,7 +25,7 @@ export function UploadControls(props: {
       <Select
         label={t('onDuplicate.label')}
         size="xs"
-        w={190}
+        w={210}
         allowDeselect={false}
         data={choices.map((choice) => ({ value: choice, label: t(`onDuplicate.${choice}`) }))}
         value={onDuplicate}

@@ -25,7 +25,7 @@ export function AcceptCandidate({ spaceId, question, earlier = [] }: AcceptCandi
     const messages: GoldenMessages = [...earlier, { role: 'user', content: question }]
     const given = { messages, expectedDocuments: [], expectedFacts: [], mustAbstain: false }
     try {
-      await save.mutateAsync({ id: undefined, question: given })
+      await save.mutateAsync({ base: undefined, question: given })
       notifySuccess(t('candidates.added'))
     } catch (error) {
       notifyError(error)

@@ -1,8 +1,9 @@
-import { Alert, Anchor, Button, FileInput, Group, Loader, Modal, Stack, Text } from '@mantine/core'
+import { Alert, Anchor, Button, FileInput, Group, Loader, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dialog } from '../../ui/dialog.tsx'
 import { notifySuccess } from '../../ui/notify.ts'
 import { checkFile, importFile, type ImportBody, type ImportReport, readFile } from './import-file.ts'
 import { ImportResult } from './import-result.tsx'
@@ -18,9 +19,9 @@ interface DialogProps {
 export function ImportDialog({ spaceId, opened, onClose }: DialogProps) {
   const { t } = useTranslation('golden-questions')
   return (
-    <Modal opened={opened} onClose={onClose} title={t('import.title')} size="xl">
+    <Dialog opened={opened} onClose={onClose} title={t('import.title')} size="xl">
       {opened && <ImportForm spaceId={spaceId} onClose={onClose} />}
-    </Modal>
+    </Dialog>
   )
 }
 

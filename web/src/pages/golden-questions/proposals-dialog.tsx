@@ -1,10 +1,11 @@
-import { Alert, Badge, Button, Group, Modal, NativeSelect, Paper, Stack, Text } from '@mantine/core'
+import { Alert, Badge, Button, Group, NativeSelect, Paper, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { GoldenProposalsBody, GoldenProposalsOfferBody } from '@contract/golden-proposals.ts'
 import { getJson, postJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dialog } from '../../ui/dialog.tsx'
 import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import styles from './golden.module.css'
@@ -29,7 +30,7 @@ export function ProposalsDialog({ spaceId, opened, onClose }: DialogProps) {
   const remove = (done: Proposal) => setProposals((current) => current.filter((one) => one !== done))
   return (
     <>
-      <Modal opened={opened && !edited} onClose={onClose} title={t('proposals.title')} size="xl">
+      <Dialog opened={opened && !edited} onClose={onClose} title={t('proposals.title')} size="xl">
         <Stack>
           <Text size="sm">{t('proposals.text')}</Text>
           <MakeProposals spaceId={spaceId} onMade={(made) => setProposals((current) => [...made, ...current])} />
@@ -43,7 +44,7 @@ export function ProposalsDialog({ spaceId, opened, onClose }: DialogProps) {
             />
           ))}
         </Stack>
-      </Modal>
+      </Dialog>
       <OnceOpened opened={edited !== undefined}>
         <QuestionDialog
           spaceId={spaceId}
@@ -123,7 +124,7 @@ function ProposalCard({ spaceId, proposal, onEdit, onDone }: CardProps) {
     const given = { messages: [{ role: 'user' as const, content: question }], mustAbstain: false }
     try {
       await save.mutateAsync({
-        id: undefined,
+        base: undefined,
         question: { ...given, expectedFacts, expectedDocuments: expectedDocuments.map(({ id }) => ({ id })) },
       })
       notifySuccess(t('candidates.added'))

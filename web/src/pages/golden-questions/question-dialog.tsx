@@ -1,12 +1,16 @@
-import { Alert, Button, Group, Modal, Stack, Switch, Textarea } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { Alert, Button, Group, Stack, Switch, Textarea } from '@mantine/core'
+import type { FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { GoldenMessages, GoldenQuestionBody } from '@contract/golden-questions.ts'
+import { getJson } from '../../api/client.ts'
+import { useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import { notifySuccess } from '../../ui/notify.ts'
 import { type ChosenDocument, DocumentChoice } from './document-choice.tsx'
 import { EarlierMessages } from './earlier-messages.tsx'
-import { questionOf } from './queries.ts'
+import { goldenPath } from './queries.ts'
+import { draftOf, givenOf, type QuestionDraft } from './question-draft.ts'
 import { useSaveQuestion } from './use-questions.ts'
 
 interface DialogProps {
@@ -28,45 +32,27 @@ interface DialogProps {
 export function QuestionDialog({ opened, question, onClose, ...form }: DialogProps) {
   const { t } = useTranslation('golden-questions')
   return (
-    <Modal opened={opened} onClose={onClose} title={question ? t('form.edit') : t('form.new')} size="lg">
+    <Dialog opened={opened} onClose={onClose} title={question ? t('form.edit') : t('form.new')} size="lg">
       {opened && <QuestionForm {...form} question={question} onClose={onClose} />}
-    </Modal>
+    </Dialog>
   )
 }
 
 type FormProps = Omit<DialogProps, 'opened'>
 
-interface Draft {
-  earlier: GoldenMessages
-  question: string
-  documents: ChosenDocument[]
-  facts: string
-  mustAbstain: boolean
-}
-
-function draftOf({ question, text = '', earlier = [], documents = [], facts = [] }: FormProps): Draft {
-  if (!question) return { earlier, question: text, documents, facts: facts.join('\n'), mustAbstain: false }
-  return {
-    earlier: question.messages.slice(0, -1),
-    question: questionOf(question),
-    documents: question.expectedDocuments.map(({ id, name }) => ({ id, name })),
-    facts: question.expectedFacts.join('\n'),
-    mustAbstain: question.mustAbstain,
-  }
-}
-
 const fields = ['messages', 'expectedDocuments', 'expectedFacts', 'mustAbstain'] as const
 
 function QuestionForm(props: FormProps) {
-  const { spaceId, question, onSaved, onClose } = props
+  const { spaceId, onSaved, onClose } = props
   const { t } = useTranslation('golden-questions')
-  const [draft, setDraft] = useState(() => draftOf(props))
   const save = useSaveQuestion(spaceId)
+  const form = useQuestionForm(props, save.mutateAsync)
+  const { draft, set: change } = form
   const { errors, attempt } = useFieldErrors(fields, { other: 'form' })
-  const change = (fieldsChanged: Partial<Draft>) => setDraft((current) => ({ ...current, ...fieldsChanged }))
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
-    if (!(await attempt(() => save.mutateAsync({ id: question?.id, question: givenOf(draft) })))) return
+  const submit = async (event?: FormEvent) => {
+    event?.preventDefault()
+    let isSaved = false
+    if (!(await attempt(async () => (isSaved = await form.save()))) || !isSaved) return
     notifySuccess(t('form.saved'))
     onSaved?.()
     onClose()
@@ -129,17 +115,42 @@ function QuestionForm(props: FormProps) {
           </Button>
         </Group>
       </Stack>
+      {form.dialog(() => void submit())}
     </form>
   )
 }
 
-function givenOf({ earlier, question, documents, facts, mustAbstain }: Draft) {
-  const messages: GoldenMessages = [...earlier, { role: 'user', content: question.trim() }]
-  const expectedFacts = facts.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()]))
-  return {
-    messages,
-    expectedDocuments: mustAbstain ? [] : documents.map(({ id }) => ({ id })),
-    expectedFacts: mustAbstain ? [] : expectedFacts,
-    mustAbstain,
-  }
+type Stored = Partial<GoldenQuestionBody> & { version: string }
+
+const newQuestion: Stored = { version: '' }
+
+/** The form, with what someone else has changed meanwhile. */
+function useQuestionForm(props: FormProps, save: ReturnType<typeof useSaveQuestion>['mutateAsync']) {
+  const { spaceId, question, text = '', earlier = [], documents = [], facts = [] } = props
+  const { t } = useTranslation('golden-questions')
+  const begun = { earlier, question: text, documents, facts: facts.join('\n'), mustAbstain: false }
+  return useSharedDraft<Stored, QuestionDraft>({
+    view: question ?? newQuestion,
+    isNew: question === undefined,
+    draftOf: (stored) => (isStored(stored) ? draftOf(stored) : begun),
+    load: () => (question ? getJson(`${goldenPath(spaceId)}/${question.id}`) : Promise.resolve(newQuestion)),
+    send: (wanted, base) => save({ base: isStored(base) ? base : undefined, question: givenOf(wanted) }),
+    labelOf: (field) => t(labelKeys[field]),
+    textOf: (field, value) =>
+      field === 'earlier'
+        ? (value as QuestionDraft['earlier']).map(({ role, content }) => `${t(`form.${role}`)}: ${content}`).join('\n')
+        : field === 'documents'
+          ? (value as QuestionDraft['documents']).map(({ name }) => name)
+          : value,
+  })
 }
+
+const isStored = (question: Stored): question is GoldenQuestionBody => question.id !== undefined
+
+const labelKeys = {
+  earlier: 'form.earlier',
+  question: 'field.question',
+  documents: 'field.documents',
+  facts: 'field.facts',
+  mustAbstain: 'form.mustAbstain',
+} as const satisfies Record<keyof QuestionDraft, string>

@@ -1,21 +1,17 @@
 import { Button, Stack } from '@mantine/core'
 import { IconPlayerPlay } from '@tabler/icons-react'
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { lazy } from 'react'
 import { useTranslation } from 'react-i18next'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { Section } from '../../ui/section.tsx'
-import { ChartFrame } from '../usage/chart-frame.tsx'
 import { GoldenFrame } from './golden-frame.tsx'
+import { MeasuresChart } from './measures-chart.tsx'
 import { RegressionNotice } from './regression-notice.tsx'
 import { RunProgress } from './run-progress.tsx'
 import { isActive, runsQuery } from './run-queries.ts'
 import { RunTable } from './run-table.tsx'
 import { runsRoute } from './routes.tsx'
 import { useStartRun } from './use-runs.ts'
-
-const MeasuresChart = lazy(() => import('./measures-chart.tsx'))
-const chartHeight = 260
 
 /** Start a run, follow it, and compare the measures of the runs. */
 export function RunsPage() {
@@ -45,9 +41,7 @@ export function RunsPage() {
         <Stack gap="xl">
           {measured.length > 1 && (
             <Section title={t('runs.chart')} description={t('runs.chartText')}>
-              <ChartFrame label={t('runs.chart')} height={chartHeight}>
-                <MeasuresChart runs={measured.toReversed()} height={chartHeight} />
-              </ChartFrame>
+              <MeasuresChart label={t('runs.chart')} runs={measured.toReversed()} />
             </Section>
           )}
           <Section title={t('runs.history')}>

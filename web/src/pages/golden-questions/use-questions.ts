@@ -1,7 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import type { GoldenMessages } from '@contract/golden-questions.ts'
+import type { GoldenMessages, GoldenQuestionBody } from '@contract/golden-questions.ts'
 import { deleteJson, patchJson, postJson } from '../../api/client.ts'
+import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { goldenKey, goldenPath } from './queries.ts'
 
@@ -13,12 +14,20 @@ export interface GivenQuestion {
   mustAbstain: boolean
 }
 
-/** Adds a question, or changes the one with this id. The form shows the errors. */
+/** Adds a question, or changes `base`. The form shows the errors. */
 export function useSaveQuestion(spaceId: string) {
   const queryClient = useQueryClient()
   return useMutation({
-    mutationFn: ({ id, question }: { id: string | undefined; question: GivenQuestion }) =>
-      id === undefined ? postJson(goldenPath(spaceId), question) : patchJson(`${goldenPath(spaceId)}/${id}`, question),
+    mutationFn: ({
+      base,
+      question,
+    }: {
+      base: Pick<GoldenQuestionBody, 'id' | 'version'> | undefined
+      question: GivenQuestion
+    }) =>
+      base
+        ? patchJson(`${goldenPath(spaceId)}/${base.id}`, question, ifMatch(base))
+        : postJson(goldenPath(spaceId), question),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: goldenKey(spaceId) }),
   })
 }

@@ -68,7 +68,11 @@ function Today({ today }: { today: SiteTodayBody }) {
         aria-label={t('today.share')}
         maw={720}
       />
-      {percent >= 100 && <Text size="sm">{t('today.reached')}</Text>}
+      {percent >= 100 && (
+        <Text size="sm">
+          {cap === 0 ? t('today.noCap') : t('today.reached', { time: format.dateTime(today.resetsAt) })}
+        </Text>
+      )}
     </Section>
   )
 }

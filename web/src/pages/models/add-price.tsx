@@ -1,22 +1,11 @@
 import '@mantine/core/styles/NumberInput.css'
-import {
-  Alert,
-  Button,
-  Group,
-  Modal,
-  NumberInput,
-  SimpleGrid,
-  Stack,
-  Switch,
-  Table,
-  Text,
-  TextInput,
-} from '@mantine/core'
+import { Alert, Button, Group, NumberInput, SimpleGrid, Stack, Switch, Table, Text, TextInput } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { postJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dialog } from '../../ui/dialog.tsx'
 import { fromLocalInput } from '../../ui/local-time.ts'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import type { PricedDeployment } from './model-deployment.tsx'
@@ -38,7 +27,7 @@ export function AddPriceModal({ opened, ...props }: AddPriceProps & { opened: bo
   const { t } = useTranslation('models')
   const isNarrow = useMediaQuery('(max-width: 36em)')
   return (
-    <Modal
+    <Dialog
       opened={opened}
       onClose={props.onClose}
       title={t('price.addTitle', { id: props.deployment.id })}
@@ -46,7 +35,7 @@ export function AddPriceModal({ opened, ...props }: AddPriceProps & { opened: bo
       fullScreen={isNarrow}
     >
       {opened && <AddPriceForm {...props} />}
-    </Modal>
+    </Dialog>
   )
 }
 

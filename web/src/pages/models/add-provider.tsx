@@ -1,17 +1,19 @@
 import '@mantine/core/styles/Drawer.css'
 import type { DiscoveredModels } from '@contract/models.ts'
-import { Alert, Anchor, Autocomplete, Button, Drawer, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Anchor, Autocomplete, Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ApiError, getJson, postJson, putJson } from '../../api/client.ts'
+import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import { notifyError } from '../../ui/notify.ts'
+import { SidePanel } from '../../ui/side-panel.tsx'
 import { ListedModels } from './listed-models.tsx'
 import { fieldsOf, freeId, type Preset } from './presets.ts'
 import { emptyValues, isProviderId, type ProviderValues } from './provider-fields.ts'
 import { ProviderFieldInput } from './provider-field-input.tsx'
-import { hostings } from './provider-form.tsx'
+import { hostings, newProvider } from './provider-form.tsx'
 import { Mark, ProviderPicker } from './provider-picker.tsx'
 import { Advice } from './test-result.tsx'
 import { useChange } from './use-change.ts'
@@ -32,9 +34,9 @@ interface Props {
 export function AddProviderDrawer({ opened, ...props }: Props & { opened: boolean }) {
   const { t } = useTranslation('models')
   return (
-    <Drawer opened={opened} onClose={props.onClose} title={t('providerForm.addTitle')} position="right" size="lg">
+    <SidePanel opened={opened} onClose={props.onClose} title={t('providerForm.addTitle')} size="lg">
       {opened && <AddProvider {...props} />}
-    </Drawer>
+    </SidePanel>
   )
 }
 
@@ -191,7 +193,7 @@ async function assertFree(id: string, message: string): Promise<void> {
 /** The provider offers only the models that were chosen. Once it is stored, its page adds models. */
 async function store(preset: Preset, values: ProviderValues, chosen: ReadonlySet<string>): Promise<void> {
   const path = `/api/providers/${encodeURIComponent(values.id.trim())}`
-  await putJson(path, { ...toBody(preset, values), models: 'declared' })
+  await putJson(path, { ...toBody(preset, values), models: 'declared' }, ifMatch(newProvider))
   if (chosen.size === 0) return
   const deployments = [...chosen].map((wireId) => ({ wireId }))
   await postJson(`${path}/deployments`, { deployments }).catch(notifyError)

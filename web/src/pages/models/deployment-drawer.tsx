@@ -2,7 +2,7 @@ import '@mantine/core/styles/Drawer.css'
 import '@mantine/core/styles/NumberInput.css'
 import type { DeploymentView } from '@contract/console-models.ts'
 import type { DeploymentBody } from '@contract/models.ts'
-import { Alert, Anchor, Button, Drawer, Group, NumberInput, Stack, Switch, Text } from '@mantine/core'
+import { Alert, Anchor, Button, Group, NumberInput, Stack, Switch, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -12,13 +12,14 @@ import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { Section } from '../../ui/section.tsx'
+import { SidePanel } from '../../ui/side-panel.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import { HostingBadge, SourceBadge, StateBadge } from './badges.tsx'
 import { Figures } from './figures.tsx'
 import { ErrorShare, Milliseconds } from './health-text.tsx'
 import { TrafficBars } from './traffic-bars.tsx'
-import { useChange, useFreshEntry } from './use-change.ts'
+import { useChange, useEnable, useFreshEntry } from './use-change.ts'
 
 const addressOf = (id: string) => `/api/deployments/${encodeURIComponent(id)}`
 
@@ -26,11 +27,11 @@ const addressOf = (id: string) => `/api/deployments/${encodeURIComponent(id)}`
 export function DeploymentDrawer(props: { deployment: DeploymentView | undefined; now: number; onClose: () => void }) {
   const { deployment, onClose } = props
   return (
-    <Drawer
+    <SidePanel
       opened={deployment !== undefined}
       onClose={onClose}
       title={deployment?.id ?? ''}
-      position="right"
+
       size="lg"
       styles={{ title: { fontFamily: 'var(--mantine-font-family-monospace)', fontWeight: 600 } }}
     >
@@ -48,7 +49,7 @@ export function DeploymentDrawer(props: { deployment: DeploymentView | undefined
           <ChangeSection deployment={deployment} onRemoved={onClose} />
         </Stack>
       )}
-    </Drawer>
+    </SidePanel>
   )
 }
 
@@ -137,7 +138,7 @@ function ObservedSection({ deployment }: { deployment: DeploymentView }) {
 
 function ChangeSection({ deployment, onRemoved }: { deployment: DeploymentView; onRemoved: () => void }) {
   const { t } = useTranslation('models')
-  const change = useChange((enabled: boolean) => patchJson(addressOf(deployment.id), { enabled }))
+  const change = useEnable(addressOf(deployment.id), deployment)
   const isOwn = deployment.declaredIn === 'operator'
   return (
     <Section title={t('deployments.change')} description={isOwn ? undefined : t('deployments.changeText')}>

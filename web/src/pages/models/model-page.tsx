@@ -3,7 +3,6 @@ import { Alert, Anchor, Group, Stack, Switch, Text } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import { patchJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { AnchorLink } from '../../ui/link.tsx'
@@ -15,7 +14,7 @@ import { ModelDeployment } from './model-deployment.tsx'
 import { Availability } from './models-page.tsx'
 import { modelQuery } from './routes.tsx'
 import { Tag } from './tag.tsx'
-import { useChange } from './use-change.ts'
+import { useEnable } from './use-change.ts'
 
 const route = getRouteApi('/shell/operator/models/$modelId')
 
@@ -84,7 +83,7 @@ function Facts({ model }: { model: ModelView }) {
 
 function EnabledSwitch({ model }: { model: ModelView }) {
   const { t } = useTranslation('models')
-  const change = useChange((enabled: boolean) => patchJson(`/api/models/${encodeURIComponent(model.id)}`, { enabled }))
+  const change = useEnable(`/api/models/${encodeURIComponent(model.id)}`, model)
   return (
     <Switch
       label={model.enabled ? t('enabled') : t('disabled')}

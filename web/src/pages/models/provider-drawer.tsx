@@ -1,15 +1,16 @@
 import '@mantine/core/styles/Drawer.css'
 import type { ProviderView } from '@contract/console-models.ts'
 import type { DiscoveredModels, ProviderTest } from '@contract/models.ts'
-import { Alert, Anchor, Button, Drawer, Group, Progress, Stack, Switch, Text } from '@mantine/core'
+import { Alert, Anchor, Button, Group, Progress, Stack, Switch, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import { deleteJson, patchJson, postJson } from '../../api/client.ts'
+import { deleteJson, postJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { notifyError } from '../../ui/notify.ts'
 import { Section } from '../../ui/section.tsx'
+import { SidePanel } from '../../ui/side-panel.tsx'
 import { Time } from '../../ui/time.tsx'
 import { AddByName } from './add-by-name.tsx'
 import { SourceBadge } from './badges.tsx'
@@ -18,7 +19,7 @@ import { Figures } from './figures.tsx'
 import { Credentials } from './providers-page.tsx'
 import { catalogueKey } from './routes.tsx'
 import { TestResult } from './test-result.tsx'
-import { useChange } from './use-change.ts'
+import { useChange, useEnable } from './use-change.ts'
 
 interface DrawerProps {
   onClose: () => void
@@ -30,16 +31,16 @@ const addressOf = (id: string) => `/api/providers/${encodeURIComponent(id)}`
 /** One provider: its settings, its test, its models and its connections. */
 export function ProviderDrawer({ provider, ...props }: DrawerProps & { provider: ProviderView | undefined }) {
   return (
-    <Drawer
+    <SidePanel
       opened={provider !== undefined}
       onClose={props.onClose}
       title={provider?.id ?? ''}
-      position="right"
+
       size="xl"
       styles={{ title: { fontFamily: 'var(--mantine-font-family-monospace)', fontWeight: 600 } }}
     >
       {provider && <ProviderDetails key={provider.id} provider={provider} {...props} />}
-    </Drawer>
+    </SidePanel>
   )
 }
 
@@ -97,7 +98,7 @@ function Settings({ provider }: { provider: ProviderView }) {
 
 function EnabledSwitch({ provider }: { provider: ProviderView }) {
   const { t } = useTranslation('models')
-  const change = useChange((enabled: boolean) => patchJson(addressOf(provider.id), { enabled }))
+  const change = useEnable(addressOf(provider.id), provider)
   return (
     <Switch
       label={provider.enabled ? t('providers.enabled') : t('providers.disabled')}

@@ -1,13 +1,15 @@
 import '@mantine/core/styles/Drawer.css'
 import type { ProviderView } from '@contract/console-models.ts'
 import type { ProviderBody } from '@contract/models.ts'
-import { Alert, Autocomplete, Button, Drawer, getDefaultZIndex, Group, Select, Stack, TextInput } from '@mantine/core'
+import type { absentVersion } from '@contract/settings-version.ts'
+import { Alert, Autocomplete, Button, getDefaultZIndex, Group, Select, Stack, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { patchJson, putJson } from '../../api/client.ts'
 import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { type SharedDraft, useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
 import { useFieldErrors } from '../../ui/field-errors.ts'
+import { SidePanel } from '../../ui/side-panel.tsx'
 import { ProviderFieldInput } from './provider-field-input.tsx'
 import {
   describeFormat,
@@ -37,17 +39,17 @@ export function ProviderFormDrawer({ opened, ...props }: FormProps & { opened: b
   const { t } = useTranslation('models')
   const title = props.provider ? t('providerForm.editTitle', { id: props.provider.id }) : t('providerForm.addTitle')
   return (
-    <Drawer
+    <SidePanel
       opened={opened}
       onClose={props.onClose}
       title={title}
-      position="right"
+
       size="lg"
       // Above the drawer of a provider, whichever was opened first on this page.
       zIndex={getDefaultZIndex('modal') + 1}
     >
       {opened && <ProviderFormBody {...props} />}
-    </Drawer>
+    </SidePanel>
   )
 }
 
@@ -143,7 +145,7 @@ function useProviderForm(provider: ProviderView | undefined, onSaved: (id: strin
     load: (): Promise<Stored> => loadFresh<ProviderBody>(addressOf(shared.draft)),
     send: (wanted, base) => {
       const form = { description, values: wanted, stored }
-      if (!provider) return putJson(addressOf(wanted), { format: description.format, ...toBody(form) })
+      if (!provider) return putJson(addressOf(wanted), { format: description.format, ...toBody(form) }, ifMatch(base))
       const patch = toPatch(form, valuesOf(base))
       return Object.keys(patch).length === 0 ? undefined : patchJson(addressOf(wanted), patch, ifMatch(base))
     },
@@ -185,7 +187,8 @@ function useProviderForm(provider: ProviderView | undefined, onSaved: (id: strin
 type Stored = Partial<ProviderBody> & { version: string }
 type FieldName = ProviderField['name']
 
-const newProvider: Stored = { version: '' }
+const absent: typeof absentVersion = 'RBNvo1WzZ4oRRq0W9-hknp'
+export const newProvider: Stored = { version: absent }
 const addressOf = ({ id }: ProviderValues) => `/api/providers/${encodeURIComponent(id.trim())}`
 const ownLabels = {
   id: 'providerForm.id',

@@ -1,5 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { getJson } from '../../api/client.ts'
+import { getJson, patchJson } from '../../api/client.ts'
+import { changeOneField } from '../../ui/conflict/change-one-field.ts'
+import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { catalogueKey } from './routes.tsx'
 
@@ -30,4 +32,16 @@ export function useFreshEntry() {
     await queryClient.invalidateQueries({ queryKey: catalogueKey })
     return getJson<Body>(path)
   }
+}
+
+/** The switch of an entry of the catalogue. */
+export function useEnable(path: string, view: { version: string }) {
+  const load = useFreshEntry()
+  return useChange((enabled: boolean) =>
+    changeOneField({
+      view,
+      send: (base) => patchJson(path, { enabled }, ifMatch(base)),
+      load: () => load<{ version: string }>(path),
+    }),
+  )
 }

@@ -1,10 +1,11 @@
-import { Button, Group, Modal, Select, Stack, Switch, TextInput } from '@mantine/core'
+import { Button, Group, Select, Stack, Switch, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { OrganisationBody } from '@contract/operator.ts'
 import { postJson } from '../../api/client.ts'
+import { Dialog } from '../../ui/dialog.tsx'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import { fromLocalInput } from '../../ui/local-time.ts'
 
@@ -15,15 +16,9 @@ const plans = ['free', 'team', 'enterprise'] as const
 export function CreateOrganisation({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const { t } = useTranslation('operator')
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={t('create.title')}
-      size="md"
-      closeButtonProps={{ 'aria-label': t('close') }}
-    >
+    <Dialog opened={opened} onClose={onClose} title={t('create.title')} size="md">
       <CreateForm onClose={onClose} />
-    </Modal>
+    </Dialog>
   )
 }
 

@@ -42,7 +42,7 @@ export function OrganisationPage() {
       <Divider />
       <Stack gap={40}>
         <OrganisationSettings organisation={organisation} models={data.models} />
-        <WebhookSettings organisationId={organisation.id} url={organisation.webhookUrl} />
+        <WebhookSettings organisation={organisation} />
         <Section
           title={t('one.changes')}
           actions={

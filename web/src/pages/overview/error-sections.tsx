@@ -1,13 +1,9 @@
 import { Text } from '@mantine/core'
 import type { InstallationUsage } from '@contract/installation-usage.ts'
-import { lazy } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Section } from '../../ui/section.tsx'
-import { ChartFrame } from '../usage/chart-frame.tsx'
-
-const ErrorsChart = lazy(() => import('../usage/errors-chart.tsx'))
-const LatencyChart = lazy(() => import('../usage/latency-chart.tsx'))
-const height = 220
+import { ErrorsChart } from '../usage/errors-chart.tsx'
+import { LatencyChart } from '../usage/latency-chart.tsx'
 
 export function ErrorSection({ report: { series, totals } }: { report: InstallationUsage }) {
   const { t } = useTranslation('overview')
@@ -18,13 +14,11 @@ export function ErrorSection({ report: { series, totals } }: { report: Installat
           {t('errors.none')}
         </Text>
       ) : (
-        <ChartFrame label={t('errors.chartLabel')} height={height}>
-          <ErrorsChart
-            days={series.days.map(({ day, requests, failed }) => ({ day, calls: requests, failed, refused: 0 }))}
-            height={height}
-            withRefused={false}
-          />
-        </ChartFrame>
+        <ErrorsChart
+          label={t('errors.chartLabel')}
+          days={series.days.map(({ day, requests, failed }) => ({ day, calls: requests, failed, refused: 0 }))}
+          withRefused={false}
+        />
       )}
     </Section>
   )
@@ -40,9 +34,7 @@ export function LatencySection({ report: { latency } }: { report: InstallationUs
           {t(latency === null ? 'latency.unknown' : 'latency.none')}
         </Text>
       ) : (
-        <ChartFrame label={t('latency.chartLabel')} height={height}>
-          <LatencyChart days={latency.days} height={height} />
-        </ChartFrame>
+        <LatencyChart label={t('latency.chartLabel')} days={latency.days} />
       )}
     </Section>
   )

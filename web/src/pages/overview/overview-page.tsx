@@ -1,10 +1,10 @@
-import { Alert, Button, SimpleGrid, Stack } from '@mantine/core'
+import { Alert, Button, SimpleGrid } from '@mantine/core'
 import { IconDownload, IconInfoCircle } from '@tabler/icons-react'
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { useRouterState } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { AnchorLink } from '../../ui/link.tsx'
+import { LoadingStack } from '../../ui/loading-stack.tsx'
 import { Page } from '../../ui/page.tsx'
 import { OpenAlerts } from '../alerts/open-alerts.tsx'
 import { DaySection } from './day-section.tsx'
@@ -22,7 +22,6 @@ export function OverviewPage() {
   const { t } = useTranslation('overview')
   const { search, clear } = useOverview()
   const { data: report } = useSuspenseQuery(overviewQuery(search))
-  const isLoading = useRouterState({ select: (state) => state.isLoading })
   const isFiltered = Object.keys(search).some((name) => name !== 'split')
   return (
     <Page
@@ -40,7 +39,7 @@ export function OverviewPage() {
         </Button>
       }
     >
-      <Stack gap="xl" aria-busy={isLoading} style={{ opacity: isLoading ? 0.6 : 1, transition: 'opacity 150ms' }}>
+      <LoadingStack>
         {report.totals.requests === 0 && !isFiltered && <OperatorSteps />}
         {!report.complete && (
           <Alert icon={<IconInfoCircle aria-hidden />} color="blue">
@@ -70,7 +69,7 @@ export function OverviewPage() {
             <LatencySection report={report} />
           </>
         )}
-      </Stack>
+      </LoadingStack>
     </Page>
   )
 }

@@ -1,20 +1,16 @@
 import { Anchor, Group, SegmentedControl, Select, Text } from '@mantine/core'
 import type { InstallationUsage } from '@contract/installation-usage.ts'
-import { lazy, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
 import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
 import { Section } from '../../ui/section.tsx'
-import { ChartFrame } from '../usage/chart-frame.tsx'
-import { Swatch } from '../usage/chart-tooltip.tsx'
-import { colourOf, restColour } from '../usage/colours.ts'
+import { Swatch } from '../../ui/chart/chart-tooltip.tsx'
+import { colourOf, restColour } from '../../ui/chart/colours.ts'
 import { Money } from '../usage/money.tsx'
-import type { Measure } from '../usage/spend-chart.tsx'
+import { type Measure, SpendChart } from '../usage/spend-chart.tsx'
 import { type OverviewSearch, splits } from './overview-query.ts'
 import { useOverview, useValueName } from './use-overview.ts'
-
-const SpendChart = lazy(() => import('../usage/spend-chart.tsx'))
-const height = 300
 
 /** Spend or calls by day and by one dimension, and the same as a table whose values filter the page. */
 export function SpendSection({ report }: { report: InstallationUsage }) {
@@ -49,9 +45,7 @@ export function SpendSection({ report }: { report: InstallationUsage }) {
         </>
       }
     >
-      <ChartFrame label={t('spend.chartLabel')} height={height}>
-        <SpendChart report={report} measure={measure} height={height} nameOf={nameOf} />
-      </ChartFrame>
+      <SpendChart label={t('spend.chartLabel')} report={report} measure={measure} nameOf={nameOf} />
       <SpendTable report={report} />
     </Section>
   )

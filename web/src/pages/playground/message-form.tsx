@@ -3,6 +3,7 @@ import { IconPaperclip, IconPlayerStopFilled, IconSend2 } from '@tabler/icons-re
 import { type ClipboardEvent, type DragEvent, type KeyboardEvent, type RefObject, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { LeaveGuard } from '../../ui/leave-guard.tsx'
 import { AttachmentList } from './attachment-list.tsx'
 import { acceptedTypes, type Attachment, attachmentLimits, readAttachments, type RefusedFile } from './attachments.ts'
 
@@ -58,6 +59,7 @@ export function MessageForm(props: MessageFormProps) {
       }}
       {...fileDrop(setDragging, (files) => void addFiles(files))}
     >
+      <LeaveGuard isDirty={draft.text.trim() !== ''} keepsWithinPath />
       <Textarea
         ref={inputRef}
         label={t('message')}
@@ -88,25 +90,30 @@ export function MessageForm(props: MessageFormProps) {
       )}
       <Group justify="space-between">
         <FilesButton onFiles={(files) => void addFiles(files)} />
-        {isRunning ? (
-          <Button
-            variant="default"
-            leftSection={<IconPlayerStopFilled size={16} aria-hidden />}
-            onClick={onStop}
-            ml="auto"
-          >
-            {t('stop')}
-          </Button>
-        ) : (
-          <Button type="submit" leftSection={<IconSend2 size={16} aria-hidden />} disabled={!canSend} ml="auto">
-            {t('send')}
-          </Button>
-        )}
+        {isRunning ? <StopButton onStop={onStop} /> : <SendButton canSend={canSend} />}
       </Group>
       <Text size="xs" c="dimmed" visibleFrom="sm">
         {t('keys')}
       </Text>
     </Stack>
+  )
+}
+
+function StopButton({ onStop }: Pick<MessageFormProps, 'onStop'>) {
+  const { t } = useTranslation('playground')
+  return (
+    <Button variant="default" leftSection={<IconPlayerStopFilled size={16} aria-hidden />} onClick={onStop} ml="auto">
+      {t('stop')}
+    </Button>
+  )
+}
+
+function SendButton({ canSend }: { canSend: boolean }) {
+  const { t } = useTranslation('playground')
+  return (
+    <Button type="submit" leftSection={<IconSend2 size={16} aria-hidden />} disabled={!canSend} ml="auto">
+      {t('send')}
+    </Button>
   )
 }
 

@@ -28,14 +28,17 @@ export function IndexingSection({ view, indexing }: { view: SemanticSearchBody; 
 
 function Problem({ view, problem }: { view: SemanticSearchBody; problem: NonNullable<Indexing['problem']> }) {
   const { t } = useTranslation('semantic-search')
+  const format = useFormat()
   const { change } = useSemanticSearch(view)
   const { model, source } = view
+  // The sentence of a used up budget is for programmers.
+  const resets = /budget resets at (\S+Z)/.exec(problem.reason)?.[1]
   const names = problem.organisations.map(({ id, name }) => name ?? id)
   return (
     <Alert color="orange" title={t('problem.title')}>
       <Stack gap="xs" align="flex-start">
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {problem.reason}
+          {resets === undefined ? problem.reason : t('problem.budget', { date: format.date(resets) })}
         </Text>
         <Text size="sm">
           {names.length > 0 ? t('problem.organisations', { names: names.join(', ') }) : t('problem.all')}

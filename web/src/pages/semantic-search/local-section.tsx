@@ -4,30 +4,25 @@ import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
 import { CopyField } from '../../ui/copy-field.tsx'
 import { Section } from '../../ui/section.tsx'
-import { useLocalModel } from './use-semantic-search.ts'
+import { useLocalModel, useSemanticSearch } from './use-semantic-search.ts'
 
-type Local = SemanticSearchBody['local']
-type Install = NonNullable<Local['install']>
+type Install = NonNullable<SemanticSearchBody['local']['install']>
 
-/** An open model that needs no provider: its installation, and the steps that remain. */
-export function LocalSection({ local }: { local: Local }) {
+/** An open model that needs no provider: its installation and its use. */
+export function LocalSection({ view }: { view: SemanticSearchBody }) {
   const { t } = useTranslation('semantic-search')
   const format = useFormat()
-  const { model, licence, bytes, install } = local
+  const { model, licence, bytes, install, hasFiles } = view.local
   const { start } = useLocalModel()
   const isBusy = install?.state === 'running'
-  const begin = t(install === null ? 'local.install' : install.state === 'done' ? 'local.again' : 'local.continue')
+  const begin = t(hasFiles ? 'local.again' : install === null ? 'local.install' : 'local.continue')
   return (
     <Section
       title={t('local.title')}
       description={t('local.text', { model, licence, size: format.bytes(bytes) })}
       actions={
         !isBusy && (
-          <Button
-            variant={install?.state === 'done' ? 'default' : undefined}
-            loading={start.isPending}
-            onClick={() => start.mutate()}
-          >
+          <Button variant={hasFiles ? 'default' : undefined} loading={start.isPending} onClick={() => start.mutate()}>
             {begin}
           </Button>
         )
@@ -36,7 +31,7 @@ export function LocalSection({ local }: { local: Local }) {
       <Stack gap="md">
         {isBusy && <Running install={install} bytes={bytes} />}
         {(install?.state === 'failed' || install?.state === 'stopped') && <Ended install={install} bytes={bytes} />}
-        {install?.state === 'done' && <Installed local={local} install={install} />}
+        {hasFiles && !isBusy && <Installed view={view} />}
         <Stack gap="xs">
           <Text size="sm" c="dimmed">
             {t('local.others')}
@@ -88,17 +83,34 @@ function Ended({ install: { state, problem, bytesDone, host }, bytes }: { instal
   )
 }
 
-/** Where it is, and the steps that remain. */
-function Installed({ local: { model, hasRuntime }, install: { host, folder } }: { local: Local; install: Install }) {
+/** Where it is, and its use with one click. */
+function Installed({ view }: { view: SemanticSearchBody }) {
   const { t } = useTranslation('semantic-search')
+  const { change } = useSemanticSearch(view)
+  const { model, hasRuntime, install } = view.local
+  const isChosen = view.model === model
   return (
-    <Alert color="teal" title={t('local.done')}>
-      <Stack gap="sm">
-        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {t('local.place', { host, folder })}
-        </Text>
+    <Alert color="teal" title={t(isChosen ? 'local.inUse' : 'local.done')}>
+      <Stack gap="sm" align="start">
+        {install && (
+          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+            {t('local.place', { host: install.host, folder: install.folder })}
+          </Text>
+        )}
         {!hasRuntime && <CopyField label={t('local.runtime')} value="npm run install:onnx" />}
-        <CopyField label={t('local.settings')} value={`PORTICO_EMBEDDER=onnx PORTICO_EMBEDDING_MODEL=${model}`} />
+        {hasRuntime && !isChosen && (
+          <>
+            <Text size="sm">{t('local.before')}</Text>
+            <Button
+              size="compact-sm"
+              aria-label={t('offers.useModel', { model })}
+              loading={change.isPending}
+              onClick={() => change.mutate(model)}
+            >
+              {t('offers.use')}
+            </Button>
+          </>
+        )}
       </Stack>
     </Alert>
   )

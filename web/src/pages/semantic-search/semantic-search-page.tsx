@@ -28,7 +28,7 @@ export function SemanticSearchPage() {
         {view.model !== null && !isConfigured && <ChosenSection view={view} model={view.model} />}
         {view.indexing && <IndexingSection view={view} indexing={view.indexing} />}
         {!isConfigured && <OffersSection view={view} />}
-        {!isConfigured && <LocalSection local={view.local} />}
+        {!isConfigured && <LocalSection view={view} />}
       </Stack>
     </Page>
   )
@@ -50,15 +50,16 @@ function ChosenSection({ view, model }: { view: SemanticSearchBody; model: strin
   const confirmOff = () =>
     openConfirm({
       title: t('chosen.offTitle'),
-      text: t('chosen.offText'),
+      text: t(model === view.local.model ? 'chosen.offLocal' : 'chosen.offText'),
       confirm: t('chosen.off'),
       onConfirm: () => change.mutate(null),
     })
-  const isOffered = view.offers.some((offer) => offer.model === model)
+  const isLocal = model === view.local.model
+  const isOffered = isLocal || view.offers.some((offer) => offer.model === model)
   return (
     <Section
       title={t('chosen.title')}
-      description={t('chosen.text', { model })}
+      description={t(isLocal ? 'chosen.local' : 'chosen.text', { model })}
       actions={
         <Button variant="default" loading={change.isPending} onClick={confirmOff}>
           {t('chosen.off')}

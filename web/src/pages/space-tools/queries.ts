@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query'
+import { queryOptions, useQueryClient } from '@tanstack/react-query'
 import type { ToolServerBody } from '@contract/space-tools.ts'
 import { getJson } from '../../api/client.ts'
 
@@ -9,3 +9,17 @@ export const toolServersQuery = (spaceId: string) =>
     queryKey: ['space-tools', spaceId],
     queryFn: ({ signal }) => getJson<{ items: ToolServerBody[] }>(toolsPath(spaceId), { signal }),
   })
+
+/** A server with the version of its settings. */
+export const withVersion = (server: ToolServerBody) => ({ ...server, version: String(server.generation) })
+export type VersionedServer = ReturnType<typeof withVersion>
+
+/** Loads the server with this id again; undefined: it was deleted. */
+export function useFreshServer(spaceId: string) {
+  const client = useQueryClient()
+  return async (id: string): Promise<VersionedServer | undefined> => {
+    const { items } = await client.fetchQuery({ ...toolServersQuery(spaceId), staleTime: 0 })
+    const found = items.find((server) => server.id === id)
+    return found && withVersion(found)
+  }
+}

@@ -1,17 +1,20 @@
 import '@mantine/core/styles/Checkbox.css'
 import '@mantine/core/styles/CheckboxIndicator.css'
 import '@mantine/core/styles/CheckboxCard.css'
-import { Button, Checkbox, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import type { FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { CheckedToolServerBody, ToolServerBody } from '@contract/space-tools.ts'
 import { postJson, putJson } from '../../api/client.ts'
+import { ifMatch } from '../../ui/conflict/if-match.ts'
+import { useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import { notifySuccess } from '../../ui/notify.ts'
 import { CredentialFields } from './credential-fields.tsx'
 import { DocumentField } from './document-field.tsx'
-import { toolServersQuery, toolsPath } from './queries.ts'
+import { toolServersQuery, toolsPath, useFreshServer, type VersionedServer, withVersion } from './queries.ts'
 import { bodyOf, checkOf, draftOf, type ServerDraft, type ShownTool } from './server-draft.ts'
 import { ToolChoice } from './tool-choice.tsx'
 
@@ -27,28 +30,27 @@ const fields = ['name', 'url', 'credential', 'document', 'allowed']
 /** Adds a tool server or changes one: its address, its credential, and which of its tools answers may use. */
 export function ServerDialog({ spaceId, kind, server, onClose }: ServerDialogProps) {
   const { t } = useTranslation('space-tools')
-  const [draft, setDraft] = useState(() => draftOf(kind, server))
-  const [tools, setTools] = useState<readonly ShownTool[]>(server?.tools ?? [])
   const { errors, attempt } = useFieldErrors(fields, { other: 'allowed' })
-  const change = (update: Partial<ServerDraft>) => setDraft((current) => ({ ...current, ...update }))
   const check = useMutation({
     mutationFn: () => postJson<CheckedToolServerBody>(`${toolsPath(spaceId)}/check`, checkOf(draft, server)),
     onSuccess(read) {
-      setTools(read.tools)
       if (draft.url.trim() === '' && read.url !== null) change({ url: read.url })
     },
   })
-  const save = useSave(spaceId, server)
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
-    if (!(await attempt(() => save.mutateAsync({ draft, tools, isRead: check.isSuccess })))) return
+  const form = useServerForm({ spaceId, kind, server }, check.data?.tools)
+  const { draft, set: change, tools } = form
+  const save = useMutation({ mutationFn: () => form.save() })
+  const submit = async (event?: FormEvent) => {
+    event?.preventDefault()
+    let isSaved = false
+    if (!(await attempt(async () => (isSaved = await save.mutateAsync()))) || !isSaved) return
     notifySuccess(t('saved'))
     onClose()
   }
   const isMcp = kind === 'mcp'
   const title = server ? t('editTitle', { name: server.name }) : isMcp ? t('addMcp') : t('addOpenapi')
   return (
-    <Modal opened onClose={onClose} title={title} size="lg" closeButtonProps={{ 'aria-label': t('close') }}>
+    <Dialog opened onClose={onClose} title={title} size="lg">
       <form onSubmit={(event) => void submit(event)} noValidate>
         <Stack gap="md">
           <TextInput
@@ -101,8 +103,9 @@ export function ServerDialog({ spaceId, kind, server, onClose }: ServerDialogPro
             </Button>
           </Group>
         </Stack>
+        {form.dialog(() => void submit())}
       </form>
-    </Modal>
+    </Dialog>
   )
 }
 
@@ -134,23 +137,47 @@ function ReadButton(props: {
   )
 }
 
-interface Saved {
-  draft: ServerDraft
-  tools: readonly ShownTool[]
-  /** The tools were read in this dialog: the server reads them again as well. */
-  isRead: boolean
+type Stored = Partial<VersionedServer> & { version: string }
+
+const newServer: Stored = { version: '' }
+const isStored = (server: Stored): server is VersionedServer => server.id !== undefined
+
+/** The form, with what someone else has changed meanwhile. `read`: the tools that were read in this dialog; the server reads them again as well. */
+function useServerForm({ spaceId, kind, server }: Omit<ServerDialogProps, 'onClose'>, read: ShownTool[] | undefined) {
+  const { t } = useTranslation('space-tools')
+  const client = useQueryClient()
+  const load = useFreshServer(spaceId)
+  const form = useSharedDraft<Stored, ServerDraft>({
+    view: server ? withVersion(server) : newServer,
+    isNew: server === undefined || read !== undefined,
+    draftOf: (shown) => draftOf(kind, isStored(shown) ? shown : undefined),
+    // A deleted one is sent once more, and refused.
+    load: async () => (server ? ((await load(server.id)) ?? withVersion(server)) : newServer),
+    async send(wanted, base) {
+      const body = bodyOf(wanted, read ?? base.tools ?? [], base.enabled ?? true)
+      if (!isStored(base)) await postJson(toolsPath(spaceId), { kind, ...body })
+      else {
+        const refresh = read !== undefined && kind === 'mcp'
+        await putJson(`${toolsPath(spaceId)}/${base.id}`, { ...body, refresh }, ifMatch(base))
+      }
+      await client.invalidateQueries({ queryKey: toolServersQuery(spaceId).queryKey })
+    },
+    labelOf: (field) => t(labelKeys[field]),
+    textOf: (field, value) => (field === 'credential' ? t(`credential.${value as ServerDraft['credential']}`) : value),
+    secrets: { secret: () => undefined },
+  })
+  return { ...form, tools: read ?? form.base.tools ?? [] }
 }
 
-function useSave(spaceId: string, server: ToolServerBody | undefined) {
-  const client = useQueryClient()
-  return useMutation({
-    mutationFn({ draft, tools, isRead }: Saved) {
-      const body = bodyOf(draft, tools, server?.enabled ?? true)
-      if (!server) return postJson<ToolServerBody>(toolsPath(spaceId), { kind: draft.kind, ...body })
-      const refresh = isRead && draft.kind === 'mcp'
-      const headers = { 'if-match': `"${server.generation}"` }
-      return putJson<ToolServerBody>(`${toolsPath(spaceId)}/${server.id}`, { ...body, refresh }, { headers })
-    },
-    onSuccess: () => client.invalidateQueries({ queryKey: toolServersQuery(spaceId).queryKey }),
-  })
-}
+const labelKeys = {
+  kind: 'title',
+  name: 'name',
+  url: 'url',
+  credential: 'credential.label',
+  credentialName: 'credential.headerName',
+  secret: 'credential.secret',
+  document: 'document',
+  mayChangeData: 'mayChangeData',
+  visitors: 'visitors',
+  allowed: 'tools',
+} as const satisfies Record<keyof ServerDraft, string>

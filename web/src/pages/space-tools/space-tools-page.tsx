@@ -7,11 +7,13 @@ import type { ToolServerBody } from '@contract/space-tools.ts'
 import { deleteJson, putJson } from '../../api/client.ts'
 import { useRights } from '../../app/session.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { changeOneField } from '../../ui/conflict/change-one-field.ts'
+import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Page } from '../../ui/page.tsx'
-import { toolServersQuery, toolsPath } from './queries.ts'
+import { toolServersQuery, toolsPath, useFreshServer, withVersion } from './queries.ts'
 import { spaceToolsRoute } from './routes.tsx'
 import { switchedOf } from './server-draft.ts'
 import { ServerDialog } from './server-dialog.tsx'
@@ -129,13 +131,14 @@ function ServerRow(props: { spaceId: string; server: ToolServerBody; isAdministr
   )
 }
 
-/** Changes that need no form. The generation refuses them where someone else has changed the server. */
+/** Changes that need no form. A server that someone else has changed is not deleted. */
 function useChange(spaceId: string, server: ToolServerBody) {
   const { t } = useTranslation('space-tools')
   const client = useQueryClient()
   const [isBusy, setBusy] = useState(false)
   const path = `${toolsPath(spaceId)}/${server.id}`
-  const options = { headers: { 'if-match': `"${server.generation}"` } }
+  const load = useFreshServer(spaceId)
+  const shown = withVersion(server)
   async function run(act: () => Promise<unknown>, done: string) {
     setBusy(true)
     try {
@@ -149,7 +152,16 @@ function useChange(spaceId: string, server: ToolServerBody) {
   }
   return {
     isBusy,
-    switchTo: (enabled: boolean) => run(() => putJson(path, switchedOf(server, enabled), options), t('saved')),
-    remove: () => run(() => deleteJson(path, options), t('deleted')),
+    switchTo: (enabled: boolean) =>
+      run(
+        () =>
+          changeOneField({
+            view: shown,
+            send: (base) => putJson(path, switchedOf(base, enabled), ifMatch(base)),
+            load: () => load(server.id),
+          }),
+        t('saved'),
+      ),
+    remove: () => run(() => deleteJson(path, ifMatch(shown)), t('deleted')),
   }
 }

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Modal, Stack, Textarea, TextInput } from '@mantine/core'
+import { Alert, Button, Group, Stack, Textarea, TextInput } from '@mantine/core'
 import { IconInfoCircle } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -6,6 +6,7 @@ import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { SpaceBody } from '@contract/operator.ts'
 import { ApiError, postJson } from '../../api/client.ts'
+import { Dialog } from '../../ui/dialog.tsx'
 import { spaceListsKey, spaceModelsQuery } from './queries.ts'
 import { ModelSelect } from './space-fields.tsx'
 
@@ -19,9 +20,9 @@ interface DialogProps {
 export function CreateSpaceDialog({ organisationId, opened, onClose }: DialogProps) {
   const { t } = useTranslation('spaces')
   return (
-    <Modal opened={opened} onClose={onClose} title={t('create.title')} size="lg">
+    <Dialog opened={opened} onClose={onClose} title={t('create.title')} size="lg">
       {opened && <CreateSpaceForm organisationId={organisationId} onClose={onClose} />}
-    </Modal>
+    </Dialog>
   )
 }
 

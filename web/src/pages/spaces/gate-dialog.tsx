@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
+import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { Dialog } from '../../ui/dialog.tsx'
 import { AnchorLink } from '../../ui/link.tsx'
 
 /** As the server checks it. */
@@ -24,7 +25,7 @@ export function GateDialog(props: {
     onPublish(reason.trim())
   }
   return (
-    <Modal opened={problem !== undefined} onClose={onClose} title={t('gate.title')} size="lg">
+    <Dialog opened={problem !== undefined} onClose={onClose} title={t('gate.title')} size="lg">
       <form onSubmit={submit}>
         <Stack>
           <Text size="sm">{problem}</Text>
@@ -56,6 +57,6 @@ export function GateDialog(props: {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   )
 }

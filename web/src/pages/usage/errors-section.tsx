@@ -1,15 +1,12 @@
 import { Anchor, Badge, SimpleGrid, Text } from '@mantine/core'
 import type { UsageReport } from '@contract/usage-reports.ts'
-import { lazy, useMemo } from 'react'
+import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
 import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
 import { Section } from '../../ui/section.tsx'
-import { ChartFrame } from './chart-frame.tsx'
+import { ErrorsChart } from './errors-chart.tsx'
 import { useUsage } from './use-usage.ts'
-
-const ErrorsChart = lazy(() => import('./errors-chart.tsx'))
-const height = 200
 
 type Errors = UsageReport['errors']
 type CodeRow = Errors['codes'][number]
@@ -35,9 +32,7 @@ export function ErrorsSection({ report: { errors } }: { report: UsageReport }) {
         <Text c="dimmed">{t('errors.none')}</Text>
       ) : (
         <>
-          <ChartFrame label={t('errors.chartLabel')} height={height}>
-            <ErrorsChart days={errors.days} height={height} />
-          </ChartFrame>
+          <ErrorsChart label={t('errors.chartLabel')} days={errors.days} />
           <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
             <DataTable
               label={t('errors.codesLabel')}

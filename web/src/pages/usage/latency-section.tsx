@@ -1,13 +1,10 @@
 import type { UsageReport } from '@contract/usage-reports.ts'
-import { lazy, useMemo } from 'react'
+import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
 import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
 import { Section } from '../../ui/section.tsx'
-import { ChartFrame } from './chart-frame.tsx'
-
-const LatencyChart = lazy(() => import('./latency-chart.tsx'))
-const height = 240
+import { LatencyChart } from './latency-chart.tsx'
 
 type Latency = UsageReport['latency']
 type Row = Latency['models'][number]
@@ -19,9 +16,7 @@ export function LatencySection({ latency }: { latency: Latency }) {
   if (latency.models.length === 0) return null
   return (
     <Section title={t('latency.title')} description={t('latency.description')}>
-      <ChartFrame label={t('latency.chartLabel')} height={height}>
-        <LatencyChart days={latency.days} height={height} />
-      </ChartFrame>
+      <LatencyChart label={t('latency.chartLabel')} days={latency.days} />
       <DataTable
         label={t('latency.tableLabel')}
         columns={columns}

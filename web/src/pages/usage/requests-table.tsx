@@ -1,7 +1,8 @@
-import { Anchor, Badge, Group, Stack, Table, Text, Tooltip } from '@mantine/core'
+import { Anchor, Badge, Group, Stack, Table, Text } from '@mantine/core'
 import type { UsageRequest } from '@contract/usage-reports.ts'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Hint } from '../../ui/hint.tsx'
 import { TableFrame } from '../../ui/table-frame.tsx'
 import { Money } from './money.tsx'
 import { useNames } from './names.ts'
@@ -78,11 +79,11 @@ function Duration({ request: { durationMs, firstTokenMs } }: { request: UsageReq
   const format = useFormat()
   if (firstTokenMs === null) return format.duration(durationMs)
   return (
-    <Tooltip label={t('requests.firstToken', { duration: format.duration(firstTokenMs) })}>
+    <Hint label={() => t('requests.firstToken', { duration: format.duration(firstTokenMs) })}>
       <Text span inherit>
         {format.duration(durationMs)}
       </Text>
-    </Tooltip>
+    </Hint>
   )
 }
 

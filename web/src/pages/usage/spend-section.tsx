@@ -1,18 +1,14 @@
 import { Button, SegmentedControl, Select } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
 import type { UsageReport } from '@contract/usage-reports.ts'
-import { lazy, useState } from 'react'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Section } from '../../ui/section.tsx'
-import { ChartFrame } from './chart-frame.tsx'
 import { useNames } from './names.ts'
-import type { Measure } from './spend-chart.tsx'
+import { type Measure, SpendChart } from './spend-chart.tsx'
 import { SpendTable } from './spend-table.tsx'
 import { exportUrl } from './usage-query.ts'
 import { useUsage } from './use-usage.ts'
-
-const SpendChart = lazy(() => import('./spend-chart.tsx'))
-const height = 300
 
 /** Cost or requests by day and by one dimension, and the same as a table. */
 export function SpendSection({ report }: { report: UsageReport }) {
@@ -59,9 +55,7 @@ export function SpendSection({ report }: { report: UsageReport }) {
         </>
       }
     >
-      <ChartFrame label={t('spend.chartLabel')} height={height}>
-        <SpendChart report={report} measure={measure} height={height} />
-      </ChartFrame>
+      <SpendChart label={t('spend.chartLabel')} report={report} measure={measure} />
       <SpendTable report={report} />
     </Section>
   )

@@ -2,19 +2,28 @@ import { Stack, Switch, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { patchJson } from '../../api/client.ts'
+import type { OrganisationBody } from '@contract/operator.ts'
+import { getJson, patchJson } from '../../api/client.ts'
+import { changeOneField } from '../../ui/conflict/change-one-field.ts'
+import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { notifyError } from '../../ui/notify.ts'
 import { useUsage } from './use-usage.ts'
 
 /** Whether `user` and `metadata` of calls are recorded. Turning it off deletes what was recorded, so it is confirmed. */
-export function TagSetting({ recordsTags }: { recordsTags: boolean }) {
+export function TagSetting({ recordsTags, version }: { recordsTags: boolean; version: string }) {
   const { t } = useTranslation('usage')
   const { organisationId } = useUsage()
+  const path = `/api/organisations/${organisationId}`
   const queryClient = useQueryClient()
   const [isOn, setOn] = useState(recordsTags)
   const change = useMutation({
-    mutationFn: (recordUsageTags: boolean) => patchJson(`/api/organisations/${organisationId}`, { recordUsageTags }),
+    mutationFn: (recordUsageTags: boolean) =>
+      changeOneField<{ version: string }>({
+        view: { version },
+        send: (base) => patchJson(path, { recordUsageTags }, ifMatch(base)),
+        load: () => getJson<OrganisationBody>(path),
+      }),
     onSuccess: async (_body, recordUsageTags) => {
       setOn(recordUsageTags)
       await queryClient.invalidateQueries({ queryKey: ['usage'] })

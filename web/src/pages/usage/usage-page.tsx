@@ -1,11 +1,11 @@
-import { Alert, SegmentedControl, Stack } from '@mantine/core'
+import { Alert, SegmentedControl } from '@mantine/core'
 import { IconInfoCircle } from '@tabler/icons-react'
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { useRouterState } from '@tanstack/react-router'
 import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { withTexts } from '../../i18n/translations.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
+import { LoadingStack } from '../../ui/loading-stack.tsx'
 import { Page } from '../../ui/page.tsx'
 import { lazyPart } from '../../ui/lazy-part.tsx'
 import { BudgetSection } from './budget-section.tsx'
@@ -26,7 +26,6 @@ const BudgetAlerts = lazyPart(() => withTexts('alerts', import('../alerts/budget
 export function UsagePage() {
   const { t } = useTranslation('usage')
   const { search, change } = useUsage()
-  const isLoading = useRouterState({ select: (state) => state.isLoading })
   return (
     <Page
       title={t('title')}
@@ -43,9 +42,7 @@ export function UsagePage() {
         />
       }
     >
-      <Stack gap="xl" aria-busy={isLoading} style={{ opacity: isLoading ? 0.6 : 1, transition: 'opacity 150ms' }}>
-        {search.view === 'requests' ? <RequestsView /> : <ReportView />}
-      </Stack>
+      <LoadingStack>{search.view === 'requests' ? <RequestsView /> : <ReportView />}</LoadingStack>
     </Page>
   )
 }
@@ -88,7 +85,9 @@ function ReportView() {
           <InsightsSection report={report} />
         </>
       )}
-      <TagSetting recordsTags={report.recordsTags} />
+      {report.settingsVersion !== null && (
+        <TagSetting recordsTags={report.recordsTags} version={report.settingsVersion} />
+      )}
     </>
   )
 }

@@ -1,17 +1,5 @@
 import '@mantine/core/styles/NumberInput.css'
-import {
-  ActionIcon,
-  Badge,
-  Button,
-  Group,
-  Menu,
-  Modal,
-  NumberInput,
-  Select,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core'
+import { ActionIcon, Badge, Button, Group, Menu, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core'
 import { IconDots } from '@tabler/icons-react'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
@@ -19,6 +7,7 @@ import { useTranslation } from 'react-i18next'
 import type { WebSourceBody } from '@contract/web-sources.ts'
 import { deleteJson, getJson, postJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dialog } from '../../ui/dialog.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 
 interface WebSourcesDialogProps {
@@ -40,7 +29,7 @@ export function WebSourcesDialog({ spaceId, opened, onClose }: WebSourcesDialogP
   const { sources, total, showMore, run } = useSources(spaceId, opened)
   const base = `/api/spaces/${spaceId}/sources`
   return (
-    <Modal opened={opened} onClose={onClose} title={t('title')} size="lg" centered>
+    <Dialog opened={opened} onClose={onClose} title={t('title')} size="lg" centered>
       <Stack gap="md">
         <Text size="sm">{t('text')}</Text>
         <AddForm onAdd={(body) => run(() => postJson(base, body), t('added'))} />
@@ -68,7 +57,7 @@ export function WebSourcesDialog({ spaceId, opened, onClose }: WebSourcesDialogP
           </Button>
         )}
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }
 

@@ -32,7 +32,7 @@ export function ConflictDialog({ fields, onKeepMine, onUseTheirs, onClose }: Con
           <Table verticalSpacing="xs" layout="fixed" aria-label={t('title')}>
             <Table.Thead>
               <Table.Tr>
-                <Table.Th w="24%">{t('field')}</Table.Th>
+                <Table.Th w="32%">{t('field')}</Table.Th>
                 <Table.Th>{t('mine')}</Table.Th>
                 <Table.Th>{t('theirs')}</Table.Th>
               </Table.Tr>
@@ -40,7 +40,7 @@ export function ConflictDialog({ fields, onKeepMine, onUseTheirs, onClose }: Con
             <Table.Tbody>
               {fields.map(({ label, mine, theirs }) => (
                 <Table.Tr key={label} style={{ verticalAlign: 'top' }}>
-                  <Table.Th scope="row" style={{ overflowWrap: 'anywhere' }}>
+                  <Table.Th scope="row" style={{ overflowWrap: 'anywhere', hyphens: 'auto' }}>
                     {label}
                   </Table.Th>
                   {[mine, theirs].map((value, column) => (

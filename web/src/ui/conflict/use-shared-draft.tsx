@@ -1,7 +1,7 @@
 import { type ReactNode, Suspense, useState } from 'react'
-import { ApiError } from '../../api/client.ts'
 import { withTexts } from '../../i18n/translations.ts'
 import { lazyPart } from '../lazy-part.tsx'
+import { isConflict, maximumAttempts } from './conflicts.ts'
 import { differing, mergeDrafts } from './shared-draft.ts'
 
 const ConflictDialog = lazyPart(() => withTexts('conflict', import('./conflict-dialog.tsx')), 'ConflictDialog')
@@ -36,11 +36,6 @@ interface Conflict<View, Draft> {
   theirs: Draft
   fields: (keyof Draft)[]
 }
-
-/** Another instance may show what was read before the change for up to a second. */
-const maximumAttempts = 5
-
-const isConflict = (error: unknown) => error instanceof ApiError && error.status === 409 && error.param === 'if-match'
 
 /**
  * The form of settings that several people may change at the same time. It keeps the settings that it was filled from: only fields that this person
@@ -110,7 +105,8 @@ export function useSharedDraft<View extends { version: string }, Draft extends o
     isDirty,
     set: (fields: Partial<Draft>) => setDraft((current) => ({ ...current, ...fields })),
     discard: () => fill(view),
-    save: () => save(),
+    /** `more`: fields that are sent next to what was typed. */
+    save: (more?: Partial<Draft>) => save({ ...draft, ...more }),
     dialog,
   }
 }

@@ -4,7 +4,12 @@ import { endLink, startLink } from '../link-target.ts'
 import type { Attribute, XmlHandler } from '../office-xml.ts'
 import { createDocxFormFields } from './form-fields.ts'
 import type { DocxNumbering } from './numbering.ts'
-import { createPictureCount, drawingDescription, pictureDescription } from '../picture-description.ts'
+import {
+  createPictureFinder,
+  drawingDescription,
+  type FoundPicture,
+  pictureDescription,
+} from '../picture-description.ts'
 import type { DeletedReferences } from './deleted-references.ts'
 import { isPageNumber, pageNumberMark, withoutPageNumbers } from './page-numbers.ts'
 import { newParagraph, numberParagraph, paragraphBlock, type Paragraph, type PartRole } from './paragraph.ts'
@@ -22,7 +27,23 @@ interface CommentReference {
   commentId: string
 }
 
-export type DocxPiece = ExtractedBlock | EmbeddedPart | CommentReference
+/** A file whose text is a part of the document, at its place. */
+export interface InsertedFile {
+  insertedId: string
+}
+
+/** A picture at its place. */
+interface PlacedPicture {
+  picture: FoundPicture
+}
+
+/** A file of another program, by the relationship to it. */
+interface EmbeddedObject {
+  objectId: string
+}
+
+type PlacedPart = EmbeddedPart | CommentReference | PlacedPicture | EmbeddedObject
+export type DocxPiece = ExtractedBlock | PlacedPart | InsertedFile
 
 /** Elements that are left out: deleted and moved-away revisions, field codes, the older copy of a drawing. */
 const skipped = new Set([
@@ -64,7 +85,7 @@ export class DocxBody implements XmlHandler {
   private readonly context: DocxContext
   private pieces: DocxPiece[] = []
   /** Of the open paragraphs. */
-  private embedded: (EmbeddedPart | CommentReference)[] = []
+  private embedded: PlacedPart[] = []
   private readonly paragraphs: Paragraph[] = []
   private readonly tables = new TableStack()
   private readonly fields: Field[] = []
@@ -76,7 +97,7 @@ export class DocxBody implements XmlHandler {
   /** The text of the current run is not shown; null outside of a run. */
   private hidesRun: boolean | null = null
   private noteMark = ''
-  private readonly pictures = createPictureCount()
+  private readonly pictures = createPictureFinder((picture) => this.embedded.push({ picture }))
   /** The drawing around is described as a whole. */
   private isDescribed = false
 
@@ -91,9 +112,9 @@ export class DocxBody implements XmlHandler {
     return taken
   }
 
-  /** Pictures that no text stands for. */
-  undescribedPictures(): number {
-    return this.pictures.count()
+  /** Pictures outside of paragraphs. Call it at the end. */
+  takeRest(): DocxPiece[] {
+    return this.embedded.filter((part) => 'picture' in part)
   }
 
   open(name: string, attribute: Attribute) {
@@ -113,6 +134,8 @@ export class DocxBody implements XmlHandler {
     else if (name === 'w:fldChar') this.markField(attribute('fldCharType'))
     else if (name === 'chart') this.embed(attribute('r:id'))
     else if (name === 'relIds') this.embed(attribute('dm'))
+    else if (name === 'OLEObject') this.embedded.push({ objectId: attribute('r:id') ?? '' })
+    else if (name === 'w:altChunk') this.pieces.push({ insertedId: attribute('r:id') ?? '' })
     else if (name === 'docPr' || name === 'cNvPr') this.describeDrawing(name, attribute)
     else if (name === 'shape') this.describe(pictureDescription(attribute('alt')))
     else if (name === 'textpath') this.describe(attribute('string') ?? '')

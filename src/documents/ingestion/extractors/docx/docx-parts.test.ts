@@ -109,3 +109,56 @@ test('WordArt and the descriptions of pictures are text, names of picture files 
   )
   expect(texts).toEqual(['See A plan of the harbour.', 'An old map', 'Summer sale'])
 })
+
+test('files that are inserted as a whole are read at their place on version 2, those of other types are named', async () => {
+  const parts = ['page.html', 'page.mht', 'inner.docx', 'note.txt', 'old.rtf']
+  const chunk = (index: number) =>
+    `<w:altChunk xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships" r:id="c${index}"/>`
+  const file = buildDocx(
+    docxParagraph('First.') + parts.map((_, index) => chunk(index)).join('') + docxParagraph('Last.'),
+    {
+      'word/_rels/document.xml.rels': relationships(
+        ...parts.map((name, index): [string, string, string] => [`c${index}`, 'aFChunk', name]),
+      ),
+      'word/page.html': '<h1>Rules</h1><p>From a web page.</p>',
+      'word/page.mht':
+        'MIME-Version: 1.0\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n<p>From a =\r\nsaved page.</p>',
+      'word/inner.docx': buildDocx(docxParagraph('From a document.')),
+      'word/note.txt': 'From a text.',
+      'word/old.rtf': '{\\rtf1 From an old file.}',
+    },
+  )
+  const { texts, warnings } = await readBlocks('docx', file, { readsEmbedded: true })
+  expect(texts).toEqual([
+    'First.',
+    'Rules',
+    'From a web page.',
+    'From a saved page.',
+    'From a document.',
+    'From a text.',
+    'Last.',
+  ])
+  expect(warnings).toEqual([
+    { code: 'embedded_content_skipped', message: expect.stringContaining('altChunk: old.rtf') },
+  ])
+  const first = await readBlocks('docx', file)
+  expect(first.texts).toEqual(['First.', 'Last.'])
+  expect(first.warnings).toEqual([{ code: 'embedded_content_skipped', message: expect.stringContaining('altChunk') }])
+})
+
+test('inserted documents that insert themselves end at the bounds on files in files', async () => {
+  let file = buildDocx(docxParagraph('Core.'))
+  const chunk = '<w:altChunk xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships" r:id="c"/>'
+  for (let depth = 0; depth < 7; depth += 1)
+    file = buildDocx(docxParagraph(`Level ${depth}.`) + chunk.repeat(5), {
+      'word/_rels/document.xml.rels': relationships(['c', 'aFChunk', 'inner.docx']),
+      'word/inner.docx': file,
+    })
+  const { texts, warnings } = await readBlocks('docx', file, { readsEmbedded: true })
+  expect(texts.length).toBeLessThanOrEqual(1_001)
+  expect(texts).not.toContain('Core.')
+  expect(warnings).toContainEqual({
+    code: 'embedded_content_skipped',
+    message: expect.stringContaining('inner.docx'),
+  })
+})

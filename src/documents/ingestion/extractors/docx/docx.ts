@@ -1,6 +1,7 @@
 import path from 'node:path'
-import type { ExtractedBlock } from '../../extraction.ts'
-import { DocxBody, type DocxPiece, type EmbeddedPart } from './body.ts'
+import type { DocumentFormat, ExtractedBlock, ExtractionWarning } from '../../extraction.ts'
+import { type PartReader, readAttached } from '../attached-files.ts'
+import { DocxBody, type DocxPiece, type EmbeddedPart, type InsertedFile } from './body.ts'
 import { readComments } from './comments.ts'
 import { createDeletedReferences } from './deleted-references.ts'
 import { createLossReport } from './losses.ts'
@@ -8,7 +9,7 @@ import { readNumbering } from './numbering.ts'
 import type { PartRole } from './paragraph.ts'
 import { readStyles } from './styles.ts'
 import { hiddenText } from '../../suspicious/text-flags.ts'
-import { createBlockBatch, type ExtractorInput } from '../extractor.ts'
+import { createBlockBatch, type Extractor, type ExtractorInput } from '../extractor.ts'
 import {
   findDocumentPart,
   linksOf,
@@ -19,7 +20,8 @@ import {
 } from '../office-package.ts'
 import { readChartBlocks } from '../office-charts.ts'
 import { readXml, type XmlHandler } from '../office-xml.ts'
-import { undescribedPictures } from '../picture-description.ts'
+import { createEmbeddedObjects } from '../embedded-objects.ts'
+import { createEmbeddedPictures } from '../image/embedded-pictures.ts'
 import { readShapes } from '../pptx/slide.ts'
 import { wordKind } from './word-kind.ts'
 
@@ -27,7 +29,11 @@ import { wordKind } from './word-kind.ts'
  * A Word document: the headers of its pages, the body with headings, lists, tables and comments, footnotes and endnotes, and the footers
  * of its pages.
  */
-export async function* extractDocx(input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
+export function createDocxExtractor(readPart: PartReader): Extractor {
+  return (input) => extractDocx(input, readPart)
+}
+
+async function* extractDocx(input: ExtractorInput, readPart: PartReader): AsyncGenerator<ExtractedBlock[]> {
   const archive = await openOfficePackage(input, wordKind)
   try {
     const parts = await findParts(archive)
@@ -35,10 +41,12 @@ export async function* extractDocx(input: ExtractorInput): AsyncGenerator<Extrac
     const numbering = await readNumbering(archive.read(parts.numbering))
     const comments = await readComments(archive, parts.comments, input.report)
     const batch = createBlockBatch()
-    const losses = createLossReport(input.report)
+    const losses = createLossReport(input)
     const deleted = createDeletedReferences()
     const isFirst = createRepetitionFilter()
-    let pictures = 0
+    const pictures = createEmbeddedPictures(archive, input)
+    const objects = createEmbeddedObjects(archive, input, readPart)
+    const shownObjects: (Relationship | undefined)[] = []
     for (const { name, role } of parts.texts) {
       if (!archive.has(name)) continue
       const relationships = await readRelationships(archive, name)
@@ -53,23 +61,38 @@ export async function* extractDocx(input: ExtractorInput): AsyncGenerator<Extrac
         close: (elementName) => body.close(elementName),
         text: (text) => body.text(text),
       }
-      const read = async (piece: DocxPiece) => {
+      const read = async (piece: Exclude<DocxPiece, InsertedFile>) => {
         if ('commentId' in piece) return takeComment(comments, piece.commentId)
+        // Those of headers and footers are logos.
+        if ('picture' in piece) return role === 'running' ? [] : pictures.read(relationships, piece.picture)
+        if ('objectId' in piece) {
+          shownObjects.push(relationships.find(({ id }) => id === piece.objectId))
+          return []
+        }
         const blocks = 'relationshipId' in piece ? await readEmbedded(archive, relationships, piece, input) : [piece]
         return role === 'running' ? blocks.filter(isFirst) : blocks
       }
-      for await (const _ of readXml(archive.read(name), handler, wordKind)) {
-        for (const piece of body.take()) for (const block of await read(piece)) if (batch.add(block)) yield batch.take()
+      const takePieces = async function* (pieces = body.take()): AsyncGenerator<ExtractedBlock[]> {
+        for (const piece of pieces) {
+          if ('insertedId' in piece) {
+            yield batch.take()
+            yield* readInserted(archive, relationships, piece.insertedId, input, readPart)
+          } else for (const block of await read(piece)) if (batch.add(block)) yield batch.take()
+        }
       }
-      for (const piece of body.take()) for (const block of await read(piece)) batch.add(block)
-      // Those of headers and footers are logos.
-      if (role !== 'running') pictures += body.undescribedPictures()
+      for await (const _ of readXml(archive.read(name), handler, wordKind)) {
+        yield* takePieces()
+      }
+      yield* takePieces()
+      yield* takePieces(body.takeRest())
       // Those whose place is not stated.
       if (role === 'body')
         for (const [id, block] of comments) if (!deleted.hasComment(id) && batch.add(block)) yield batch.take()
     }
-    if (pictures > 0) input.report.warn(undescribedPictures(pictures))
+    pictures.report()
     yield batch.take()
+    // Behind the text: their names are headings.
+    for (const object of shownObjects) yield* objects.read(object, losses.objectLeftOut)
   } finally {
     archive.close()
   }
@@ -101,6 +124,39 @@ async function readEmbedded(
   const found = relationships.find(({ id }) => id === relationshipId)
   if (found?.type !== 'diagramData') return readChartBlocks(archive, found, report)
   return (await readShapes(archive, found.target)).blocks
+}
+
+/** The text of a file that is inserted as a whole (altChunk): Word shows it as a part of the document. */
+async function* readInserted(
+  archive: OfficePackage,
+  relationships: readonly Relationship[],
+  insertedId: string,
+  input: ExtractorInput,
+  readPart: PartReader,
+): AsyncGenerator<ExtractedBlock[]> {
+  if (!input.readsEmbedded) return
+  const found = relationships.find(({ id }) => id === insertedId)
+  const name = found ? path.posix.basename(found.target) : 'a file that is missing'
+  const format = insertedFormats[path.extname(name).toLowerCase()]
+  const content = (room: number) => (found && !found.isExternal ? archive.readBytes(found.target, room) : null)
+  yield* readAttached({ name, type: '', format, content }, input, readPart, {
+    isInline: true,
+    skip: () => input.report.warn(unreadInserted(name)),
+  })
+}
+
+function unreadInserted(name: string): ExtractionWarning {
+  return {
+    code: 'embedded_content_skipped',
+    message: `Text that was inserted from another file (altChunk: ${name.slice(0, 100)}) was not read. Open the document in Word, save it, and upload it again: that makes the text part of it.`,
+  }
+}
+
+/** Web pages by the endings that programs give them in a docx; those with their pictures have the form of a message. */
+const insertedFormats: Readonly<Record<string, DocumentFormat>> = {
+  '.mht': 'eml',
+  '.mhtml': 'eml',
+  '.xhtml': 'html',
 }
 
 interface Parts {

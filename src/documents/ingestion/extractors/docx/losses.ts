@@ -1,5 +1,5 @@
 import { lookUp } from '../../../../platform/kernel/index.ts'
-import type { ExtractionReport } from '../extractor.ts'
+import type { ExtractorInput } from '../extractor.ts'
 
 /** Elements, as office-xml.ts names them, that refer to content of another part, which is not read, with the name of the content for the warning. */
 const unread: Record<string, string> = {
@@ -14,16 +14,23 @@ const waysOut: Record<string, string> = {
   'w:subDoc': 'Upload that document too.',
 }
 
-/** Warns once of each kind of content that a docx shows and that is not read. */
-export function createLossReport(report: ExtractionReport) {
+/** Those that show a file in the docx. */
+const filesOf = new Set(['w:altChunk', 'OLEObject'])
+
+/** Warns once of each kind of content that a docx shows and that is not read. Files in it are read, but not for version 1 of the interface. */
+export function createLossReport({ report, readsEmbedded }: ExtractorInput) {
   const reported = new Set<string>()
+  const leftOut = (name: string) => {
+    const what = lookUp(unread, name)
+    if (what === undefined || reported.has(name)) return
+    reported.add(name)
+    const wayOut = lookUp(waysOut, name) ?? 'Where it matters, write it into the document as text.'
+    report.warn({ code: 'embedded_content_skipped', message: `${what} was not read. ${wayOut}` })
+  }
   return {
     open(name: string) {
-      const what = lookUp(unread, name)
-      if (what === undefined || reported.has(name)) return
-      reported.add(name)
-      const wayOut = lookUp(waysOut, name) ?? 'Where it matters, write it into the document as text.'
-      report.warn({ code: 'embedded_content_skipped', message: `${what} was not read. ${wayOut}` })
+      if (!readsEmbedded || !filesOf.has(name)) leftOut(name)
     },
+    objectLeftOut: () => leftOut('OLEObject'),
   }
 }

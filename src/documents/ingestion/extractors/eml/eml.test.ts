@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { defaultLimits } from '../../isolation/limits.ts'
+import { buildPdfWithFiles } from '../../testing/attached-pdf.ts'
 import { buildDocx, buildTextPdf, buildXlsx, docxParagraph, sheetRows } from '../../testing/build-documents.ts'
 import { readBlocks } from '../../testing/read-blocks.ts'
 import { maximumWarnings } from '../../warning-list.ts'
@@ -86,6 +88,20 @@ test('reads attachments of every supported type under their names, and names the
     ['embedded_content_skipped', 'Attachments were not read, because their'],
   ])
   expect(warnings.at(-1)!.message).toContain('logo.gif, photo.zip')
+})
+
+test('attachments count in the bytes that a file may unpack to', async () => {
+  const inner = buildPdfWithFiles('Inner.', [{ name: 'deep.txt', content: 'd'.repeat(3_000) }])
+  const { texts, warnings } = await readBlocks(
+    'eml',
+    `Subject: Files\r\n${multipart('mixed', 'b', attachment('inner.pdf', inner), attachment('large.txt', 'x'.repeat(3_000)), attachment('small.txt', 'Small.'))}`,
+    { readsEmbedded: true, limits: { ...defaultLimits('eml', 10_000), maximumUnpackedBytes: inner.length + 2_000 } },
+  )
+  expect(texts).toEqual(['Files', 'inner.pdf', 'Inner.', 'small.txt', 'Small.'])
+  expect(warnings.map(({ message }) => message)).toEqual([
+    expect.stringContaining('not read: deep.txt. '),
+    expect.stringContaining('too large when they are unpacked: large.txt. '),
+  ])
 })
 
 test('names every attachment that is not read in few warnings', async () => {

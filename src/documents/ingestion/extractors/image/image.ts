@@ -7,14 +7,14 @@ import { createPdfTableReader } from '../pdf/tables/table-blocks.ts'
 import { readImagePages } from './image-pages.ts'
 
 /** A sheet of A4 at 600 dots per inch has 35 million; more need more memory than a file may use. */
-const maximumDots = 40_000_000
+export const maximumDots = 40_000_000
 
 /** A picture of text, such as a photo of a page or a scan: its text is recognised. A TIFF file can have several pages. */
 export async function* extractImage(input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
   const { filePath, content, report } = input
   const pages = readImagePages(content ?? (await readFile(filePath)))
   if (pages.length === 0) throw corruptFile('The picture is damaged, or no picture of the type of its name.')
-  const recognition = createPageRecognition(input.recognition, report)
+  const recognition = createPageRecognition(input)
   if (!recognition.isOn())
     throw new ExtractionError(
       'no_text',

@@ -125,3 +125,32 @@ test.each(['\u2010', '\u00ad'])('joins words that are split at a line end by %j'
   const pdf = buildGlyphPdf([lines.map((line, index) => ({ glyphs: Array.from(line), x: 100, y: 700 - index * 12 }))])
   expect(await readText(pdf)).toBe('words of a document that are parted')
 })
+
+test('puts letters of another font that are drawn behind the others of their line into its words', async () => {
+  const line = 'mở cửa lúc chín giờ sáng'
+  const others = 'ởửờ'
+  const usual = { glyphs: Array.from(line, (letter) => (others.includes(letter) ? '' : letter)), x: 100, y: 700 }
+  const later = Array.from(others, (letter) => ({
+    glyphs: [letter],
+    x: 100 + line.indexOf(letter) * letterWidth,
+    y: 700,
+  }))
+  expect(await readText(buildGlyphPdf([[usual, ...later]]))).toBe(line)
+})
+
+test('leaves letters that are drawn over others in their order', async () => {
+  const below = { glyphs: Array.from('a line'), x: 100, y: 700 }
+  const above = { glyphs: Array.from('over'), x: 112, y: 700 }
+  expect((await readText(buildGlyphPdf([[below, above]]))).replaceAll(/\s/g, '')).toBe('alineover')
+})
+
+test('has a blank between words that PDFium has in another order and that are close together', async () => {
+  const word = (text: string, x: number) => ({ glyphs: Array.from(text), x, y: 700 })
+  const runs = [
+    word('\u05d2\u05d1\u05d0', 200),
+    word('Limited', 161.9),
+    word('Harbour', 125.2),
+    word('\u05d5\u05d4\u05d3', 100),
+  ]
+  expect(await readText(buildGlyphPdf([runs]))).toContain('Harbour Limited')
+})

@@ -59,8 +59,9 @@ interface Unit {
   right: number
   /** One UTF-16 unit with the same bidirectional class as the letter. */
   sign: string
-  /** Its place in PDFium's order: the next letter has the next number, or one more behind each blank. */
-  place?: number
+  /** It is the first or the last letter of a word in that order. */
+  isFirst?: boolean
+  isLast?: boolean
 }
 
 /** What the ligatures of Unicode's presentation forms are made of. */
@@ -146,12 +147,11 @@ function visualUnits(characters: PdfCharacter[]): Unit[] {
   const marks: PdfCharacter[] = []
   const blanks: PdfCharacter[] = []
   let previous: PdfCharacter | null = null
-  let place = 0
   for (const character of characters) {
     const { code, left, right } = character
     if (code === 0x20 || code === 0xa0 || code === 0x09 || code === 0) {
       if (!character.generated && right > left) blanks.push(character)
-      if (previous) place += 1
+      if (previous) letters.at(-1)!.isLast = true
       previous = null
       continue
     }
@@ -159,7 +159,15 @@ function visualUnits(characters: PdfCharacter[]): Unit[] {
     else if (isMark(code)) {
       marks.push(character)
       continue
-    } else letters.push({ characters: [character], left, right, sign: signOf(code), place: (place += 1) })
+    } else
+      letters.push({
+        characters: [character],
+        left,
+        right,
+        sign: signOf(code),
+        isFirst: previous === null,
+        isLast: false,
+      })
     previous = character
   }
   letters.sort((one, other) => middle(one) - middle(other))
@@ -206,9 +214,9 @@ function withBlanks(letters: Unit[], blanks: PdfCharacter[]): Unit[] {
   return units
 }
 
-/** True for letters with one blank between them in PDFium's order. */
+/** True for letters of two words in PDFium's order, which need not have the words in this order. */
 function isAcrossBlank(one: Unit | undefined, other: Unit): boolean {
-  return Math.abs((one?.place ?? -Infinity) - (other.place ?? 0)) === 2
+  return (one?.isLast && other.isFirst) || (one?.isFirst && other.isLast) || false
 }
 
 function signOf(code: number): string {

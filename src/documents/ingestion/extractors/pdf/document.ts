@@ -13,14 +13,8 @@ import {
 } from './form-fields.ts'
 import { hasHiddenText, type HiddenTextFunctions } from './hidden-text.ts'
 import { type LinkFunctions, placeLinks, readLinks } from './links.ts'
-import {
-  noAnnotations,
-  noteBlocks,
-  type NoteFunctions,
-  type PageAnnotations,
-  readAnnotations,
-  readAttachments,
-} from './notes.ts'
+import { noAnnotations, noteBlocks, type NoteFunctions, type PageAnnotations, readAnnotations } from './notes.ts'
+import { listAttachments, type PdfAttachment } from './attachments.ts'
 import { type PageImage, renderPage, type RenderFunctions } from './render.ts'
 import { type PagePictures, type PictureFunctions, readPictures } from './pictures.ts'
 import { type PageBox, shownCharacters } from './shown-characters.ts'
@@ -77,7 +71,8 @@ export interface PdfPage {
   hasHiddenText(): boolean
   /** Texts of its annotations that it does not show, in the order of the file. */
   notes: ExtractedBlock[]
-  hasAttachedFile: boolean
+  /** Files that are attached to places on it. */
+  files: PdfAttachment[]
   /** Glyphs whose font does not state the letter that they show; `characters` has a guess of PDFium's for each. */
   unmappedGlyphs: number
 }
@@ -86,8 +81,8 @@ interface PdfDocument {
   pageCount: number
   /** True for a form whose pages only its program can show. */
   hasDynamicForm: boolean
-  /** Names of the files in it that belong to no page. */
-  attachments: string[]
+  /** The files in it that belong to no page. */
+  attachments: PdfAttachment[]
   /** Reads a page and calls `use` while it is open. Throws an ordinary Error when the page is broken. */
   readPage<T>(index: number, use: (page: PdfPage) => T): T
   close(): void
@@ -118,7 +113,7 @@ export async function createPdfReader() {
       return {
         pageCount: pdfium._FPDF_GetPageCount(document),
         hasDynamicForm: pdfium._FPDF_GetFormType(document) === dynamicXfaForm,
-        attachments: readAttachments(pdfium, document),
+        attachments: listAttachments(pdfium, document),
         readPage: (index, use) => readPage(pdfium, scratch, { document, form: form.form }, index, use),
         close() {
           closeForm(pdfium, form)
@@ -195,7 +190,7 @@ function readPage<T>(
         render: () => renderPage(pdfium, page),
         hasHiddenText: () => hasHiddenText(pdfium, { page, textPage, scratch }, read),
         notes: noteBlocks(annotations.notes, read),
-        hasAttachedFile: annotations.hasAttachedFile,
+        files: annotations.files,
         unmappedGlyphs,
       })
     } finally {

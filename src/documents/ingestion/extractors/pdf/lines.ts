@@ -120,12 +120,52 @@ function turn(character: PdfCharacter, turns: number): PdfCharacter {
 
 /** Splits a line at wide gaps, in reading order. `from` and `to` of right-to-left lines are those of the whole line. */
 function* splitLine(line: PdfCharacter[], isPageRightToLeft: boolean): Generator<[number, Part, Part[]]> {
-  const isMixed = isReorderable(line)
+  const isMixed = isReorderable(line) || isInterleaved(line)
   const characters = isMixed ? visualOrder(withOrderedLigatures(line)) : line
   const parts = splitAtGaps(characters, isJustified(characters) ? Infinity : wideGap)
   if (isMixed && (isPageRightToLeft || isMostlyRightToLeft(line))) parts.reverse()
   for (const [index, part] of parts.entries())
     yield [index, isMixed ? { ...part, from: 0, to: line.length } : part, parts]
+}
+
+/** A letter this far left of the one before it, in heights, was drawn out of order. */
+const backwardJump = 0.5
+/** Letters that are this close, in heights, are of one word; those that overlap by more were drawn over each other. */
+const closeGap = 0.08
+const tolerableOverlap = 0.12
+
+/**
+ * True for a line whose words are in pieces, because letters of another font were drawn behind all others: put in order from left to right, they
+ * fit into the words.
+ */
+export function isInterleaved(line: PdfCharacter[]): boolean {
+  if (!goesBack(line)) return false
+  const letters = line.flatMap((character, at) => (isBlank(character) ? [] : [{ character, at }]))
+  letters.sort((one, other) => one.character.left - other.character.left)
+  let joined = 0
+  for (let index = 1; index < letters.length; index += 1) {
+    const one = letters[index - 1]!
+    const other = letters[index]!
+    const height = other.character.top - other.character.bottom
+    const gap = other.character.left - one.character.right
+    if (gap < -height * tolerableOverlap || one.character.right <= one.character.left) return false
+    const areApart = Math.abs(other.at - one.at) > 1
+    if (areApart && gap < height * closeGap && isOfWord(one.character) && isOfWord(other.character)) joined += 1
+  }
+  return joined > 0
+}
+
+/** Not a sign such as an arrow between the cells of a form. */
+const isOfWord = ({ code }: PdfCharacter) => /[\p{L}\p{M}\p{N}]/u.test(String.fromCodePoint(code))
+
+function goesBack(line: PdfCharacter[]): boolean {
+  let previous: PdfCharacter | null = null
+  for (const character of line) {
+    if (isBlank(character)) continue
+    if (previous && character.left < previous.left - (character.top - character.bottom) * backwardJump) return true
+    previous = character
+  }
+  return false
 }
 
 /** Most by which the gaps of a justified line differ from the first one; those between columns depend on the words. */

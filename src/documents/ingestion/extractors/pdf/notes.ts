@@ -2,19 +2,18 @@ import type { ExtractedBlock } from '../../extraction.ts'
 import { cleanLine } from '../clean-text.ts'
 import { commentBlock } from '../comment-block.ts'
 import type { PdfCharacter } from './character.ts'
-import { hiddenFlags, readText, readValue, type TextFunctions } from './form-fields.ts'
+import { type AttachmentFunctions, type PdfAttachment, describeAttachment } from './attachments.ts'
+import { hiddenFlags, readText, readValue } from './form-fields.ts'
 
-/** PDFium's functions for notes and attached files. */
-export interface NoteFunctions extends TextFunctions {
+/** PDFium's functions for notes and files that are attached to pages. */
+export interface NoteFunctions extends AttachmentFunctions {
   _FPDFPage_GetAnnotCount(page: number): number
   _FPDFPage_GetAnnot(page: number, index: number): number
   _FPDFPage_CloseAnnot(annotation: number): void
   _FPDFAnnot_GetSubtype(annotation: number): number
   _FPDFAnnot_GetFlags(annotation: number): number
+  _FPDFAnnot_GetFileAttachment(annotation: number): number
   _FPDFAnnot_GetAP(annotation: number, mode: number, buffer: number, bytes: number): number
-  _FPDFDoc_GetAttachmentCount(document: number): number
-  _FPDFDoc_GetAttachment(document: number, index: number): number
-  _FPDFAttachment_GetName(attachment: number, buffer: number, bytes: number): number
 }
 
 /** Numbers of PDFium's public header fpdf_annot.h. */
@@ -25,9 +24,8 @@ const firstDrawing = 4
 const lastDrawing = 15
 const fileAttachment = 17
 
-/** Annotations of one page that are looked at, and attached files that are named. */
+/** Annotations of one page that are looked at. */
 const maximumAnnotations = 5_000
-const maximumAttachments = 1_000
 /** Pages with more characters are not searched for the texts of their notes. */
 const maximumCharacters = 30_000
 /** A comment of this length that the page has word by word is a copy of the marked text. */
@@ -42,14 +40,15 @@ interface PdfNote {
 
 export interface PageAnnotations {
   notes: PdfNote[]
-  hasAttachedFile: boolean
+  /** Attached to the page. */
+  files: PdfAttachment[]
 }
 
-export const noAnnotations: PageAnnotations = { notes: [], hasAttachedFile: false }
+export const noAnnotations: PageAnnotations = { notes: [], files: [] }
 
 /** What readers have written on a page. Call it before the page's annotations are flattened: that keeps only what is drawn. */
 export function readAnnotations(pdfium: NoteFunctions, page: number): PageAnnotations {
-  const found: PageAnnotations = { notes: [], hasAttachedFile: false }
+  const found: PageAnnotations = { notes: [], files: [] }
   const count = Math.min(pdfium._FPDFPage_GetAnnotCount(page), maximumAnnotations)
   for (let index = 0; index < count; index += 1) {
     const annotation = pdfium._FPDFPage_GetAnnot(page, index)
@@ -57,7 +56,8 @@ export function readAnnotations(pdfium: NoteFunctions, page: number): PageAnnota
     const type = pdfium._FPDFAnnot_GetSubtype(annotation)
     const isHidden = (pdfium._FPDFAnnot_GetFlags(annotation) & hiddenFlags) !== 0
     const hasText = type === textNote || type === freeText || (type >= firstDrawing && type <= lastDrawing)
-    if (type === fileAttachment) found.hasAttachedFile = true
+    if (type === fileAttachment)
+      found.files.push(describeAttachment(pdfium, pdfium._FPDFAnnot_GetFileAttachment(annotation), index))
     if ((hasText || type === fileAttachment) && !isHidden && !(type === freeText && drawsText(pdfium, annotation))) {
       const text = readValue(pdfium, annotation, 'Contents').replace(/\r\n?/g, '\n')
       const author = text === '' ? '' : cleanLine(readValue(pdfium, annotation, 'T'))
@@ -91,17 +91,4 @@ export function noteBlocks(notes: readonly PdfNote[], characters: readonly PdfCh
     if (!block || !isText) return block ?? []
     return { kind: 'paragraph' as const, text: text.split('\n').map(cleanLine).join('\n').trim() }
   })
-}
-
-/** The names of the files that are attached to the document. */
-export function readAttachments(pdfium: NoteFunctions, document: number): string[] {
-  const names: string[] = []
-  const count = Math.min(pdfium._FPDFDoc_GetAttachmentCount(document), maximumAttachments)
-  for (let index = 0; index < count; index += 1) {
-    const attachment = pdfium._FPDFDoc_GetAttachment(document, index)
-    if (attachment === 0) continue
-    const name = readText(pdfium, (buffer, bytes) => pdfium._FPDFAttachment_GetName(attachment, buffer, bytes))
-    names.push(cleanLine(name) || `file ${index + 1}`)
-  }
-  return names
 }

@@ -1,16 +1,17 @@
 import { ExtractionError } from '../../extraction.ts'
 import { isOcrInstalled } from '../../ocr/engine.ts'
 import type { KeptPage, Recogniser } from '../../ocr/recogniser.ts'
-import type { ExtractionReport, Recognition } from '../extractor.ts'
+import { nestingOf } from '../attached-files.ts'
+import type { ExtractorInput } from '../extractor.ts'
 import type { EncodedImage } from '../image/image-pages.ts'
 import type { Line } from './reading-order.ts'
 import { toLines } from './recognised-lines.ts'
 import type { PageImage } from './render.ts'
 
-/** Further pages are not recognised: a page takes seconds. */
+/** Further pages of a file, and of those in it, are not recognised: a page takes seconds. */
 const maximumPages = 200
 /** Below this many of 100, every few words are wrong. */
-const certainPage = 75
+export const certainPage = 75
 
 const recognised = {
   code: 'recognised_text',
@@ -32,13 +33,32 @@ function placesOf(image: PageImage | EncodedImage): { height: number; dotsPerInc
   return { height: image.orientation > 4 ? image.width : image.height, dotsPerInch: assumedDotsPerInch }
 }
 
+type RecognitionInput = Pick<ExtractorInput, 'recognition' | 'report' | 'nesting'>
+
 /** Reads pages without usable text from their pictures. */
-export function createPageRecognition(recognition: Recognition | undefined, report: ExtractionReport) {
+export function createPageRecognition({ recognition, report, nesting }: RecognitionInput, isPicture = false) {
   const isAvailable = recognition !== undefined && isOcrInstalled()
   const kept = new Map(recognition?.keptPages.map((page) => [page.page, page]))
   let languages = recognition?.languages ?? []
   let recogniser: Recogniser | undefined
-  let pages = 0
+  const { totals } = nestingOf({ nesting })
+
+  /** What a picture shows; null where it cannot be read. */
+  async function recognise(image: PageImage | EncodedImage): Promise<Omit<KeptPage, 'page'> | null> {
+    if (!recognition || !isAvailable) return null
+    if (recognition.isDeferred)
+      throw new ExtractionError('processing_timeout', 'The file holds pictures of text, which take long to read.')
+    totals.recognised += 1
+    try {
+      // Most files need none of it, and a process at rest is smaller without.
+      const { createRecogniser } = await import('../../ocr/recogniser.ts')
+      const reader = (recogniser ??= createRecogniser(languages, isPicture))
+      const result = await recognition.withMoreTime(() => reader.recognise(image))
+      return { ...result, ...placesOf(image) }
+    } catch {
+      return null
+    }
+  }
 
   function finish(page: KeptPage, isKept: boolean): Line[] {
     recognition?.recognised(page, isKept)
@@ -49,31 +69,21 @@ export function createPageRecognition(recognition: Recognition | undefined, repo
 
   return {
     /** False where text recognition is off, is not installed, or has read as many pages as it may. */
-    isOn: () => isAvailable && pages < maximumPages,
+    isOn: () => isAvailable && totals.recognised < maximumPages,
     /** The lines of a page that an interrupted run has read; undefined if there was none. */
     readKept(number: number): Line[] | undefined {
       const page = kept.get(number)
       if (!page) return undefined
-      pages += 1
+      totals.recognised += 1
       // The language that was found on the first page is that of the others.
       if (page.lines.length > 0) languages = page.languages
       return finish(page, true)
     },
+    recognise,
     /** The lines that the picture of a page shows; none where it shows no text, and null where it cannot be read. */
     async read(image: PageImage | EncodedImage, page: number): Promise<Line[] | null> {
-      if (!recognition || !isAvailable) return null
-      if (recognition.isDeferred)
-        throw new ExtractionError('processing_timeout', 'The file holds pictures of text, which take long to read.')
-      pages += 1
-      try {
-        // Most files need none of it, and a process at rest is smaller without.
-        const { createRecogniser } = await import('../../ocr/recogniser.ts')
-        const reader = (recogniser ??= createRecogniser(languages))
-        const result = await recognition.withMoreTime(() => reader.recognise(image))
-        return finish({ ...result, page, ...placesOf(image) }, false)
-      } catch {
-        return null
-      }
+      const result = await recognise(image)
+      return result && finish({ ...result, page }, false)
     },
   }
 }

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import { ExtractionError, type ExtractedBlock, type ExtractionWarning } from '../../extraction.ts'
+import { ExtractionError, type ExtractedBlock } from '../../extraction.ts'
 import { hiddenText } from '../../suspicious/text-flags.ts'
 import { corruptFile, createBlockBatch, type Extractor } from '../extractor.ts'
+import type { PartReader } from '../attached-files.ts'
+import { createAttachedFiles } from './attached-files.ts'
 import type { PdfPage, PdfReader } from './document.ts'
 import { readSegments } from './lines.ts'
 import { findLosses } from './losses.ts'
@@ -20,7 +22,11 @@ export interface PdfOptions {
 }
 
 /** A pdf, page by page. A page that cannot be read becomes a warning; the others are read. */
-export function createPdfExtractor(reader: PdfReader, { findsTables = true }: PdfOptions = {}): Extractor {
+export function createPdfExtractor(
+  reader: PdfReader,
+  readPart: PartReader,
+  { findsTables = true }: PdfOptions = {},
+): Extractor {
   return async function* extractPdf(input) {
     const { filePath, content, limits, report } = input
     const bytes = content ?? (await readFile(filePath))
@@ -38,7 +44,7 @@ export function createPdfExtractor(reader: PdfReader, { findsTables = true }: Pd
       const sense = createDocumentSense()
       const tables = createPdfTableReader(sense.keepsHyphen)
       const running = createRunningLineFilter()
-      const recognition = createPageRecognition(input.recognition, report)
+      const recognition = createPageRecognition(input)
       const notes = new Map<number, ExtractedBlock[]>()
       const finish = (pages: Iterable<BodyLines>) => {
         for (const page of pages) {
@@ -52,7 +58,7 @@ export function createPdfExtractor(reader: PdfReader, { findsTables = true }: Pd
       let hasPictures = false
       const withoutText: number[] = []
       if (document.hasDynamicForm) report.warn(dynamicForm)
-      if (document.attachments.length > 0) report.warn(attachedFiles(document.attachments))
+      const attached = createAttachedFiles(document.attachments, bytes, input, readPart)
       for (let index = 0; index < pageCount; index += 1) {
         try {
           const page = document.readPage(index, (open) => readPage(open, index + 1, findsTables, recognition))
@@ -64,7 +70,7 @@ export function createPdfExtractor(reader: PdfReader, { findsTables = true }: Pd
             for (const loss of page.losses) report.warn({ ...loss, pages: [page.number] })
           }
           if (page.notes.length > 0) notes.set(page.number, page.notes)
-          if (page.hasAttachedFile) report.warn({ ...attachedToPages, pages: [page.number] })
+          attached.add(page.files, page.number)
           sense.learn(page.lines.lines)
           finish(running.push(page.lines))
         } catch (error) {
@@ -79,6 +85,10 @@ export function createPdfExtractor(reader: PdfReader, { findsTables = true }: Pd
         const blocks = batch.take()
         hasBlocks ||= blocks.length > 0
         if (blocks.length > 0) yield blocks
+      }
+      for await (const blocks of attached.read()) {
+        hasBlocks = true
+        yield blocks
       }
       if (hasBlocks && withoutText.length > 0) report.warn({ ...picturePages, pages: withoutText })
       if (!hasBlocks && claimsMorePages(bytes, pageCount))
@@ -101,24 +111,6 @@ const dynamicForm = {
   code: 'form_fields',
   message:
     'The pdf is a dynamic form (XFA) that only its own program can show; its fields were not read. Print it into a new pdf and upload that.',
-} as const
-
-/** Most names of attached files in a warning, and their longest part. */
-const shownNames = 8
-const shownCharacters = 40
-
-function attachedFiles(names: readonly string[]): ExtractionWarning {
-  const shown = names.slice(0, shownNames).map((name) => name.slice(0, shownCharacters))
-  const others = names.length > shownNames ? ` and ${names.length - shownNames} more` : ''
-  return {
-    code: 'embedded_content_skipped',
-    message: `Files are attached to the pdf and were not read: ${shown.join(', ')}${others}. If they matter, upload them.`,
-  }
-}
-
-const attachedToPages = {
-  code: 'embedded_content_skipped',
-  message: 'Files are attached to these pages and were not read. If they matter, upload them.',
 } as const
 
 /** Text that a scanner or an archive stamps on a page is shorter than this. */
@@ -203,12 +195,12 @@ function readPage(
   const needsRecognition = recognition.isOn() && (hasNone || !isUsable)
   const kept = needsRecognition ? recognition.readKept(number) : undefined
   const image = needsRecognition && !kept ? page.render() : null
-  const { notes, hasAttachedFile } = page
+  const { notes, files } = page
   return {
     number,
     lines,
     notes,
-    hasAttachedFile,
+    files,
     losses,
     isWithoutText: hasNone,
     hasPictures: page.pictures().hasAny,

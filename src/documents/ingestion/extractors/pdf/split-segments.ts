@@ -20,13 +20,17 @@ export function splitAtGaps(characters: PdfCharacter[], share: number): Part[] {
   const parts: Part[] = []
   let from = 0
   let previous: PdfCharacter | null = null
+  let blank: PdfCharacter | null = null
   let hasNarrowGaps = false
   for (let index = 0; index < characters.length; index += 1) {
     const character = characters[index]!
-    if (isBlank(character)) continue
+    if (isBlank(character)) {
+      blank = character
+      continue
+    }
     if (previous) {
       const height = Math.max(character.top - character.bottom, previous.top - previous.bottom)
-      const gap = Math.max(character.left - previous.right, previous.left - character.right)
+      const gap = gapBetween(previous, blank, character)
       if (gap > share * height && height > 0) {
         parts.push(trimPart(characters, from, index, hasNarrowGaps))
         from = index
@@ -34,9 +38,21 @@ export function splitAtGaps(characters: PdfCharacter[], share: number): Part[] {
       } else if (gap > narrowGap * height) hasNarrowGaps = true
     }
     previous = character
+    blank = null
   }
   parts.push(trimPart(characters, from, characters.length, hasNarrowGaps))
   return parts
+}
+
+/**
+ * The width of the space between two letters. PDFium gives no width to letters that the pdf states for several glyphs at once (`ActualText`, as
+ * in Indic scripts): behind them only blanks are space.
+ */
+function gapBetween(one: PdfCharacter, blank: PdfCharacter | null, other: PdfCharacter): number {
+  const hasWidth = one.right > one.left
+  if (!hasWidth && !blank) return 0
+  const from = hasWidth || !blank || blank.generated ? one : blank
+  return Math.max(other.left - from.right, from.left - other.right)
 }
 
 function trimPart(characters: PdfCharacter[], from: number, to: number, hasNarrowGaps: boolean): Part {

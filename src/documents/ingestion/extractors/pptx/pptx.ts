@@ -1,5 +1,6 @@
 import type { ExtractedBlock } from '../../extraction.ts'
-import { createBlockBatch, type ExtractionReport, type ExtractorInput } from '../extractor.ts'
+import type { PartReader } from '../attached-files.ts'
+import { createBlockBatch, type ExtractionReport, type Extractor, type ExtractorInput } from '../extractor.ts'
 import {
   findDocumentPart,
   linksOf,
@@ -10,9 +11,10 @@ import {
 } from '../office-package.ts'
 import { readChartBlocks } from '../office-charts.ts'
 import { type OfficeKind, readWholeXml } from '../office-xml.ts'
-import { undescribedPictures } from '../picture-description.ts'
+import { createEmbeddedObjects } from '../embedded-objects.ts'
+import { createEmbeddedPictures } from '../image/embedded-pictures.ts'
 import { readCommentAuthors, readSlideComments } from './comments.ts'
-import { readShapes } from './slide.ts'
+import { readShapes, type SlideText } from './slide.ts'
 
 const powerPointKind: OfficeKind = {
   format: 'pptx',
@@ -29,7 +31,11 @@ const powerPointKind: OfficeKind = {
  * A PowerPoint presentation: each slide with its title, its texts and tables in reading order, its notes and comments, and what its layout
  * adds. Macros are never read.
  */
-export async function* extractPptx(input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
+export function createPptxExtractor(readPart: PartReader): Extractor {
+  return (input) => extractPptx(input, readPart)
+}
+
+async function* extractPptx(input: ExtractorInput, readPart: PartReader): AsyncGenerator<ExtractedBlock[]> {
   const archive = await openOfficePackage(input, powerPointKind)
   try {
     const presentation = await findDocumentPart(archive)
@@ -38,15 +44,25 @@ export async function* extractPptx(input: ExtractorInput): AsyncGenerator<Extrac
     const context: Presentation = {
       archive,
       report: input.report,
+      pictures: createEmbeddedPictures(archive, input),
       authors: await readCommentAuthors(archive, relationships),
       layouts: createLayoutReader(archive),
     }
+    const embedded = createEmbeddedObjects(archive, input, readPart)
     const batch = createBlockBatch()
     for (const [index, part] of parts.entries()) {
       const page = index + 1
-      for (const block of await readSlide(context, part, page)) if (batch.add({ ...block, page })) yield batch.take()
+      const { blocks, objects } = await readSlide(context, part, page)
+      for (const block of blocks) if (batch.add({ ...block, page })) yield batch.take()
+      const leftOut = () => input.report.warn({ ...embeddedFile, pages: [page] })
+      for (const object of objects)
+        for await (const found of embedded.read(object, leftOut)) {
+          yield batch.take()
+          yield found.map((block) => ({ ...block, page }))
+        }
       input.report.progress(page, parts.length)
     }
+    context.pictures.report()
     yield batch.take()
   } finally {
     archive.close()
@@ -56,6 +72,7 @@ export async function* extractPptx(input: ExtractorInput): AsyncGenerator<Extrac
 interface Presentation {
   archive: OfficePackage
   report: ExtractionReport
+  pictures: ReturnType<typeof createEmbeddedPictures>
   /** Names of those who comment, by their ids. */
   authors: ReadonlyMap<string, string>
   layouts: ReturnType<typeof createLayoutReader>
@@ -82,21 +99,26 @@ async function listSlides(
   return slides.slice(0, targets.size)
 }
 
-const embeddedFile =
-  'Embedded objects, such as spreadsheets, were not read. Where they matter, write them into the presentation as text.'
+const embeddedFile = {
+  code: 'embedded_content_skipped',
+  message:
+    'Embedded objects, such as spreadsheets, were not read. Where they matter, write them into the presentation as text.',
+} as const
 const control =
   'The values of controls (ActiveX) were not read. Where they matter, write them into the presentation as text.'
 
-async function readSlide({ archive, report, authors, layouts }: Presentation, part: string, number: number) {
+/** The texts of a slide, and the files of other programs that it shows. */
+async function readSlide({ archive, report, pictures, authors, layouts }: Presentation, part: string, number: number) {
   const relationships = await readRelationships(archive, part)
   const links = linksOf(relationships)
   const warn = (code: 'damaged_parts' | 'embedded_content_skipped', message: string) =>
     report.warn({ code, message, pages: [number] })
   if (!archive.has(part)) warn('damaged_parts', 'Slides that are missing in the file were left out.')
   const slide = await readShapes(archive, part, { links })
-  if (slide.hasEmbeddedFile) warn('embedded_content_skipped', embeddedFile)
   if (slide.hasControl) warn('embedded_content_skipped', control)
-  if (slide.undescribedPictures > 0) report.warn(undescribedPictures(undefined, [number]))
+  const objects = slide.objects.map((wanted) => relationships.find(({ id }) => id === wanted))
+  const shown: ExtractedBlock[] = []
+  for (const picture of slide.pictures) shown.push(...(await pictures.read(relationships, picture, number)))
   const diagrams: ExtractedBlock[] = []
   const charts: ExtractedBlock[] = []
   const notes: ExtractedBlock[] = []
@@ -110,12 +132,16 @@ async function readSlide({ archive, report, authors, layouts }: Presentation, pa
       charts.push(...(await readChartBlocks(archive, relationship, report, [number])))
   }
   const framing = slide.showsMaster ? await layouts.read(relationships) : []
-  const blocks = [...slide.blocks, ...diagrams, ...charts]
-  if (slide.title === '' && blocks.length + notes.length + comments.length === 0) return framing
-  const title = slide.title === '' ? `Slide ${number}` : slide.title
-  const heading: ExtractedBlock = { kind: 'heading', level: 1, text: slide.isHidden ? `${title} (hidden)` : title }
+  const blocks = [...slide.blocks, ...shown, ...diagrams, ...charts]
+  if (slide.title === '' && blocks.length + notes.length + comments.length === 0)
+    return { blocks: objects.length === 0 ? framing : [slideHeading(slide, number), ...framing], objects }
   if (notes.length > 0) notes.unshift({ kind: 'heading', level: 2, text: 'Notes' })
-  return [heading, ...blocks, ...framing, ...notes, ...comments]
+  return { blocks: [slideHeading(slide, number), ...blocks, ...framing, ...notes, ...comments], objects }
+}
+
+function slideHeading({ title, isHidden }: SlideText, number: number): ExtractedBlock {
+  const shown = title === '' ? `Slide ${number}` : title
+  return { kind: 'heading', level: 1, text: isHidden ? `${shown} (hidden)` : shown }
 }
 
 /** Reads what layouts and their masters add to slides: each text once, at the first slide that shows it. */

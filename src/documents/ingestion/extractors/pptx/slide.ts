@@ -4,20 +4,19 @@ import { maximumBlockCharacters } from '../extractor.ts'
 import { endLink, type LinkedText, startLink } from '../link-target.ts'
 import type { OfficePackage } from '../office-package.ts'
 import { type Attribute, readXml, type XmlHandler } from '../office-xml.ts'
-import { createPictureCount, drawingDescription } from '../picture-description.ts'
+import { createPictureFinder, drawingDescription, type FoundPicture } from '../picture-description.ts'
 import { createTableBlocks, type TableBlocks } from '../table-blocks.ts'
 
 export interface SlideText {
   title: string
   isHidden: boolean
-  /** It shows a file of another program, such as a spreadsheet. */
-  hasEmbeddedFile: boolean
+  /** Files of other programs, such as spreadsheets, by the relationships to them. */
+  objects: string[]
   /** It has a control (ActiveX), whose value is no text of the slide. */
   hasControl: boolean
   /** The shapes of its layout or master are shown too. */
   showsMaster: boolean
-  /** Pictures that no text stands for. */
-  undescribedPictures: number
+  pictures: FoundPicture[]
   blocks: ExtractedBlock[]
 }
 
@@ -65,10 +64,11 @@ class SlideReader implements XmlHandler {
   private readonly blocks: ExtractedBlock[] = []
   private readonly titles: string[] = []
   private isHidden = false
-  private hasEmbeddedFile = false
+  private readonly objects: string[] = []
   private hasControl = false
   private showsMaster = true
-  private readonly pictures = createPictureCount()
+  private readonly pictures: FoundPicture[] = []
+  private readonly finder = createPictureFinder((picture) => this.pictures.push(picture))
   private skipDepth = 0
   private place: string | null = null
   private paragraph: Paragraph | null = null
@@ -80,9 +80,8 @@ class SlideReader implements XmlHandler {
   }
 
   finish(): SlideText {
-    const { isHidden, hasEmbeddedFile, hasControl, showsMaster, blocks } = this
-    const found = { isHidden, hasEmbeddedFile, hasControl, showsMaster, blocks }
-    return { title: this.titles.join(' '), undescribedPictures: this.pictures.count(), ...found }
+    const { isHidden, objects, hasControl, showsMaster, pictures, blocks } = this
+    return { title: this.titles.join(' '), isHidden, objects, hasControl, showsMaster, pictures, blocks }
   }
 
   open(name: string, attribute: Attribute) {
@@ -91,7 +90,7 @@ class SlideReader implements XmlHandler {
       this.skipDepth += 1
       return
     }
-    this.pictures.open(name, attribute)
+    this.finder.open(name, attribute)
     switch (name) {
       case 'sld':
       case 'sldLayout':
@@ -105,7 +104,7 @@ class SlideReader implements XmlHandler {
         this.describe(drawingDescription(attribute))
         return
       case 'oleObj':
-        this.hasEmbeddedFile = true
+        this.objects.push(attribute('r:id') ?? '')
         return
       case 'control':
         this.hasControl = true
@@ -134,7 +133,7 @@ class SlideReader implements XmlHandler {
       this.skipDepth -= 1
       return
     }
-    this.pictures.close(name)
+    this.finder.close(name)
     if (name === 't' || name === 'm:t') this.inText = false
     else if (name === 'p') this.closeParagraph()
     else if (name === 'r' && this.paragraph?.hasLink) {

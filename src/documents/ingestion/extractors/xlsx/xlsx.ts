@@ -1,5 +1,5 @@
 import type { ExtractedBlock } from '../../extraction.ts'
-import { createBlockBatch, type ExtractorInput } from '../extractor.ts'
+import { createBlockBatch, type Extractor, type ExtractorInput } from '../extractor.ts'
 import { readChart, readChartShapes } from '../office-charts.ts'
 import {
   findDocumentPart,
@@ -9,7 +9,9 @@ import {
   type Relationship,
 } from '../office-package.ts'
 import { type OfficeKind, readXml } from '../office-xml.ts'
-import { undescribedPictures } from '../picture-description.ts'
+import type { PartReader } from '../attached-files.ts'
+import { createEmbeddedObjects } from '../embedded-objects.ts'
+import { createEmbeddedPictures } from '../image/embedded-pictures.ts'
 import { readShapes } from '../pptx/slide.ts'
 import { readComments } from './comments.ts'
 import { createMergeFiller, findMerges } from './merges.ts'
@@ -29,11 +31,17 @@ const excelKind: OfficeKind = {
 }
 
 /** An Excel workbook: each sheet under its name, with its tables as they are shown, and the notes of its cells. Macros are never read. */
-export async function* extractXlsx(input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
+export function createXlsxExtractor(readPart: PartReader): Extractor {
+  return (input) => extractXlsx(input, readPart)
+}
+
+async function* extractXlsx(input: ExtractorInput, readPart: PartReader): AsyncGenerator<ExtractedBlock[]> {
   const archive = await openOfficePackage(input, excelKind)
   try {
     const workbook = await readWorkbook(archive, await findDocumentPart(archive))
-    const missing = { formulas: 0, pictures: 0 }
+    const pictures = createEmbeddedPictures(archive, input)
+    const objects = createEmbeddedObjects(archive, input, readPart)
+    let missingFormulas = 0
     for (const name of workbook.unread) reportOtherSheet(input, name)
     const pageTexts = new Set<string>()
     const batch = createBlockBatch()
@@ -43,12 +51,12 @@ export async function* extractXlsx(input: ExtractorInput): AsyncGenerator<Extrac
         reportMissingSheet(input, sheet)
         continue
       }
-      await reportEmbedded(archive, sheet, input)
+      await reportControls(archive, sheet, input)
       const context = {
         workbook,
         pageTexts,
-        missesValue: () => void (missing.formulas += 1),
-        foundPictures: (count: number) => void (missing.pictures += count),
+        pictures,
+        missesValue: () => void (missingFormulas += 1),
       }
       for await (const block of readSheet(archive, sheet, context)) {
         if (isFirst)
@@ -56,9 +64,14 @@ export async function* extractXlsx(input: ExtractorInput): AsyncGenerator<Extrac
         isFirst = false
         if (batch.add(block)) yield batch.take()
       }
+      for (const object of await relationshipsOf(archive, sheet.part, 'oleObject', 'package'))
+        for await (const blocks of objects.read(object, () => input.report.warn(embeddedFile))) {
+          yield batch.take()
+          yield blocks
+        }
     }
-    if (missing.formulas > 0) reportFormulas(input, missing.formulas)
-    if (missing.pictures > 0) input.report.warn(undescribedPictures(missing.pictures))
+    if (missingFormulas > 0) reportFormulas(input, missingFormulas)
+    pictures.report()
     yield batch.take()
   } finally {
     archive.close()
@@ -69,14 +82,14 @@ interface SheetContext {
   workbook: Workbook
   /** Headers and footers of the sheets so far: most sheets have the same. */
   pageTexts: Set<string>
+  pictures: ReturnType<typeof createEmbeddedPictures>
   missesValue: () => void
-  foundPictures: (count: number) => void
 }
 
 async function* readSheet(
   archive: OfficePackage,
   { part }: Sheet,
-  { workbook, pageTexts, missesValue, foundPictures }: SheetContext,
+  { workbook, pageTexts, pictures, missesValue }: SheetContext,
 ): AsyncGenerator<ExtractedBlock> {
   const fill = createMergeFiller(await findMerges(archive.read(part)))
   const reader = new SheetReader(workbook, missesValue)
@@ -88,7 +101,7 @@ async function* readSheet(
     }
   }
   yield* tables.end()
-  yield* await readDrawings(archive, part, foundPictures)
+  yield* await readDrawings(archive, part, pictures)
   for (const text of await readComments(archive, part, workbook.people)) yield { kind: 'footnote', text }
   for (const text of reader.pageTexts()) {
     if (!pageTexts.has(text)) yield { kind: 'footnote', text }
@@ -102,13 +115,14 @@ async function* readSheet(
 async function readDrawings(
   archive: OfficePackage,
   part: string,
-  foundPictures: (count: number) => void,
+  pictures: SheetContext['pictures'],
 ): Promise<ExtractedBlock[]> {
   const blocks: ExtractedBlock[] = []
   for (const { target } of await relationshipsOf(archive, part, 'drawing')) {
     const drawing = await readShapes(archive, target)
-    foundPictures(drawing.undescribedPictures)
     blocks.push(...drawing.blocks)
+    const relationships = await readRelationships(archive, target)
+    for (const picture of drawing.pictures) blocks.push(...(await pictures.read(relationships, picture)))
     for (const diagram of await relationshipsOf(archive, target, 'diagramData'))
       blocks.push(...(await readShapes(archive, diagram.target)).blocks)
     for (const chart of await relationshipsOf(archive, target, 'chart', 'chartEx')) {
@@ -126,12 +140,12 @@ async function relationshipsOf(archive: OfficePackage, part: string, ...wanted: 
   return relationships.filter(({ type, isExternal }) => wanted.includes(type) && !isExternal)
 }
 
-async function reportEmbedded(archive: OfficePackage, { part }: Sheet, { report }: ExtractorInput) {
-  if ((await relationshipsOf(archive, part, 'oleObject', 'package')).length > 0)
-    report.warn({
-      code: 'embedded_content_skipped',
-      message: 'Embedded objects, such as documents, were not read. Where they matter, upload them as files.',
-    })
+const embeddedFile = {
+  code: 'embedded_content_skipped',
+  message: 'Embedded objects, such as documents, were not read. Where they matter, upload them as files.',
+} as const
+
+async function reportControls(archive: OfficePackage, { part }: Sheet, { report }: ExtractorInput) {
   if ((await relationshipsOf(archive, part, 'control')).length > 0)
     report.warn({
       code: 'embedded_content_skipped',

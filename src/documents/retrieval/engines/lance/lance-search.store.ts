@@ -13,7 +13,7 @@ import {
   type TermCounts as ChunkTerms,
   variantWeights,
 } from '../../lexical/bm25.ts'
-import type { ScoredChunk, VectorRequest } from '../candidates.ts'
+import type { ScoredChunk, VectorRequest } from '../../fusion.ts'
 import { spareShare } from '../postgres/filtered-plan.ts'
 import type { ReadySegment } from '../postgres/vector-segments.store.ts'
 import { decodeCounts, type TermCounts } from './lance-segments.store.ts'

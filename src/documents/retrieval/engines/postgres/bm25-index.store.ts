@@ -4,7 +4,7 @@ import { vectorParameter, vectorTable } from '../../corpus/embedding-versions.st
 import { andMatching } from '../../corpus/passages.store.ts'
 import type { MaintenanceOptions, MaintenanceReport } from '../../engine.ts'
 import { bm25B, bm25K1, type QueryTerm } from '../../lexical/bm25.ts'
-import type { LexicalChunk, VectorRequest } from '../candidates.ts'
+import type { LexicalChunk, VectorRequest } from '../../fusion.ts'
 import type { ScanContext } from '../exact-scan.store.ts'
 import { concurrently, dropSearchIndex, loadSearchIndexes } from '../search-indexes.store.ts'
 import { spareShare } from './filtered-plan.ts'

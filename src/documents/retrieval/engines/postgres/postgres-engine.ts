@@ -10,7 +10,7 @@ import {
   type SpaceState,
 } from '../exact-scan.store.ts'
 import type { ReadScope, SearchEngine, SpaceSearch } from '../../engine.ts'
-import { type CorpusSearch, findCandidates, type ScoredChunk, type VectorRequest } from '../candidates.ts'
+import { type CorpusSearch, findCandidates, type ScoredChunk, type VectorRequest } from '../../fusion.ts'
 import { createNewChunks } from '../new-chunks.ts'
 import { maintainBm25Indexes, searchBm25Index } from './bm25-index.store.ts'
 import { searchHnswIndex, searchSegments } from './segment-search.store.ts'

@@ -1,7 +1,7 @@
 import { encodeHalfVector, type SqlValue } from '../../../../platform/database/index.ts'
 import { filterCondition } from '../../corpus/passages.store.ts'
 import { vectorParameter, vectorTable } from '../../corpus/embedding-versions.store.ts'
-import type { ScoredChunk, VectorRequest } from '../candidates.ts'
+import type { ScoredChunk, VectorRequest } from '../../fusion.ts'
 import type { ScanContext } from '../exact-scan.store.ts'
 import { type ReadySegment, segmentTable } from './vector-segments.store.ts'
 import { spaceLiteral } from './space-indexes.store.ts'

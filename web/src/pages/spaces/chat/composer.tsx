@@ -2,6 +2,7 @@ import { Button, Group, Switch, Text, Textarea } from '@mantine/core'
 import { IconPlayerStopFilled, IconSend } from '@tabler/icons-react'
 import { type KeyboardEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { LeaveGuard } from '../../../ui/leave-guard.tsx'
 import styles from './chat.module.css'
 import type { ChatOptions } from './turn.ts'
 
@@ -34,6 +35,7 @@ export function Composer(props: {
   }
   return (
     <div className={styles['composer']}>
+      <LeaveGuard isDirty={question.trim() !== ''} keepsWithinPath />
       <Textarea
         aria-label={t('chat.question')}
         placeholder={t('chat.placeholder')}

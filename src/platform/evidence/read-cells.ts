@@ -1,0 +1,52 @@
+import { type Language, tokenize } from '../language/index.ts'
+import { numbersOf, readFigures } from './read-figures.ts'
+import { isContentWord, wordKeys } from './text-language.ts'
+
+/** The cells of a passage's rows, by the words and numbers that name them. */
+export interface Cells {
+  places: readonly Cell[]
+  /** The cells that have a word, by its keys, or a number. */
+  ofKey: ReadonlyMap<string | number, readonly number[]>
+}
+
+interface Cell {
+  row: number
+  column: number
+  text: string
+  /** Its different words and numbers. */
+  size: number
+}
+
+/** A longer cell is a text, which a sentence does not name. */
+const maximumSize = 6
+const remark = /\([^()]*\)/g
+
+/** Beginnings of words are not compared: "Bahrain" is not "Bahraini". */
+export const isWhole = (key: string) => !key.endsWith('*')
+
+/** Reads the cells with a word. `rows`: the texts of their cells. Linear in the text. */
+export function readCells(rows: ReadonlyMap<number, readonly string[]>, latin: Language): Cells {
+  const places: Cell[] = []
+  const ofKey = new Map<string | number, number[]>()
+  for (const [row, texts] of rows) {
+    for (const [column, cell] of texts.entries()) {
+      const own = cell.replaceAll(remark, ' ')
+      const words = [...new Set(tokenize(own, { singleCharacters: false }))].filter((word) =>
+        isContentWord(word, latin),
+      )
+      const numbers = numbersOf(readFigures(own, latin, { asClaims: false }))
+      const size = words.length + numbers.length
+      if (words.length === 0 || size > maximumSize) continue
+      const at = places.push({ row, column, size, text: own.trim().toLowerCase() }) - 1
+      for (const key of new Set([
+        ...words.flatMap((word) => wordKeys(word, latin).filter(isWhole)),
+        ...numbers.flat(),
+      ])) {
+        const known = ofKey.get(key)
+        if (known) known.push(at)
+        else ofKey.set(key, [at])
+      }
+    }
+  }
+  return { places, ofKey }
+}
