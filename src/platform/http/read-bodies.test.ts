@@ -1,6 +1,8 @@
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { expect, it } from 'vitest'
-import { ArrivingBody, shareReading } from './read-bodies.ts'
+import { createBodyBudget } from './load.ts'
+import { ArrivingBody, createBodies, shareReading } from './read-bodies.ts'
+import type { Visit } from './visit.ts'
 
 const kibibyte = 1024
 const chunk = Buffer.alloc(64 * kibibyte)
@@ -35,4 +37,29 @@ it('leaves turns to other work while a large body arrives', async () => {
 it('reads a usual body at once', async () => {
   const { bytes, mostPerTurn } = await readBody(4)
   expect(mostPerTurn).toBe(bytes)
+})
+
+it('answers one of two bodies that are together more than their organisation may send', async () => {
+  const budget = createBodyBudget(200)
+  const bodies = createBodies({
+    admit: () => {},
+    slowBodies: { watch: () => () => {}, close() {} },
+    threads: {} as never,
+  })
+  const send = () => {
+    const source = new PassThrough()
+    const visit = {
+      raw: source,
+      account: budget.open('one'),
+      route: { maximumBodyBytes: 100 },
+      organisation: { id: 'one' },
+    }
+    const body = bodies.read(visit as never as Visit, source, { reader: undefined, format: 'json' })
+    return { source, body: body.catch((error: unknown) => error) }
+  }
+  const [first, second] = [send(), send()]
+  for (const { source } of [first, second]) source.write(`{"text":"${'x'.repeat(30)}`)
+  for (const { source } of [first, second]) source.end(`${'x'.repeat(40)}"}`)
+  expect(await first.body).toMatchObject({ code: 'rate_limit_exceeded' })
+  expect(await second.body).toEqual({ text: 'x'.repeat(70) })
 })

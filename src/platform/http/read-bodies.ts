@@ -126,6 +126,8 @@ function receive(
     complete()
     source.off('data', take)
     arriving.forget()
+    // At once: other bodies of the organisation, which are about to exceed its share too, fit now.
+    account!.close()
     failed(error)
   }
   const take = (chunk: Buffer) => {
