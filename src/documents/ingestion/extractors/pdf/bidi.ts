@@ -1,5 +1,5 @@
 import createBidi from 'bidi-js'
-import type { PdfCharacter } from './character.ts'
+import { isBlankCode, isRightToLeftCode, type PdfCharacter, PdfCharacters } from './character.ts'
 
 /** Longer lines keep PDFium's order: no page holds one, and the work stays bounded. */
 const maximumLineCharacters = 20_000
@@ -11,38 +11,26 @@ const maximumLigatureLetters = 4
 // The package's types describe an ES module; Node loads its CommonJS build, whose export is the function.
 const bidi = (createBidi as unknown as typeof createBidi.default)()
 
-/** True for letters and signs of the scripts that are written from right to left. */
-export function isRightToLeftCode(code: number): boolean {
-  if (code < 0x590) return false
-  return (
-    code <= 0x8ff ||
-    (code >= 0xfb1d && code <= 0xfdff) ||
-    (code >= 0xfe70 && code <= 0xfefc) ||
-    (code >= 0x10800 && code <= 0x10fff) ||
-    (code >= 0x1e800 && code <= 0x1efff)
-  )
-}
-
-export function hasRightToLeft(characters: readonly PdfCharacter[]): boolean {
-  for (const { code } of characters) if (isRightToLeftCode(code)) return true
-  return false
-}
-
 /** True for a line that holds right-to-left text and whose letters have places. */
-export function isReorderable(characters: readonly PdfCharacter[]): boolean {
-  if (characters.length > maximumLineCharacters || !hasRightToLeft(characters)) return false
+export function isReorderable(characters: PdfCharacters): boolean {
+  if (characters.length > maximumLineCharacters || !characters.hasRightToLeft()) return false
   let letters = 1
-  for (let index = 1; index < characters.length; index += 1) {
-    letters = isSameGlyph(characters[index - 1]!, characters[index]!) ? letters + 1 : 1
+  for (let at = 1; at < characters.length; at += 1) {
+    const left = characters.left(at)
+    const right = characters.right(at)
+    const isSame = characters.left(at - 1) === left && characters.right(at - 1) === right && right > left
+    letters = isSame ? letters + 1 : 1
     if (letters > maximumLigatureLetters) return false
   }
   return true
 }
 
 /** True where most letters are written from right to left. */
-export function isMostlyRightToLeft(characters: readonly PdfCharacter[]): boolean {
+export function isMostlyRightToLeft(characters: PdfCharacters): boolean {
+  if (!characters.hasRightToLeft()) return false
   let balance = 0
-  for (const { code } of characters) {
+  for (let at = 0; at < characters.length; at += 1) {
+    const code = characters.code(at)
     if (isRightToLeftCode(code)) balance += 1
     else if ((code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a) || code >= 0xc0) balance -= 1
   }
@@ -75,8 +63,8 @@ for (let code = 0xfb50; code <= 0xfefc; code += 1) {
  * Letters of one glyph (ligatures) in the order of reading. PDFium reverses those that a font spells out as several letters, and
  * keeps those that it takes from one presentation form.
  */
-export function withOrderedLigatures(characters: PdfCharacter[]): PdfCharacter[] {
-  const ordered = characters.slice()
+export function withOrderedLigatures(characters: PdfCharacters): PdfCharacters {
+  const ordered = characters.toArray()
   for (let from = 0; from < ordered.length; from += 1) {
     let to = from
     while (to + 1 < ordered.length && isSameGlyph(ordered[to]!, ordered[to + 1]!)) to += 1
@@ -87,7 +75,7 @@ export function withOrderedLigatures(characters: PdfCharacter[]): PdfCharacter[]
     }
     from = to
   }
-  return ordered
+  return PdfCharacters.of(ordered)
 }
 
 function isSameGlyph(one: PdfCharacter, other: PdfCharacter): boolean {
@@ -95,15 +83,15 @@ function isSameGlyph(one: PdfCharacter, other: PdfCharacter): boolean {
 }
 
 /** A line's characters from left to right, with a blank wherever the page shows one. */
-export function visualOrder(characters: PdfCharacter[]): PdfCharacter[] {
-  return visualUnits(characters).flatMap((unit) => unit.characters)
+export function visualOrder(characters: PdfCharacters): PdfCharacters {
+  return PdfCharacters.of(visualUnits(characters).flatMap((unit) => unit.characters))
 }
 
 /**
  * Restores the order in which a line with right-to-left text is read from the places of its letters. The Unicode bidirectional
  * algorithm gives the runs; where it allows two readings, a number belongs to the Latin words next to it.
  */
-export function logicalOrder(characters: PdfCharacter[], isPageRightToLeft: boolean): PdfCharacter[] {
+export function logicalOrder(characters: PdfCharacters, isPageRightToLeft: boolean): PdfCharacters {
   if (!isReorderable(characters)) return characters
   const units = visualUnits(characters)
   const isRightToLeft = isPageRightToLeft || isMostlyRightToLeft(characters)
@@ -113,7 +101,7 @@ export function logicalOrder(characters: PdfCharacter[], isPageRightToLeft: bool
   const seen = isRightToLeft ? reversed(signs) : signs
   const asWords = reorder(signs, signs.replace(/[0-9]/g, 'a'), direction)
   const order = reads(asWords, signs, direction) === seen ? asWords : reorder(signs, signs, direction)
-  return withPairedBrackets(order.flatMap((index) => units[index]!.characters))
+  return PdfCharacters.of(withPairedBrackets(order.flatMap((index) => units[index]!.characters)))
 }
 
 /** The indices of `signs` in the order of reading: runs against the line's direction are turned round. */
@@ -142,14 +130,14 @@ function reversed(text: string): string {
   return Array.from({ length: text.length }, (_, index) => text[text.length - 1 - index]).join('')
 }
 
-function visualUnits(characters: PdfCharacter[]): Unit[] {
+function visualUnits(characters: PdfCharacters): Unit[] {
   const letters: Unit[] = []
   const marks: PdfCharacter[] = []
   const blanks: PdfCharacter[] = []
   let previous: PdfCharacter | null = null
-  for (const character of characters) {
+  for (const character of characters.toArray()) {
     const { code, left, right } = character
-    if (code === 0x20 || code === 0xa0 || code === 0x09 || code === 0) {
+    if (isBlankCode(code)) {
       if (!character.generated && right > left) blanks.push(character)
       if (previous) letters.at(-1)!.isLast = true
       previous = null

@@ -10,36 +10,151 @@ export interface PdfCharacter {
   readonly top: number
 }
 
+/** The same of many characters, in arrays of equal length. */
+interface CharacterArrays {
+  codes: Int32Array
+  /** Four numbers each: left, top, right, bottom. */
+  boxes: Float32Array
+  /** 1 for generated ones. */
+  generated: Uint8Array
+}
+
 /**
- * The characters of one page with their boxes in one array, four numbers each: left, top, right, bottom. A page has thousands, and an object
- * that holds four numbers takes five allocations.
+ * Characters one after the other. They are in arrays, because a page has thousands, and objects for them take longer than the layout of
+ * their lines. A slice shares the arrays.
  */
-export class PlacedCharacter implements PdfCharacter {
-  readonly code: number
-  readonly generated: boolean
+export class PdfCharacters {
+  readonly length: number
+  /** False where not even the text around has right-to-left letters, as on most pages. */
+  private readonly mayHaveRightToLeft: boolean
+  private readonly arrays: CharacterArrays
+  private readonly codes: Int32Array
   private readonly boxes: Float32Array
-  private readonly at: number
+  private readonly from: number
 
-  constructor(code: number, generated: boolean, boxes: Float32Array, at: number) {
-    this.code = code
-    this.generated = generated
-    this.boxes = boxes
-    this.at = at
+  private constructor(arrays: CharacterArrays, from: number, length: number, mayHaveRightToLeft: boolean) {
+    this.length = length
+    this.mayHaveRightToLeft = mayHaveRightToLeft
+    this.arrays = arrays
+    this.codes = arrays.codes
+    this.boxes = arrays.boxes
+    this.from = from
   }
 
-  get left(): number {
-    return this.boxes[this.at]!
+  static readonly none = PdfCharacters.of([])
+
+  static fromArrays(arrays: CharacterArrays): PdfCharacters {
+    return new PdfCharacters(arrays, 0, arrays.codes.length, arrays.codes.some(isRightToLeftCode))
   }
 
-  get top(): number {
-    return this.boxes[this.at + 1]!
+  static of(characters: readonly PdfCharacter[]): PdfCharacters {
+    const arrays = newArrays(characters.length)
+    for (const [at, { code, generated, left, top, right, bottom }] of characters.entries()) {
+      arrays.codes[at] = code
+      arrays.generated[at] = generated ? 1 : 0
+      arrays.boxes.set([left, top, right, bottom], at * 4)
+    }
+    return PdfCharacters.fromArrays(arrays)
   }
 
-  get right(): number {
-    return this.boxes[this.at + 2]!
+  code(at: number): number {
+    return this.codes[this.from + at]!
   }
 
-  get bottom(): number {
-    return this.boxes[this.at + 3]!
+  isGenerated(at: number): boolean {
+    return this.arrays.generated[this.from + at] === 1
   }
+
+  left(at: number): number {
+    return this.boxes[(this.from + at) * 4]!
+  }
+
+  top(at: number): number {
+    return this.boxes[(this.from + at) * 4 + 1]!
+  }
+
+  right(at: number): number {
+    return this.boxes[(this.from + at) * 4 + 2]!
+  }
+
+  bottom(at: number): number {
+    return this.boxes[(this.from + at) * 4 + 3]!
+  }
+
+  /** True for blanks, tabs and characters without a code. */
+  isBlank(at: number): boolean {
+    return isBlankCode(this.codes[this.from + at]!)
+  }
+
+  hasRightToLeft(): boolean {
+    if (!this.mayHaveRightToLeft) return false
+    for (let at = 0; at < this.length; at += 1) if (isRightToLeftCode(this.code(at))) return true
+    return false
+  }
+
+  slice(from: number, to: number): PdfCharacters {
+    return new PdfCharacters(this.arrays, this.from + from, to - from, this.mayHaveRightToLeft)
+  }
+
+  /** A copy of some of them. */
+  pick(places: readonly number[]): PdfCharacters {
+    const { codes, boxes, generated } = newArrays(places.length)
+    for (let at = 0; at < places.length; at += 1) {
+      const place = this.from + places[at]!
+      codes[at] = this.codes[place]!
+      generated[at] = this.arrays.generated[place]!
+      for (let side = 0; side < 4; side += 1) boxes[at * 4 + side] = this.boxes[place * 4 + side]!
+    }
+    return PdfCharacters.fromArrays({ codes, boxes, generated })
+  }
+
+  concat(...others: PdfCharacters[]): PdfCharacters {
+    const parts = [this, ...others]
+    const arrays = newArrays(parts.reduce((sum, { length }) => sum + length, 0))
+    let at = 0
+    for (const { arrays: given, from, length } of parts) {
+      arrays.codes.set(given.codes.subarray(from, from + length), at)
+      arrays.generated.set(given.generated.subarray(from, from + length), at)
+      arrays.boxes.set(given.boxes.subarray(from * 4, (from + length) * 4), at * 4)
+      at += length
+    }
+    return PdfCharacters.fromArrays(arrays)
+  }
+
+  /** As objects, for lines whose order changes. */
+  toArray(): PdfCharacter[] {
+    return Array.from({ length: this.length }, (_, at) => ({
+      code: this.code(at),
+      generated: this.isGenerated(at),
+      left: this.left(at),
+      right: this.right(at),
+      bottom: this.bottom(at),
+      top: this.top(at),
+    }))
+  }
+}
+
+function newArrays(length: number): CharacterArrays {
+  return {
+    codes: new Int32Array(length),
+    boxes: new Float32Array(length * 4),
+    generated: new Uint8Array(length),
+  }
+}
+
+/** True for letters and signs of the scripts that are written from right to left. */
+export function isRightToLeftCode(code: number): boolean {
+  if (code < 0x590) return false
+  return (
+    code <= 0x8ff ||
+    (code >= 0xfb1d && code <= 0xfdff) ||
+    (code >= 0xfe70 && code <= 0xfefc) ||
+    (code >= 0x10800 && code <= 0x10fff) ||
+    (code >= 0x1e800 && code <= 0x1efff)
+  )
+}
+
+/** True for blanks, tabs and characters without a code. */
+export function isBlankCode(code: number): boolean {
+  return code === 0x20 || code === 0x09 || code === 0xa0 || code === 0
 }

@@ -1,7 +1,7 @@
-import { type PdfCharacter, PlacedCharacter } from './character.ts'
 import { PDFiumModule } from '@hyzyla/pdfium'
 import { ExtractionError, type ExtractedBlock } from '../../extraction.ts'
 import { corruptFile } from '../extractor.ts'
+import { PdfCharacters } from './character.ts'
 import {
   closeForm,
   dynamicXfaForm,
@@ -50,6 +50,10 @@ interface Pdfium
   _FPDFText_IsGenerated(textPage: number, index: number): number
   _FPDFText_HasUnicodeMapError(textPage: number, index: number): number
   _FPDF_GetPageBoundingBox(page: number, rectangle: number): number
+  /** 0 for characters that PDFium adds. */
+  _FPDFText_GetTextObject(textPage: number, index: number): number
+  /** 0 for none. */
+  _FPDFTextObj_GetFont(textObject: number): number
   _FPDFText_GetFontInfo(textPage: number, index: number, buffer: number, bytes: number, flags: number): number
 }
 
@@ -58,7 +62,7 @@ const passwordError = 4
 const securityError = 5
 
 export interface PdfPage {
-  characters: PdfCharacter[]
+  characters: PdfCharacters
   /** Direction of the character's writing in quarter turns against the clock (0..3), or null where it is slanted. */
   quarterTurns(index: number): number | null
   isBold(index: number): boolean
@@ -110,12 +114,14 @@ export async function createPdfReader() {
         throw openError(error)
       }
       const form = openForm(pdfium, document)
+      const source: OpenDocument = { document, form: form.form, keptPage: 0 }
       return {
         pageCount: pdfium._FPDF_GetPageCount(document),
         hasDynamicForm: pdfium._FPDF_GetFormType(document) === dynamicXfaForm,
         attachments: listAttachments(pdfium, document),
-        readPage: (index, use) => readPage(pdfium, scratch, { document, form: form.form }, index, use),
+        readPage: (index, use) => readPage(pdfium, scratch, source, index, use),
         close() {
+          closeKept(pdfium, source)
           closeForm(pdfium, form)
           pdfium._FPDF_CloseDocument(document)
           pdfium._free(data)
@@ -167,15 +173,18 @@ function readPage<T>(
   use: (page: PdfPage) => T,
 ): T {
   const { page, fields, links, annotations } = openPage(pdfium, scratch, source, index)
+  closeKept(pdfium, source)
+  let isKept = true
   try {
     const textPage = loadUprightText(pdfium, page)
     if (textPage === 0) throw new Error(`page ${index + 1} has no readable content`)
     try {
       const { characters: read, unmappedGlyphs } = readCharacters(pdfium, textPage, scratch)
       const shown = shownCharacters(read, readBox(pdfium, page, scratch))
-      const text = placeFields(shown === null ? read : shown.map((at) => read[at]!), fields)
+      const text = placeFields(shown === null ? read : read.pick(shown), fields)
       const { characters, origins } = placeLinks(text, links)
       let pictures: PagePictures | undefined
+      const isBold = createBoldness(pdfium, textPage, scratch)
       const originOf = (character: number) => {
         const origin = origins === null ? character : origins[character]!
         return shown === null || origin < 0 ? origin : shown[origin]!
@@ -184,10 +193,14 @@ function readPage<T>(
         characters,
         quarterTurns: (character) =>
           originOf(character) < 0 ? 0 : quarterTurns(pdfium._FPDFText_GetCharAngle(textPage, originOf(character))),
-        isBold: (character) => originOf(character) >= 0 && isBold(pdfium, textPage, originOf(character), scratch),
+        isBold: (character) => originOf(character) >= 0 && isBold(originOf(character)),
         rules: () => readRules(pdfium, page, scratch),
         pictures: () => (pictures ??= readPictures(pdfium, page, scratch)),
-        render: () => renderPage(pdfium, page),
+        render() {
+          // A drawn page holds its pictures.
+          isKept = false
+          return renderPage(pdfium, page)
+        },
         hasHiddenText: () => hasHiddenText(pdfium, { page, textPage, scratch }, read),
         notes: noteBlocks(annotations.notes, read),
         files: annotations.files,
@@ -197,7 +210,8 @@ function readPage<T>(
       pdfium._FPDFText_ClosePage(textPage)
     }
   } finally {
-    pdfium._FPDF_ClosePage(page)
+    if (isKept) source.keptPage = page
+    else pdfium._FPDF_ClosePage(page)
   }
 }
 
@@ -205,6 +219,16 @@ interface OpenDocument {
   document: number
   /** 0 where it has no form. */
   form: number
+  /**
+   * The page that was read last, 0 where none is open. PDFium forgets the fonts of a closed page: the next one would load those that both
+   * have again.
+   */
+  keptPage: number
+}
+
+function closeKept(pdfium: Pdfium, source: OpenDocument) {
+  if (source.keptPage !== 0) pdfium._FPDF_ClosePage(source.keptPage)
+  source.keptPage = 0
 }
 
 /** Opens a page with its filled form fields and annotations: as part of its content, or as `fields`. */
@@ -261,25 +285,30 @@ function readBox(pdfium: Pdfium, page: number, scratch: number): PageBox | null 
   return right > left && top > bottom ? { left, right, bottom, top } : null
 }
 
+/** Reads the places of so many letters into the memory that both sides share before they are copied at once. */
+const boxesAtOnce = scratchBytes / 16
+
 function readCharacters(pdfium: Pdfium, textPage: number, scratch: number) {
-  const { _FPDFText_GetUnicode, _FPDFText_HasUnicodeMapError, _FPDFText_GetLooseCharBox } = pdfium
+  // Properties of the module are looked up in a table of hundreds.
+  const { _FPDFText_GetUnicode, _FPDFText_HasUnicodeMapError, _FPDFText_GetLooseCharBox, _FPDFText_IsGenerated } =
+    pdfium
   const count = pdfium._FPDFText_CountChars(textPage)
-  const characters: PdfCharacter[] = []
+  const codes = new Int32Array(count)
   const boxes = new Float32Array(count * 4)
+  const generated = new Uint8Array(count)
   let unmappedGlyphs = 0
-  const rectangle = scratch / 4
-  for (let index = 0; index < count; index += 1) {
-    const code = _FPDFText_GetUnicode(textPage, index)
-    const blank = code === 0x20 || code === 0x0a || code === 0x0d
-    if (!blank && _FPDFText_HasUnicodeMapError(textPage, index) === 1) unmappedGlyphs += 1
-    _FPDFText_GetLooseCharBox(textPage, index, scratch)
-    const heap = pdfium.HEAPF32
-    const at = index * 4
-    for (let side = 0; side < 4; side += 1) boxes[at + side] = heap[rectangle + side]!
-    const generated = blank && pdfium._FPDFText_IsGenerated(textPage, index) === 1
-    characters.push(new PlacedCharacter(code, generated, boxes, at))
+  for (let from = 0; from < count; from += boxesAtOnce) {
+    const to = Math.min(count, from + boxesAtOnce)
+    for (let index = from; index < to; index += 1) {
+      const code = _FPDFText_GetUnicode(textPage, index)
+      codes[index] = code
+      _FPDFText_GetLooseCharBox(textPage, index, scratch + (index - from) * 16)
+      if (code === 0x20 || code === 0x0a || code === 0x0d) generated[index] = _FPDFText_IsGenerated(textPage, index)
+      else if (_FPDFText_HasUnicodeMapError(textPage, index) === 1) unmappedGlyphs += 1
+    }
+    boxes.set(pdfium.HEAPF32.subarray(scratch / 4, scratch / 4 + (to - from) * 4), from * 4)
   }
-  return { characters, unmappedGlyphs }
+  return { characters: PdfCharacters.fromArrays({ codes, boxes, generated }), unmappedGlyphs }
 }
 
 /** PDFium's angles go clockwise; here one quarter turn is writing that goes upwards on the page. */
@@ -290,7 +319,18 @@ function quarterTurns(angle: number): number | null {
   return Math.abs(turns - nearest) < 0.05 ? (8 - nearest) % 4 : null
 }
 
-function isBold(pdfium: Pdfium, textPage: number, index: number, scratch: number): boolean {
+/** Whether a character is bold, by the name of its font, which is read once for each font of the page. */
+function createBoldness(pdfium: Pdfium, textPage: number, scratch: number): (index: number) => boolean {
+  const boldFonts = new Map<number, boolean>()
+  return (index) => {
+    const font = pdfium._FPDFTextObj_GetFont(pdfium._FPDFText_GetTextObject(textPage, index))
+    let isBold = boldFonts.get(font)
+    if (isBold === undefined) boldFonts.set(font, (isBold = hasBoldName(pdfium, textPage, index, scratch)))
+    return isBold
+  }
+}
+
+function hasBoldName(pdfium: Pdfium, textPage: number, index: number, scratch: number): boolean {
   const length = pdfium._FPDFText_GetFontInfo(textPage, index, scratch, scratchBytes, 0)
   if (length <= 1 || length > scratchBytes) return false
   const name = Buffer.from(pdfium.HEAPU8.slice(scratch, scratch + length - 1)).toString('latin1')

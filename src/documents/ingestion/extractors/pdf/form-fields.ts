@@ -1,4 +1,4 @@
-import type { PdfCharacter } from './character.ts'
+import { type PdfCharacter, PdfCharacters } from './character.ts'
 
 /** PDFium's functions for the texts of annotations. */
 export interface TextFunctions {
@@ -173,40 +173,43 @@ export function readText(
  * `origins` has the index of each drawn character, and -1 for those of fields; null where all are in their places.
  */
 export function placeFields(
-  drawn: PdfCharacter[],
+  drawn: PdfCharacters,
   fields: readonly FormField[],
-): { characters: PdfCharacter[]; origins: number[] | null } {
+): { characters: PdfCharacters; origins: number[] | null } {
   if (fields.length === 0) return { characters: drawn, origins: null }
   const inserted = new Map<number, PdfCharacter[]>()
+  const given = drawn.toArray()
   for (const field of fields) {
     const place = placeOf(field, drawn)
     const characters = toCharacters(field)
     const former = inserted.get(place) ?? []
-    inserted.set(place, [...former, ...withGap(field, characters, drawn[place - 1])])
+    inserted.set(place, [...former, ...withGap(field, characters, given[place - 1])])
   }
   const characters: PdfCharacter[] = []
   const origins: number[] = []
-  for (let index = 0; index <= drawn.length; index += 1) {
+  for (let index = 0; index <= given.length; index += 1) {
     for (const character of inserted.get(index) ?? []) {
       characters.push(character)
       origins.push(-1)
     }
-    if (index === drawn.length) break
-    characters.push(drawn[index]!)
+    if (index === given.length) break
+    characters.push(given[index]!)
     origins.push(index)
   }
-  return { characters, origins }
+  return { characters: PdfCharacters.of(characters), origins }
 }
 
 /** Where its characters go: the index of the drawn character that they come before. */
-function placeOf(field: FormField, drawn: readonly PdfCharacter[]): number {
+function placeOf(field: FormField, drawn: PdfCharacters): number {
   const middle = (field.top + field.bottom) / 2
   let before = -1
   let after = -1
-  for (const [index, { code, left, right, bottom, top }] of drawn.entries()) {
-    if (code <= 0x20 || middle > top + slack || middle < bottom - slack) continue
-    if (right <= field.left + slack && (before === -1 || right > drawn[before]!.right)) before = index
-    if (left >= field.right - slack && (after === -1 || left < drawn[after]!.left)) after = index
+  for (let index = 0; index < drawn.length; index += 1) {
+    if (drawn.code(index) <= 0x20 || middle > drawn.top(index) + slack || middle < drawn.bottom(index) - slack) continue
+    const left = drawn.left(index)
+    const right = drawn.right(index)
+    if (right <= field.left + slack && (before === -1 || right > drawn.right(before))) before = index
+    if (left >= field.right - slack && (after === -1 || left < drawn.left(after))) after = index
   }
   if (field.isMark && after !== -1) return after
   return before === -1 ? drawn.length : before + 1

@@ -1,4 +1,4 @@
-import type { PdfCharacter } from './character.ts'
+import type { PdfCharacters } from './character.ts'
 import type { PathFunctions } from './tables/drawn-rules.ts'
 
 export interface HiddenTextFunctions extends PathFunctions {
@@ -31,18 +31,21 @@ const textObject = 1
 export function hasHiddenText(
   pdfium: HiddenTextFunctions,
   { page, textPage, scratch }: { page: number; textPage: number; scratch: number },
-  characters: readonly PdfCharacter[],
+  characters: PdfCharacters,
 ): boolean {
   const box = readBox(pdfium, page, scratch)
   // A page has far fewer pieces of text than letters, and seldom a white one.
   const hasWhite = showsWhiteTextAlone(pdfium, page, scratch)
   let hidden = 0
   for (let index = 0; index < characters.length; index += 1) {
-    const { code, left, right, bottom, top } = characters[index]!
-    const isOutside = box !== null && (right < box.left || left > box.right || top < box.bottom || bottom > box.top)
+    const bottom = characters.bottom(index)
+    const top = characters.top(index)
+    const isOutside =
+      box !== null &&
+      (characters.right(index) < box.left || characters.left(index) > box.right || top < box.bottom || bottom > box.top)
     const isHidden =
       top - bottom < unreadableHeight || isOutside || (hasWhite && isWhite(pdfium, textPage, index, scratch))
-    if (isHidden && isLetter(code)) hidden++
+    if (isHidden && isLetter(characters.code(index))) hidden++
     if (hidden >= minimumLetters) return true
   }
   return false

@@ -1,12 +1,13 @@
 import { plainLetters } from './bidi.ts'
-import type { PdfCharacter } from './character.ts'
+import type { PdfCharacters } from './character.ts'
 
 /** The text of characters in reading order, with composed accents and plain letters. */
-export function textOf(characters: PdfCharacter[]): string {
+export function textOf(characters: PdfCharacters): string {
   const plain = asciiText(characters)
   if (plain !== null) return plain
   let text = ''
-  for (const { code } of characters) {
+  for (let at = 0; at < characters.length; at += 1) {
+    const code = characters.code(at)
     // Codes come as UTF-16 units or whole code points, depending on the font's map.
     if (code <= 0xffff) text += String.fromCharCode(code)
     else if (code <= 0x10ffff) text += String.fromCodePoint(code)
@@ -17,11 +18,11 @@ export function textOf(characters: PdfCharacter[]): string {
 const asciiBytes = Buffer.alloc(1024)
 
 /** The text of a usual line; null where it has other signs than ASCII, or is longer. A text that grows letter by letter is copied twice. */
-function asciiText(characters: readonly PdfCharacter[]): string | null {
+function asciiText(characters: PdfCharacters): string | null {
   const { length } = characters
   if (length > asciiBytes.length) return null
   for (let at = 0; at < length; at += 1) {
-    const { code } = characters[at]!
+    const code = characters.code(at)
     if (code > 0x7e) return null
     asciiBytes[at] = code
   }
@@ -49,40 +50,37 @@ function composeAccents(text: string): string {
  * Letter-spaced words (`C H A P T E R`): PDFium adds a blank between all letters. A run of four or more single letters at even
  * distances is one word; a clearly wider gap inside it is the blank between two words.
  */
-export function joinSpacedLetters(characters: PdfCharacter[]): PdfCharacter[] {
+export function joinSpacedLetters(characters: PdfCharacters): PdfCharacters {
   if (!hasSpacedLetters(characters)) return characters
-  const isLetter = (character: PdfCharacter | undefined) =>
-    character !== undefined && /\p{L}/u.test(String.fromCodePoint(Math.min(character.code, 0x10ffff)))
+  const isLetter = (at: number) =>
+    at < characters.length && /\p{L}/u.test(String.fromCodePoint(Math.min(characters.code(at), 0x10ffff)))
   const dropped = new Set<number>()
   let index = 0
   while (index < characters.length) {
     let end = index
     const blanks: { at: number; gap: number; height: number }[] = []
-    while (isLetter(characters[end]) && characters[end + 1]?.generated && isLetter(characters[end + 2])) {
-      const one = characters[end]!
-      const other = characters[end + 2]!
-      const gap = Math.max(other.left - one.right, one.left - other.right)
-      blanks.push({ at: end + 1, gap, height: one.top - one.bottom })
+    while (isLetter(end) && end + 2 < characters.length && characters.isGenerated(end + 1) && isLetter(end + 2)) {
+      const gap = Math.max(
+        characters.left(end + 2) - characters.right(end),
+        characters.left(end) - characters.right(end + 2),
+      )
+      blanks.push({ at: end + 1, gap, height: characters.top(end) - characters.bottom(end) })
       end += 2
     }
-    if (blanks.length >= 3 && (end + 1 >= characters.length || isBlank(characters[end + 1]!))) {
+    if (blanks.length >= 3 && (end + 1 >= characters.length || characters.isBlank(end + 1))) {
       const typical = blanks.map(({ gap }) => gap).sort((one, other) => one - other)[Math.floor(blanks.length / 2)]!
       for (const { at, gap, height } of blanks) if (gap <= typical * 1.5 && gap < height * 0.6) dropped.add(at)
     }
     index = end + 1
   }
-  return dropped.size === 0 ? characters : characters.filter((_, at) => !dropped.has(at))
+  if (dropped.size === 0) return characters
+  return characters.pick(Array.from({ length: characters.length }, (_, at) => at).filter((at) => !dropped.has(at)))
 }
 
 /** A quick check for three added blanks at every other place, because letter-spaced lines are rare. */
-function hasSpacedLetters(characters: PdfCharacter[]): boolean {
+function hasSpacedLetters(characters: PdfCharacters): boolean {
   for (let index = 1; index + 4 < characters.length; index += 1)
-    if (characters[index]!.generated && characters[index + 2]!.generated && characters[index + 4]!.generated)
+    if (characters.isGenerated(index) && characters.isGenerated(index + 2) && characters.isGenerated(index + 4))
       return true
   return false
-}
-
-/** True for blanks, tabs and characters without a code. */
-export function isBlank(character: PdfCharacter): boolean {
-  return character.code === 0x20 || character.code === 0x09 || character.code === 0xa0 || character.code === 0
 }

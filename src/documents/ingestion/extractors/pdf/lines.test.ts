@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { PdfCharacter } from './character.ts'
+import { type PdfCharacter, PdfCharacters } from './character.ts'
 import { isInterleaved } from './lines.ts'
 
 /** Letters 5 wide, from left to right; a space leaves its place free. */
@@ -19,15 +19,17 @@ const drawn = (text: string, left: number): PdfCharacter[] =>
         ],
   )
 
+const line = (...parts: PdfCharacter[][]) => PdfCharacters.of(parts.flat())
+
 test('letters that fit into the words before them are put into their places', () => {
-  expect(isInterleaved([...drawn('m  c a', 100), ...drawn('ở', 105), ...drawn('ử', 120)])).toBe(true)
+  expect(isInterleaved(line(drawn('m  c a', 100), drawn('ở', 105), drawn('ử', 120)))).toBe(true)
 })
 
 test('an arrow between the cells of a form is no letter of a word', () => {
-  expect(isInterleaved([...drawn('sign here', 105), ...drawn('▲', 100)])).toBe(false)
+  expect(isInterleaved(line(drawn('sign here', 105), drawn('▲', 100)))).toBe(false)
 })
 
 test('letters over others, and a line in its order, stay as they are', () => {
-  expect(isInterleaved([...drawn('a line', 100), ...drawn('over', 112)])).toBe(false)
-  expect(isInterleaved(drawn('a line', 100))).toBe(false)
+  expect(isInterleaved(line(drawn('a line', 100), drawn('over', 112)))).toBe(false)
+  expect(isInterleaved(line(drawn('a line', 100)))).toBe(false)
 })

@@ -1,14 +1,7 @@
-import {
-  hasRightToLeft,
-  isMostlyRightToLeft,
-  isReorderable,
-  logicalOrder,
-  visualOrder,
-  withOrderedLigatures,
-} from './bidi.ts'
+import { isMostlyRightToLeft, isReorderable, logicalOrder, visualOrder, withOrderedLigatures } from './bidi.ts'
 import type { PdfPage } from './document.ts'
-import type { PdfCharacter } from './character.ts'
-import { isBlank, textOf } from './letters.ts'
+import { PdfCharacters } from './character.ts'
+import { textOf } from './letters.ts'
 import { toSegment, type Segment } from './segment.ts'
 import { narrowGap, splitAtGaps, wideGap, type Part } from './split-segments.ts'
 
@@ -33,7 +26,7 @@ export function readSegments(page: PdfPage): PageSegments {
   for (const range of lineRanges(page.characters)) {
     const turns = page.quarterTurns(range.from)
     const line = page.characters.slice(range.from, range.to)
-    const turned = turns === 0 || turns === null ? line : line.map((character) => turn(character, turns))
+    const turned = turns === 0 || turns === null ? line : turn(line, turns)
     let first = true
     for (const [index, part, parts] of splitLine(turned, isPageRightToLeft)) {
       const segment = toSegment(part.characters, isPageRightToLeft)
@@ -76,18 +69,18 @@ interface LineRange {
 }
 
 /** Lines as PDFium ends them, without the line ends. */
-function* lineRanges(characters: PdfCharacter[]): Generator<LineRange> {
+function* lineRanges(characters: PdfCharacters): Generator<LineRange> {
   let from = 0
   const end = (to: number, hyphenated: boolean): LineRange | null => {
     let last = to
-    while (from < last && isBlank(characters[from]!)) from += 1
-    while (last > from && isBlank(characters[last - 1]!)) last -= 1
-    const parts = !hyphenated && last - from > 1 && isLineEndHyphen(characters[last - 1]!.code)
+    while (from < last && characters.isBlank(from)) from += 1
+    while (last > from && characters.isBlank(last - 1)) last -= 1
+    const parts = !hyphenated && last - from > 1 && isLineEndHyphen(characters.code(last - 1))
     if (parts) last -= 1
     return last > from ? { from, to: last, hyphenated: hyphenated || parts } : null
   }
   for (let index = 0; index < characters.length; index += 1) {
-    const { code } = characters[index]!
+    const code = characters.code(index)
     const hyphen = code === partingHyphen || code === 0xfffe
     if (code !== 0x0a && code !== 0x0d && !hyphen) continue
     const range = end(index, hyphen)
@@ -103,23 +96,24 @@ function isLineEndHyphen(code: number): boolean {
   return code === 0x2010 || code === 0xad
 }
 
-/** Turns a box so that writing which goes in quarter turns on the page goes along x. */
-function turn(character: PdfCharacter, turns: number): PdfCharacter {
-  const { code, generated, left, right, bottom, top } = character
-  switch (turns) {
-    case 1:
-      return { code, generated, left: bottom, right: top, bottom: -right, top: -left }
-    case 2:
-      return { code, generated, left: -right, right: -left, bottom: -top, top: -bottom }
-    case 3:
-      return { code, generated, left: -top, right: -bottom, bottom: left, top: right }
-    default:
-      return character
-  }
+/** Turns boxes so that writing which goes in quarter turns on the page goes along x. */
+function turn(characters: PdfCharacters, turns: number): PdfCharacters {
+  const turned = characters.toArray().map((character) => {
+    const { left, right, bottom, top } = character
+    switch (turns) {
+      case 1:
+        return { ...character, left: bottom, right: top, bottom: -right, top: -left }
+      case 2:
+        return { ...character, left: -right, right: -left, bottom: -top, top: -bottom }
+      default:
+        return { ...character, left: -top, right: -bottom, bottom: left, top: right }
+    }
+  })
+  return PdfCharacters.of(turned)
 }
 
 /** Splits a line at wide gaps, in reading order. `from` and `to` of right-to-left lines are those of the whole line. */
-function* splitLine(line: PdfCharacter[], isPageRightToLeft: boolean): Generator<[number, Part, Part[]]> {
+function* splitLine(line: PdfCharacters, isPageRightToLeft: boolean): Generator<[number, Part, Part[]]> {
   const isMixed = isReorderable(line) || isInterleaved(line)
   const characters = isMixed ? visualOrder(withOrderedLigatures(line)) : line
   const parts = splitAtGaps(characters, isJustified(characters) ? Infinity : wideGap)
@@ -138,9 +132,9 @@ const tolerableOverlap = 0.12
  * True for a line whose words are in pieces, because letters of another font were drawn behind all others: put in order from left to right, they
  * fit into the words.
  */
-export function isInterleaved(line: PdfCharacter[]): boolean {
+export function isInterleaved(line: PdfCharacters): boolean {
   if (!goesBack(line)) return false
-  const letters = line.flatMap((character, at) => (isBlank(character) ? [] : [{ character, at }]))
+  const letters = line.toArray().flatMap((character, at) => (line.isBlank(at) ? [] : [{ character, at }]))
   letters.sort((one, other) => one.character.left - other.character.left)
   let joined = 0
   for (let index = 1; index < letters.length; index += 1) {
@@ -156,14 +150,15 @@ export function isInterleaved(line: PdfCharacter[]): boolean {
 }
 
 /** Not a sign such as an arrow between the cells of a form. */
-const isOfWord = ({ code }: PdfCharacter) => /[\p{L}\p{M}\p{N}]/u.test(String.fromCodePoint(code))
+const isOfWord = ({ code }: { code: number }) => /[\p{L}\p{M}\p{N}]/u.test(String.fromCodePoint(code))
 
-function goesBack(line: PdfCharacter[]): boolean {
-  let previous: PdfCharacter | null = null
-  for (const character of line) {
-    if (isBlank(character)) continue
-    if (previous && character.left < previous.left - (character.top - character.bottom) * backwardJump) return true
-    previous = character
+function goesBack(line: PdfCharacters): boolean {
+  let previous = -Infinity
+  for (let at = 0; at < line.length; at += 1) {
+    if (line.isBlank(at)) continue
+    const left = line.left(at)
+    if (left < previous - (line.top(at) - line.bottom(at)) * backwardJump) return true
+    previous = left
   }
   return false
 }
@@ -174,29 +169,33 @@ const evenGaps = 0.06
 const minimumProseWords = 0.6
 
 /** True for a line of prose whose words are stretched evenly over a narrow column. */
-function isJustified(line: PdfCharacter[]): boolean {
+function isJustified(line: PdfCharacters): boolean {
   let first = 0
   let gaps = 0
   let words = 0
   let lowerCase = 0
-  let previous: PdfCharacter | null = null
-  for (const character of line) {
-    if (isBlank(character)) continue
-    const gap = previous ? character.left - previous.right : Infinity
-    if (previous && character.right < previous.left) return false
-    if (gap > (character.top - character.bottom) * 0.2) {
+  let previous = -1
+  for (let at = 0; at < line.length; at += 1) {
+    if (line.isBlank(at)) continue
+    const gap = previous === -1 ? Infinity : line.left(at) - line.right(previous)
+    if (previous !== -1 && line.right(at) < line.left(previous)) return false
+    if (gap > (line.top(at) - line.bottom(at)) * 0.2) {
       words += 1
-      if (character.code >= 0x61 && /\p{Ll}/u.test(String.fromCodePoint(Math.min(character.code, 0x10ffff))))
-        lowerCase += 1
-      if (previous) {
+      if (isLowerCase(line.code(at))) lowerCase += 1
+      if (previous !== -1) {
         if (gaps === 0) first = gap
         else if (Math.abs(gap - first) > first * evenGaps) return false
         gaps += 1
       }
     }
-    previous = character
+    previous = at
   }
   return gaps >= 3 && lowerCase >= words * minimumProseWords
+}
+
+function isLowerCase(code: number): boolean {
+  if (code <= 0x7a) return code >= 0x61
+  return /\p{Ll}/u.test(String.fromCodePoint(Math.min(code, 0x10ffff)))
 }
 
 /** True when PDFium broke a line for a superscript or a change of font although the text continues at the same height. */
@@ -211,13 +210,14 @@ function continues(previous: Segment, next: Segment): boolean {
 }
 
 function isRightToLeft({ onRightToLeftPage, characters }: Segment): boolean {
-  return onRightToLeftPage === true || hasRightToLeft(characters)
+  return onRightToLeftPage === true || characters.hasRightToLeft()
 }
 
 function merge(target: Segment, addition: Segment) {
   const gap = Math.max(addition.left - target.right, target.left - addition.right)
   const isApart = gap > target.size * 0.12
-  const characters = target.characters.concat(isApart ? blankBetween(target, addition) : [], addition.characters)
+  const between = isApart ? blankBetween(target, addition) : PdfCharacters.none
+  const characters = target.characters.concat(between, addition.characters)
   if (isReorderable(characters)) {
     target.characters = logicalOrder(characters, target.onRightToLeftPage === true)
     target.text = textOf(target.characters)
@@ -235,7 +235,7 @@ function merge(target: Segment, addition: Segment) {
   target.hyphenated = addition.hyphenated
 }
 
-function blankBetween(before: Segment, after: Segment): PdfCharacter {
+function blankBetween(before: Segment, after: Segment): PdfCharacters {
   const { bottom, top } = before
-  return { code: 0x20, generated: true, left: before.right, right: after.left, bottom, top }
+  return PdfCharacters.of([{ code: 0x20, generated: true, left: before.right, right: after.left, bottom, top }])
 }

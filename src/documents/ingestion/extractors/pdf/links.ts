@@ -1,5 +1,5 @@
 import { linkTarget } from '../link-target.ts'
-import type { PdfCharacter } from './character.ts'
+import { type PdfCharacter, PdfCharacters } from './character.ts'
 
 /** PDFium's functions for link annotations. */
 export interface LinkFunctions {
@@ -58,9 +58,9 @@ export function readLinks(
 
 /** Writes the address of each link after the last character of its text,. */
 export function placeLinks(
-  page: { characters: PdfCharacter[]; origins: number[] | null },
+  page: { characters: PdfCharacters; origins: number[] | null },
   links: PdfLink[],
-): { characters: PdfCharacter[]; origins: number[] | null } {
+): { characters: PdfCharacters; origins: number[] | null } {
   if (links.length === 0 || page.characters.length > maximumCharacters) return page
   const additions = new Map<number, string>()
   for (const [index, link] of links.entries()) {
@@ -69,14 +69,14 @@ export function placeLinks(
     let from = index
     while (from > 0 && links[from - 1]!.target === link.target) from -= 1
     const inside = links.slice(from, index + 1).flatMap((part) => charactersIn(part, page.characters))
-    const text = inside.map((at) => String.fromCodePoint(Math.min(page.characters[at]!.code, 0x10ffff))).join('')
+    const text = inside.map((at) => String.fromCodePoint(Math.min(page.characters.code(at), 0x10ffff))).join('')
     const last = Math.max(...inside, -1)
     const target = last === -1 ? null : linkTarget(link.target, text)
     if (target !== null) additions.set(last, ` (${target})`)
   }
   const characters: PdfCharacter[] = []
   const origins: number[] = []
-  for (const [at, character] of page.characters.entries()) {
+  for (const [at, character] of page.characters.toArray().entries()) {
     characters.push(character)
     const origin = page.origins === null ? at : page.origins[at]!
     origins.push(origin)
@@ -86,15 +86,16 @@ export function placeLinks(
       origins.push(origin)
     }
   }
-  return { characters, origins }
+  return { characters: PdfCharacters.of(characters), origins }
 }
 
-function charactersIn(link: PdfLink, characters: PdfCharacter[]): number[] {
+function charactersIn(link: PdfLink, characters: PdfCharacters): number[] {
   const found: number[] = []
-  for (const [at, { code, left, right, bottom, top }] of characters.entries()) {
-    const x = (left + right) / 2
-    const y = (bottom + top) / 2
-    if (code > 0x20 && x >= link.left && x <= link.right && y >= link.bottom && y <= link.top) found.push(at)
+  for (let at = 0; at < characters.length; at += 1) {
+    const y = (characters.bottom(at) + characters.top(at)) / 2
+    if (!(y >= link.bottom && y <= link.top)) continue
+    const x = (characters.left(at) + characters.right(at)) / 2
+    if (x >= link.left && x <= link.right && characters.code(at) > 0x20) found.push(at)
   }
   return found
 }

@@ -1,5 +1,5 @@
 import type { ExtractionWarning } from '../../extraction.ts'
-import type { PdfCharacter } from './character.ts'
+import type { PdfCharacters } from './character.ts'
 import type { PdfPage } from './document.ts'
 import { isPlausibleText } from './plausible-text.ts'
 import type { Segment } from './segment.ts'
@@ -43,11 +43,12 @@ export function findLosses(
   return { losses, isUsable: isUsable || (isPlausible && guesses < drawn / 2) }
 }
 
-function countCharacters(characters: readonly PdfCharacter[]) {
+function countCharacters(characters: PdfCharacters) {
   let drawn = 0
   let unreadable = 0
   let guesses = 0
-  for (const { code } of characters) {
+  for (let at = 0; at < characters.length; at += 1) {
+    const code = characters.code(at)
     if (isGlyph(code)) drawn += 1
     if (code < 0x7f) continue
     if (isUnreadable(code)) unreadable += 1
@@ -74,9 +75,9 @@ function countKept({ characters, table }: Segment): number {
     : countGlyphs(characters)
 }
 
-function countGlyphs(characters: readonly PdfCharacter[]): number {
+function countGlyphs(characters: PdfCharacters): number {
   let glyphs = 0
-  for (const { code } of characters) if (isGlyph(code)) glyphs += 1
+  for (let at = 0; at < characters.length; at += 1) if (isGlyph(characters.code(at))) glyphs += 1
   return glyphs
 }
 

@@ -1,7 +1,7 @@
 import type { ExtractedBlock } from '../../extraction.ts'
 import { cleanLine } from '../clean-text.ts'
 import { commentBlock } from '../comment-block.ts'
-import type { PdfCharacter } from './character.ts'
+import type { PdfCharacters } from './character.ts'
 import { type AttachmentFunctions, type PdfAttachment, describeAttachment } from './attachments.ts'
 import { hiddenFlags, readText, readValue } from './form-fields.ts'
 
@@ -75,14 +75,14 @@ function drawsText(pdfium: NoteFunctions, annotation: number): boolean {
 }
 
 /** The notes of a page as blocks, without those that repeat its text. `characters` are those of the page. */
-export function noteBlocks(notes: readonly PdfNote[], characters: readonly PdfCharacter[]): ExtractedBlock[] {
+export function noteBlocks(notes: readonly PdfNote[], characters: PdfCharacters): ExtractedBlock[] {
   if (notes.length === 0) return []
   const shown =
     characters.length > maximumCharacters
       ? ''
-      : characters
-          .filter(({ code }) => code > 0x20 && code <= 0x10ffff)
-          .map(({ code }) => String.fromCodePoint(code))
+      : Array.from({ length: characters.length }, (_, at) => characters.code(at))
+          .filter((code) => code > 0x20 && code <= 0x10ffff)
+          .map((code) => String.fromCodePoint(code))
           .join('')
   return notes.flatMap(({ isText, author, text }) => {
     const dense = text.replace(/\s+/g, '')

@@ -4,6 +4,7 @@ import { hiddenText } from '../../suspicious/text-flags.ts'
 import { corruptFile, createBlockBatch, type Extractor } from '../extractor.ts'
 import type { PartReader } from '../attached-files.ts'
 import { createAttachedFiles } from './attached-files.ts'
+import { PdfCharacters } from './character.ts'
 import type { PdfPage, PdfReader } from './document.ts'
 import { readSegments } from './lines.ts'
 import { findLosses } from './losses.ts'
@@ -131,10 +132,10 @@ function hasUnreadPictures({ characters, pictures }: PdfPage): boolean {
   let share = 0
   for (const box of pictures().boxes) {
     let letters = 0
-    for (const { code, left, right, bottom, top } of characters) {
-      const x = (left + right) / 2
-      const y = (bottom + top) / 2
-      if (code > 0x20 && x > box.left && x < box.right && y > box.bottom && y < box.top) letters += 1
+    for (let at = 0; at < characters.length; at += 1) {
+      const x = (characters.left(at) + characters.right(at)) / 2
+      const y = (characters.bottom(at) + characters.top(at)) / 2
+      if (x > box.left && x < box.right && y > box.bottom && y < box.top && characters.code(at) > 0x20) letters += 1
     }
     if (letters < stampCharacters) share += box.share
   }
@@ -144,8 +145,8 @@ function hasUnreadPictures({ characters, pictures }: PdfPage): boolean {
 /** True for a page that shows something, but not as text. */
 function isWithoutText(page: PdfPage): boolean {
   let letters = 0
-  for (const { code } of page.characters) {
-    if (/[\p{L}\p{N}]/u.test(String.fromCodePoint(code))) letters += 1
+  for (let at = 0; at < page.characters.length; at += 1) {
+    if (/[\p{L}\p{N}]/u.test(String.fromCodePoint(page.characters.code(at)))) letters += 1
     if (letters >= stampCharacters) return false
   }
   const { hasAny, largestShare } = page.pictures()
@@ -211,9 +212,9 @@ function readPage(
 
 /** Pages wait for those behind them, which needs their lines only; the letters of a page take ten times as much memory. */
 function dropCharacters(segment: Segment) {
-  segment.characters = []
-  for (const cell of segment.table?.rows.flat(2) ?? []) cell.characters = []
-  for (const part of segment.table?.segments ?? []) part.characters = []
+  segment.characters = PdfCharacters.none
+  for (const cell of segment.table?.rows.flat(2) ?? []) cell.characters = PdfCharacters.none
+  for (const part of segment.table?.segments ?? []) part.characters = PdfCharacters.none
 }
 
 function readLines(page: PdfPage, pageNumber: number, findsTables: boolean) {

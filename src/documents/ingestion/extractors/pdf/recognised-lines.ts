@@ -1,4 +1,5 @@
 import type { RecognisedPage } from '../../ocr/recogniser.ts'
+import { PdfCharacters } from './character.ts'
 import type { Line } from './reading-order.ts'
 import type { PageImage } from './render.ts'
 
@@ -23,7 +24,7 @@ export function toLines(
       size: own >= usual * headingShare ? own : usual,
     }
     const text = hyphenated ? line.text.slice(0, -1) : line.text
-    const segment = { ...place, text, hyphenated, bold: false, characters: [], hasNarrowGaps: false }
+    const segment = { ...place, text, hyphenated, bold: false, characters: PdfCharacters.none, hasNarrowGaps: false }
     return { ...place, segments: [segment] }
   })
 }

@@ -1,6 +1,6 @@
 import { logicalOrder } from './bidi.ts'
-import type { PdfCharacter } from './character.ts'
-import { isBlank, joinSpacedLetters, textOf } from './letters.ts'
+import type { PdfCharacters } from './character.ts'
+import { joinSpacedLetters, textOf } from './letters.ts'
 
 /** A table on one page. */
 export interface PdfTable {
@@ -29,7 +29,7 @@ export interface Segment {
   /** True when the line ends in a hyphen that splits a word. */
   hyphenated: boolean
   /** Its characters, so that it can be split at the columns of a table. */
-  characters: PdfCharacter[]
+  characters: PdfCharacters
   /** True where it has gaps that may separate the columns of a narrow table. */
   hasNarrowGaps: boolean
   /** True on a page whose text is mostly written from right to left. */
@@ -39,20 +39,18 @@ export interface Segment {
 }
 
 /** Null where the characters are only blanks. `bold`, `hyphenated` and `hasNarrowGaps` are false until the caller sets them. */
-export function toSegment(given: PdfCharacter[], onRightToLeftPage = false): Segment | null {
+export function toSegment(given: PdfCharacters, onRightToLeftPage = false): Segment | null {
   const characters = logicalOrder(given, onRightToLeftPage)
   let left = Infinity
   let right = -Infinity
   let bottom = Infinity
   let top = -Infinity
-  const heights: number[] = []
-  for (const character of characters) {
-    if (isBlank(character)) continue
-    left = Math.min(left, character.left)
-    right = Math.max(right, character.right)
-    bottom = Math.min(bottom, character.bottom)
-    top = Math.max(top, character.top)
-    heights.push(character.top - character.bottom)
+  for (let at = 0; at < characters.length; at += 1) {
+    if (characters.isBlank(at)) continue
+    left = Math.min(left, characters.left(at))
+    right = Math.max(right, characters.right(at))
+    bottom = Math.min(bottom, characters.bottom(at))
+    top = Math.max(top, characters.top(at))
   }
   if (left === Infinity) return null
   const text = textOf(joinSpacedLetters(characters))
@@ -62,7 +60,7 @@ export function toSegment(given: PdfCharacter[], onRightToLeftPage = false): Seg
     right,
     bottom,
     top,
-    size: usualHeight(heights),
+    size: usualHeight(characters),
     bold: false,
     hyphenated: false,
     hasNarrowGaps: false,
@@ -72,11 +70,30 @@ export function toSegment(given: PdfCharacter[], onRightToLeftPage = false): Seg
 }
 
 /** The median, to a quarter of a unit; most lines have only one height. */
-function usualHeight(heights: number[]): number {
-  const first = heights[0]!
-  const isUniform = heights.every((height) => Math.abs(height - first) < 0.1)
-  const usual = isUniform ? first : heights.sort((one, other) => one - other)[Math.floor(heights.length / 2)]!
-  return Math.round(usual * 4) / 4
+function usualHeight(characters: PdfCharacters): number {
+  let first = NaN
+  for (let at = 0; at < characters.length; at += 1) {
+    if (characters.isBlank(at)) continue
+    const height = characters.top(at) - characters.bottom(at)
+    if (Number.isNaN(first)) first = height
+    else if (!(Math.abs(height - first) < 0.1)) return roundedSize(median(heightsOf(characters)))
+  }
+  return roundedSize(first)
+}
+
+function heightsOf(characters: PdfCharacters): number[] {
+  const heights: number[] = []
+  for (let at = 0; at < characters.length; at += 1)
+    if (!characters.isBlank(at)) heights.push(characters.top(at) - characters.bottom(at))
+  return heights
+}
+
+function median(values: number[]): number {
+  return values.sort((one, other) => one - other)[Math.floor(values.length / 2)]!
+}
+
+function roundedSize(height: number): number {
+  return Math.round(height * 4) / 4
 }
 
 /** True for pieces of text at one height. */

@@ -1,4 +1,4 @@
-import type { PdfCharacter } from './character.ts'
+import type { PdfCharacters } from './character.ts'
 
 /** What is shown of a page. */
 export interface PageBox {
@@ -22,49 +22,53 @@ const doubledReach = 4
  * The indices of the characters that a page shows once: without the second glyph of letters that are drawn twice to look bold, and
  * without text outside of the page's box, which often is the text of the next page. Null where that is all of them.
  */
-export function shownCharacters(characters: readonly PdfCharacter[], box: PageBox | null): number[] | null {
+export function shownCharacters(characters: PdfCharacters, box: PageBox | null): number[] | null {
   const outside = box === null ? [] : charactersOutside(characters, box)
   const dropped = new Set(outside)
   for (let index = 1; index < characters.length; index += 1) {
     if (isDoubled(characters, index)) dropped.add(index)
   }
   if (dropped.size === 0) return null
-  return Array.from(characters.keys()).filter((index) => !dropped.has(index))
+  return Array.from({ length: characters.length }, (_, index) => index).filter((index) => !dropped.has(index))
 }
 
-function charactersOutside(characters: readonly PdfCharacter[], box: PageBox): number[] {
+function charactersOutside(characters: PdfCharacters, box: PageBox): number[] {
   const outside: number[] = []
   let drawn = 0
   for (let index = 0; index < characters.length; index += 1) {
-    const { code, generated, left, right, bottom, top } = characters[index]!
-    if (generated || code <= 0x20) continue
+    if (characters.code(index) <= 0x20 || characters.isGenerated(index)) continue
     drawn += 1
-    if (right < box.left || left > box.right || top < box.bottom || bottom > box.top) outside.push(index)
+    const isInside =
+      !(characters.right(index) < box.left || characters.left(index) > box.right) &&
+      !(characters.top(index) < box.bottom || characters.bottom(index) > box.top)
+    if (!isInside) outside.push(index)
   }
   return outside.length < minimumOutside || outside.length > drawn * maximumOutsideShare ? [] : outside
 }
 
-function isDoubled(characters: readonly PdfCharacter[], index: number): boolean {
+function isDoubled(characters: PdfCharacters, index: number): boolean {
   let at = index - 1
   const first = Math.max(0, index - doubledReach)
-  while (at >= first && characters[at]!.code !== characters[index]!.code) at -= 1
+  const code = characters.code(index)
+  while (at >= first && characters.code(at) !== code) at -= 1
   // Most letters have none like them before.
   if (at < first) return false
-  const { code, generated, left, right, bottom, top } = characters[index]!
+  const left = characters.left(index)
+  const right = characters.right(index)
+  const bottom = characters.bottom(index)
   const width = right - left
-  if (generated || code <= 0x20 || width <= 0) return false
-  const height = top - bottom
+  if (characters.isGenerated(index) || code <= 0x20 || width <= 0) return false
+  const height = characters.top(index) - bottom
   const reach = Math.min(height * doubledHeights, width * doubledWidths)
   for (; at >= first; at -= 1) {
-    const other = characters[at]!
     if (
-      other.code === code &&
-      Math.abs(other.left - left) < reach &&
-      Math.abs(other.right - right) < reach &&
-      Math.abs(other.bottom - bottom) < reach
+      characters.code(at) === code &&
+      Math.abs(characters.left(at) - left) < reach &&
+      Math.abs(characters.right(at) - right) < reach &&
+      Math.abs(characters.bottom(at) - bottom) < reach
     )
       // Letters of one ligature have the same place; PDFium leaves out glyphs that are drawn twice there.
-      return other.left !== left || other.bottom !== bottom
+      return characters.left(at) !== left || characters.bottom(at) !== bottom
   }
   return false
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { PdfCharacter } from './character.ts'
+import { type PdfCharacter, PdfCharacters } from './character.ts'
 import { splitAtGaps, wideGap } from './split-segments.ts'
 
 const character = (letter: string, left: number, right: number, generated = false): PdfCharacter => ({
@@ -10,7 +10,7 @@ const character = (letter: string, left: number, right: number, generated = fals
   bottom: 0,
   top: 10,
 })
-const split = (...characters: PdfCharacter[]) => splitAtGaps(characters, wideGap).length
+const split = (...characters: PdfCharacter[]) => splitAtGaps(PdfCharacters.of(characters), wideGap).length
 
 test('a letter without a width, as PDFium gives to those of several glyphs, ends where the next letter or blank begins', () => {
   const [one, other] = [character('யை', 100, 100), character('க', 125, 130)]

@@ -1,6 +1,5 @@
 import { isReorderable, visualOrder } from './bidi.ts'
-import type { PdfCharacter } from './character.ts'
-import { isBlank } from './letters.ts'
+import type { PdfCharacters } from './character.ts'
 import { toSegment, type Segment } from './segment.ts'
 
 /** A gap of this many character heights separates columns or table cells; blanks in justified text stay below it. */
@@ -9,55 +8,57 @@ export const wideGap = 1.25
 export const narrowGap = 0.65
 
 export interface Part {
-  characters: PdfCharacter[]
+  characters: PdfCharacters
   hasNarrowGaps: boolean
   from: number
   to: number
 }
 
 /** Splits characters where a gap is more than `share` of their height. */
-export function splitAtGaps(characters: PdfCharacter[], share: number): Part[] {
+export function splitAtGaps(characters: PdfCharacters, share: number): Part[] {
   const parts: Part[] = []
   let from = 0
-  let previous: PdfCharacter | null = null
-  let blank: PdfCharacter | null = null
+  let previous = -1
+  let previousHeight = 0
+  let blank = -1
   let hasNarrowGaps = false
   for (let index = 0; index < characters.length; index += 1) {
-    const character = characters[index]!
-    if (isBlank(character)) {
-      blank = character
+    if (characters.isBlank(index)) {
+      blank = index
       continue
     }
-    if (previous) {
-      const height = Math.max(character.top - character.bottom, previous.top - previous.bottom)
-      const gap = gapBetween(previous, blank, character)
+    const ownHeight = characters.top(index) - characters.bottom(index)
+    if (previous !== -1) {
+      const height = Math.max(ownHeight, previousHeight)
+      const gap = gapBetween(characters, previous, blank, index)
       if (gap > share * height && height > 0) {
         parts.push(trimPart(characters, from, index, hasNarrowGaps))
         from = index
         hasNarrowGaps = false
       } else if (gap > narrowGap * height) hasNarrowGaps = true
     }
-    previous = character
-    blank = null
+    previous = index
+    previousHeight = ownHeight
+    blank = -1
   }
   parts.push(trimPart(characters, from, characters.length, hasNarrowGaps))
   return parts
 }
 
 /**
- * The width of the space between two letters. PDFium gives no width to letters that the pdf states for several glyphs at once (`ActualText`, as
- * in Indic scripts): behind them only blanks are space.
+ * The width of the space between two letters; `blank` is the place of the blank between them, or -1. PDFium gives no width to letters
+ * that the pdf states for several glyphs at once (`ActualText`, as in Indic scripts): behind them only blanks are space.
  */
-function gapBetween(one: PdfCharacter, blank: PdfCharacter | null, other: PdfCharacter): number {
-  const hasWidth = one.right > one.left
-  if (!hasWidth && !blank) return 0
-  const from = hasWidth || !blank || blank.generated ? one : blank
-  return Math.max(other.left - from.right, from.left - other.right)
+function gapBetween(characters: PdfCharacters, one: number, blank: number, other: number): number {
+  const hasWidth = characters.right(one) > characters.left(one)
+  if (!hasWidth && blank === -1) return 0
+  const from = hasWidth || characters.isGenerated(blank) ? one : blank
+  return Math.max(characters.left(other) - characters.right(from), characters.left(from) - characters.right(other))
 }
 
-function trimPart(characters: PdfCharacter[], from: number, to: number, hasNarrowGaps: boolean): Part {
+function trimPart(characters: PdfCharacters, from: number, to: number, hasNarrowGaps: boolean): Part {
   let last = to
-  while (last > from + 1 && isBlank(characters[last - 1]!)) last -= 1
+  while (last > from + 1 && characters.isBlank(last - 1)) last -= 1
   const isWhole = from === 0 && last === characters.length
   return { characters: isWhole ? characters : characters.slice(from, last), from, to: last, hasNarrowGaps }
 }
@@ -76,8 +77,8 @@ export function splitSegment(
     let left = Infinity
     let right = -Infinity
     for (let index = word.from; index < word.to; index += 1) {
-      left = Math.min(left, characters[index]!.left)
-      right = Math.max(right, characters[index]!.right)
+      left = Math.min(left, characters.left(index))
+      right = Math.max(right, characters.right(index))
     }
     const at = place({ left, right })
     const last = parts.at(-1)
@@ -109,10 +110,10 @@ function partsOf(segment: Segment, parts: { from: number; to: number }[]): Segme
   })
 }
 
-function* wordRanges(characters: PdfCharacter[]): Generator<{ from: number; to: number }> {
+function* wordRanges(characters: PdfCharacters): Generator<{ from: number; to: number }> {
   let from = 0
   for (let index = 0; index <= characters.length; index += 1) {
-    if (index < characters.length && !isBlank(characters[index]!)) continue
+    if (index < characters.length && !characters.isBlank(index)) continue
     if (index > from) yield { from, to: index }
     from = index + 1
   }

@@ -1,4 +1,5 @@
 import { findAlignedTables, type AlignedOptions } from './aligned-tables.ts'
+import { PdfCharacters } from '../character.ts'
 import type { Segment } from '../segment.ts'
 import { splitAtNarrowGaps } from '../split-segments.ts'
 import { findRuledTables } from './ruled-tables.ts'
@@ -77,7 +78,7 @@ function tableSegment(table: PdfTable): Segment {
     size: sizes[Math.floor(sizes.length / 2)]!,
     bold: false,
     hyphenated: false,
-    characters: [],
+    characters: PdfCharacters.none,
     hasNarrowGaps: false,
     table,
   }
