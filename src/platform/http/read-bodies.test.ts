@@ -43,7 +43,7 @@ it('answers one of two bodies that are together more than their organisation may
   const budget = createBodyBudget(200)
   const bodies = createBodies({
     admit: () => {},
-    slowBodies: { watch: () => () => {}, close() {} },
+    slowBodies: { watch: () => () => {} },
     threads: {} as never,
   })
   const send = () => {
