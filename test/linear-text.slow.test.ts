@@ -187,7 +187,7 @@ const readers: Record<string, (text: string) => unknown> = {
   'format detection': (text) =>
     detectFormat({ fileName: text, head: encoder.encode(text).subarray(0, detectionHeadBytes) }),
   'the tags of a page': (text) => {
-    const page = new HtmlPage({ scope: 'body', foundHidden() {} })
+    const page = new HtmlPage({ scope: 'body', foundHidden() {}, foundPicture() {} })
     const tokenizer = new HtmlTokenizer(page)
     for (let start = 0; start < text.length; start += 1_000) tokenizer.write(text.slice(start, start + 1_000))
     tokenizer.finish()

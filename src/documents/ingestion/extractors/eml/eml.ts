@@ -4,16 +4,15 @@ import { isMessage, maximumDepth, nestingOf, partInput, type PartReader, readAtt
 import { cleanLine } from '../clean-text.ts'
 import type { Extractor, ExtractorInput } from '../extractor.ts'
 import { decodeHeader, type Headers } from './headers.ts'
-import { readImagePages } from '../image/image-pages.ts'
+import { isLargePicture } from '../image/picture-size.ts'
 import { createOtherWords } from './other-words.ts'
 import { filePart, type MailPart, readMail } from './parts.ts'
 import { readTnef } from './tnef.ts'
 import { takeUuencoded } from './uuencode.ts'
 
 const shownHeaders = ['From', 'To', 'Cc', 'Date']
-/** A picture within the text with fewer dots, or bytes where its size is not known, is a logo. */
+/** A picture within the text with fewer dots is a logo. */
 const logoDots = 100_000
-const logoBytes = 20 * 1024
 /** They prove who has sent the message, and hold no text. */
 const signatureTypes = /^application\/(?:(?:x-)?pkcs7-signature|pgp-signature)$/
 
@@ -108,10 +107,7 @@ class MessageReader {
 
 /** True for a picture within the text that is too small to show one. */
 function isLogo(part: MailPart): boolean {
-  if (!part.type.startsWith('image/')) return false
-  const content = part.content()
-  const [picture] = readImagePages(content)
-  return picture ? picture.width * picture.height < logoDots : content.length < logoBytes
+  return part.type.startsWith('image/') && !isLargePicture(part.content(), { dots: logoDots })
 }
 
 /** The ids of the pictures that the html text of a message shows. */

@@ -56,6 +56,32 @@ describe('a page', () => {
     ).toEqual(['Can I return it?', 'Sales by year', 'a <b> c'])
   })
 
+  test('has a warning that counts the pictures in it that are large and that nothing describes', async () => {
+    const source = (width: number, height: number, rest = 0) => {
+      const gif = Buffer.concat([Buffer.from('GIF89a'), Buffer.alloc(4 + rest)])
+      gif.writeUInt16LE(width, 6)
+      gif.writeUInt16LE(height, 8)
+      return `data:image/gif;base64,${gif.toString('base64')}`
+    }
+    const unread = [
+      `<img src="${source(400, 300)}">`,
+      `<img src='${source(400, 300, 200_000)}' alt="scan 2.png">`,
+      `<img src="data:image/svg+xml,${encodeURIComponent('<svg><text>sum</text></svg>').repeat(1_000)}">`,
+    ]
+    const others = [
+      `<img src="${source(400, 300)}" alt="">`,
+      `<img src="${source(400, 300)}" alt="Sales by year">`,
+      `<img src="${source(120, 80)}">`,
+      '<img src="https://a.example/map.png">',
+      `<nav><img src="${source(400, 300)}"></nav>`,
+    ]
+    const counted = await readBlocks('html', `<p>Text.</p>${[...unread, ...others].join('')}`)
+    expect(counted.warnings).toEqual([
+      { code: 'embedded_content_skipped', message: expect.stringContaining('3 pictures without') },
+    ])
+    expect((await readBlocks('html', `<p>Text.</p>${others.join('')}`)).warnings).toEqual([])
+  })
+
   test('has its title as the heading where it has no other', async () => {
     expect((await readBlocks('html', '<title>Prices &copy; 2026</title><p>Free.')).blocks[0]).toEqual({
       kind: 'heading',

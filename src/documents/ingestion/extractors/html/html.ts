@@ -2,6 +2,7 @@ import type { ExtractedBlock } from '../../extraction.ts'
 import { hiddenText } from '../../suspicious/text-flags.ts'
 import { cleanLine } from '../clean-text.ts'
 import { createBlockBatch, type ExtractorInput } from '../extractor.ts'
+import { undescribedPictures } from '../picture-description.ts'
 import { decodeTextFile, readHead } from '../text-decoding.ts'
 import { HtmlPage } from './page.ts'
 import { type PageScope, RegionStack } from './regions.ts'
@@ -36,7 +37,8 @@ export async function* extractHtml(given: ExtractorInput): AsyncGenerator<Extrac
   if (survey.leavesTextOut) input.report.warn(outsideText)
   if (survey.title !== '') batch.add({ kind: 'heading', level: 1, text: survey.title })
   const foundHidden = (isRead: boolean) => input.report.warn(isRead ? hiddenText : omittedText)
-  const page = new HtmlPage({ scope: survey.scope, foundHidden })
+  let pictures = 0
+  const page = new HtmlPage({ scope: survey.scope, foundHidden, foundPicture: () => void (pictures += 1) })
   const tokenizer = new HtmlTokenizer(page)
   for await (const piece of decodeTextFile(input)) {
     tokenizer.write(piece)
@@ -44,6 +46,7 @@ export async function* extractHtml(given: ExtractorInput): AsyncGenerator<Extrac
   }
   tokenizer.finish()
   page.finish()
+  if (pictures > 0) input.report.warn(undescribedPictures(pictures))
   for (const block of page.take()) if (batch.add(block)) yield batch.take()
   yield batch.take()
 }

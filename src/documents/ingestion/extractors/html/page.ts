@@ -4,6 +4,7 @@ import { maximumBlockCharacters } from '../extractor.ts'
 import { endLink, type LinkedText, startLink } from '../link-target.ts'
 import { createChoice, inputText, isBareMarks } from './form-values.ts'
 import { isHidden } from './hidden-region.ts'
+import { isUnreadPicture } from './pictures.ts'
 import { isHidingElement, type PageScope, RegionStack } from './regions.ts'
 import { closeCell, closeRow, closeTable, type HtmlTable, newTable, openCell, turnIntoLayout } from './tables.ts'
 import { type HtmlAttribute, type HtmlHandler, HtmlTokenizer } from './tokenizer.ts'
@@ -30,6 +31,8 @@ interface PageContext {
   scope: PageScope
   /** Called where the page holds text that a browser does not show. `isRead`: it was read all the same. */
   foundHidden: (isRead: boolean) => void
+  /** Called for each picture that is part of the page and large enough to show text, which nothing describes. */
+  foundPicture: () => void
   /** Pages around this one, which is the content of a frame. */
   depth?: number
 }
@@ -80,7 +83,7 @@ export class HtmlPage implements HtmlHandler {
     if (blockElements.has(name)) this.endBlock()
     if (name === 'br') this.append('\n')
     else if (name === 'a') startLink(this.target(), attribute('href') ?? '')
-    else if (name === 'img') this.append(` ${attribute('alt') ?? ''} `)
+    else if (name === 'img') this.readPicture(attribute)
     else if (name === 'input' && !isHidden(attribute)) this.append(` ${inputText(attribute)} `)
     else if (name === 'blockquote') this.quotes += 1
     else if (name === 'pre' || name === 'xmp') this.codes += 1
@@ -116,12 +119,17 @@ export class HtmlPage implements HtmlHandler {
     this.append(this.codes > 0 && !this.cell() ? text : text.replace(/[\t\n\f\r ]+/g, ' '))
   }
 
+  private readPicture(attribute: HtmlAttribute) {
+    if (isUnreadPicture(attribute)) this.context.foundPicture()
+    this.append(` ${attribute('alt') ?? ''} `)
+  }
+
   /** The page that a frame has as its attribute; other frames are never loaded. */
   private readFrame(attribute: HtmlAttribute) {
     const content = attribute('srcdoc') ?? ''
-    const { foundHidden, depth = 0 } = this.context
+    const { depth = 0 } = this.context
     if (content === '' || isHidden(attribute) || depth === maximumFrames) return
-    const page = new HtmlPage({ scope: 'body', foundHidden, depth: depth + 1 })
+    const page = new HtmlPage({ ...this.context, scope: 'body', depth: depth + 1 })
     const tokenizer = new HtmlTokenizer(page)
     tokenizer.write(content)
     tokenizer.finish()

@@ -16,7 +16,7 @@ const rawElements = new Set(['script', 'style', 'iframe', 'noembed', 'noframes']
 const textElements = new Set(['title', 'textarea', 'xmp'])
 /** The part of one tag, and of one value in it, that is kept; pictures that are embedded in an attribute are longer. */
 const maximumTag = 64 * 1024
-const maximumValue = 16 * 1024
+export const maximumValue = 16 * 1024
 /** The same for both of a frame, which may have a page as its attribute. */
 const maximumFrameTag = 4 * 1024 * 1024
 /** Longest character reference. */

@@ -25,6 +25,51 @@ test('only pictures that are large enough to have text are counted on version 2'
   expect((await readBlocks('docx', file)).warnings).toEqual([lost('5 pictures without')])
 })
 
+test.each(['gif', 'bmp', 'emf', 'wmf'] as const)(
+  'pictures of the type %s are counted by their size, not by their bytes',
+  async (type) => {
+    const file = buildDocxWithPictures({
+      [`drawing.${type}`]: unreadable[type](400, 300),
+      [`plan.${type}`]: unreadable[type](300, 500),
+      [`sign.${type}`]: Buffer.concat([unreadable[type](60, 40), Buffer.alloc(30_000)]),
+    })
+    const { warnings } = await readBlocks('docx', file, { readsEmbedded: true })
+    expect(warnings).toEqual([lost('2 pictures without')])
+  },
+)
+
+/** Heads of pictures of a size in dots; of metafiles with 96 dots for an inch. */
+const unreadable = {
+  gif(width: number, height: number) {
+    const head = Buffer.concat([Buffer.from('GIF89a'), Buffer.alloc(7)])
+    head.writeUInt16LE(width, 6)
+    head.writeUInt16LE(height, 8)
+    return head
+  },
+  bmp(width: number, height: number) {
+    const head = Buffer.concat([Buffer.from('BM'), Buffer.alloc(52)])
+    head.writeUInt32LE(40, 14)
+    head.writeInt32LE(width, 18)
+    head.writeInt32LE(-height, 22)
+    return head
+  },
+  emf(width: number, height: number) {
+    const head = Buffer.alloc(108)
+    head.writeInt32LE(Math.round((width / 96) * 2540), 32)
+    head.writeInt32LE(Math.round((height / 96) * 2540), 36)
+    head.write(' EMF', 40, 'latin1')
+    return head
+  },
+  wmf(width: number, height: number) {
+    const head = Buffer.alloc(40)
+    head.writeUInt32LE(0x9ac6cdd7, 0)
+    head.writeInt16LE(width * 15, 10)
+    head.writeInt16LE(height * 15, 12)
+    head.writeUInt16LE(1440, 14)
+    return head
+  },
+}
+
 test('described and decorative pictures are not counted, and a repeated one counts once', async () => {
   const file = buildDocxWithPictures(large, (id) => [
     drawnPicture(id),

@@ -9,11 +9,10 @@ import { createPdfTableReader } from '../pdf/tables/table-blocks.ts'
 import { type FoundPicture, undescribedPictures, unreadPictures } from '../picture-description.ts'
 import { maximumDots } from './image.ts'
 import { readImagePages } from './image-pages.ts'
+import { isLargePicture } from './picture-size.ts'
 
-/** Smaller pictures are signs and logos: dots, and the shorter side; bytes where the size is not known. */
-const minimumDots = 20_000
-const minimumSide = 24
-const minimumBytes = 20 * 1024
+/** Smaller pictures are signs and logos: dots, and the shorter side. */
+const smallest = { dots: 20_000, side: 24 }
 /** Below this many of 100, the letters are parts of a photo or drawing. */
 const certainText = 60
 /** After so many pictures without text in turn, the others are most likely photos too. */
@@ -40,11 +39,10 @@ export function createEmbeddedPictures(archive: OfficePackage, input: ExtractorI
     const bytes = await archive.readBytes(target, roomForFile(input))
     if (!bytes) return null
     totals.bytes += bytes.length
+    if (!isLargePicture(bytes, smallest)) return []
     const [image] = readImagePages(bytes)
-    if (!image) return bytes.length < minimumBytes ? [] : null
-    const { width, height } = image
-    if (width * height < minimumDots || Math.min(width, height) < minimumSide) return []
-    if (!readsText || !recognition.isOn() || fruitless === maximumFruitless || width * height > maximumDots) return null
+    const canRead = readsText && recognition.isOn() && fruitless < maximumFruitless
+    if (!image || !canRead || image.width * image.height > maximumDots) return null
     const shown = await recognition.recognise(image)
     input.recognition?.recognised(null, false)
     fruitless += 1
