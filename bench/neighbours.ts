@@ -9,6 +9,7 @@ import { percentile } from '../src/platform/kernel/index.ts'
 import { createApiClient, expectStatus, organisationMakers } from '../test/harness/portico.ts'
 import { startBenchPortico } from './gateway/portico.ts'
 import { startRole } from './gateway/roles.ts'
+import { figureWriter } from './runner/figures.ts'
 import type { FloodKind, FloodTarget } from './neighbours/floods.ts'
 import type { ProbedTarget, ProbeReport } from './neighbours/prober.ts'
 import type { LoopReport } from './neighbours/turns.ts'
@@ -19,7 +20,9 @@ import type { LoopReport } from './neighbours/turns.ts'
  * completions on, which shows what Node.js itself takes. Completions of the flood have a separate upstream. A window without a flood precedes
  * each one with it. Times are those of the main thread while a probe waited: other programs change them less than the clock.
  *
- *   npm run bench:neighbours -- [--seconds 8] [--floods streams:1000,slow-bodies:2000] [--rounds 2]
+ *   npm run bench:neighbours -- [--seconds 8] [--floods streams:1000,slow-bodies:2000] [--rounds 2] [--sides portico,bare] [--json FILE]
+ *
+ * The figures of `--json` are what `npm run bench -- --check` compares with the recorded ratios.
  */
 
 const { values } = parseArgs({
@@ -33,8 +36,11 @@ const { values } = parseArgs({
     },
     /** Keeps the processes between two windows apart. */
     pause: { type: 'string', default: '3' },
+    sides: { type: 'string', default: 'portico,bare' },
+    json: { type: 'string' },
   },
 })
+const write = figureWriter(values.json)
 
 interface Side {
   name: string
@@ -80,7 +86,7 @@ async function run() {
   const sides = [
     side('portico', portico.url, portico.child, { completions, key: flooding.apiKey, spaceId }),
     side('bare', bare.url, bare.child, { completions: '/flood/completions', key: flooding.apiKey, spaceId }),
-  ]
+  ].filter(({ name }) => values.sides.split(',').includes(name))
   const floods = values.floods.split(',')
   const windows = new Map<string, Window[]>()
   for (let round = 0; round < Number(values.rounds); round++) {
@@ -88,7 +94,9 @@ async function run() {
       for (const side of sides) {
         for (const kind of [none, flood]) {
           const of = `${side.name} ${kind}`
-          windows.set(of, [...(windows.get(of) ?? []), await measure(side, kind)])
+          const window = await measure(side, kind)
+          windows.set(of, [...(windows.get(of) ?? []), window])
+          record(side.name, { flood, kind, round }, window)
           await wait(Number(values.pause) * 1_000)
         }
       }
@@ -99,6 +107,24 @@ async function run() {
     for (const flood of [none, ...floods]) print(name, flood, windows)
   }
   expectStatus(await createApiClient(portico.url, portico.apiKey)('GET', '/v1/gateway/models'), 200)
+}
+
+/** What the other organisation waited for: the flood, next to the calm window before it. */
+function record(
+  side: string,
+  { flood, kind, round }: { flood: string; kind: string; round: number },
+  { probes }: Window,
+) {
+  const { busy } = probes.find(({ name }) => name === 'other')!
+  write({
+    case: flood,
+    round,
+    subject: kind === none ? `${side} without the flood` : side,
+    reference: kind === none,
+    quantity: 'processor ms of the main thread, p99 of the other organisation',
+    value: percentile(sorted(busy), 0.99)!,
+    better: 'lower',
+  })
 }
 
 function measured(side: string): Record<string, string> {

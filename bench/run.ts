@@ -12,7 +12,7 @@ import { computeRatios, findRegressions, formatRatios, type Ratio, type Recorded
  *
  *   npm run bench -- [--short | --check] [--only gateway,ledger] [--json FILE] [--recorded FILE] [--record]
  *
- * `--short` takes below three minutes on two quiet cores. `--check` takes below one and fails when a ratio of processor time is twice as bad
+ * `--short` takes below three minutes on two quiet cores. `--check` takes below two and fails when a ratio of processor time is twice as bad
  * as the ratio in bench/recorded-ratios.json (or `--recorded`), in each round; with `--record` it writes those of its benches there instead. The file of `--json` receives the figures and the ratios
  * as JSON.
  */
