@@ -4,28 +4,31 @@
  *   bin/run eval/fit-quotes.ts FOLDER …
  *
  * Each FOLDER holds handbooks and questions in the format of `handbooks` of the shared data. The probability of a sentence is a softmax over
- * all sentences of the passages of a question; the sum of those whose quotes hold the answer is maximised by gradient ascent, with a ridge.
- * Prints the weights, and for each handbook the share of its questions whose first sentence answers: with the weights of the code, and
- * fitted on the other handbooks.
+ * all sentences of the passages of a question; the sum of those that hold the answer is maximised by gradient ascent, with a ridge. Prints the
+ * weights, and for each handbook the share of its questions that the first quote and any quote answers: with the weights of the code, and fitted
+ * on the other handbooks.
  */
 import {
-  type MeasuredSentence,
   measureSentences,
+  type QuestionEvidence,
+  rankSentences,
   readPassages,
   sentenceWeights,
 } from '../src/platform/evidence/index.ts'
-import { preparePassages, readSources } from '../src/gateway/providers/offline/compose-answer.ts'
+import { preparePassages, readSources, withoutFormatting } from '../src/gateway/providers/offline/compose-answer.ts'
 import { createBoundary, fencePassages } from '../src/chat/chat/context/prompt.ts'
 import { askHandbooks, plain } from './handbooks.ts'
 
 interface Example {
   handbook: string
+  evidence: QuestionEvidence
+  holds: (text: string) => boolean
   rows: number[][]
   answers: boolean[]
 }
 
-const ridge = 5
-const steps = 250
+const ridge = 8
+const steps = 120
 const names = Object.keys(sentenceWeights) as (keyof typeof sentenceWeights)[]
 
 const examples: Example[] = []
@@ -33,40 +36,33 @@ for (const folder of process.argv.slice(2)) {
   for (const { question, passages } of await askHandbooks(folder)) {
     if (!question.answerable) continue
     const sources = readSources(fencePassages(passages, createBoundary()))
-    const measured = measureSentences(await readPassages(question.question, preparePassages(sources)))
+    const evidence = await readPassages(question.question, preparePassages(sources))
+    const measured = measureSentences(evidence)
+    const holds = (text: string) => question.gold!.some((words) => plain(text).includes(plain(words)))
     examples.push({
       handbook: question.handbook,
+      evidence,
+      holds,
       rows: measured.map(({ features }) => names.map((name) => features[name])),
-      answers: measured.map((one) => question.gold!.some((words) => plain(textFrom(one)).includes(plain(words)))),
+      answers: measured.map(({ sentence }) => holds(sentence.text)),
     })
   }
 }
-const fitted = fit(examples)
-console.log(Object.fromEntries(names.map((name, at) => [name, Number((fitted[at]! / fitted[0]!).toFixed(3))])))
-const current = names.map((name) => sentenceWeights[name])
+const round = (weights: readonly number[]) =>
+  Object.fromEntries(names.map((name, at) => [name, Number(weights[at]!.toFixed(3))])) as typeof sentenceWeights
+console.log(round(fit(examples)))
 for (const [handbook, asked] of Map.groupBy(examples, (example) => example.handbook)) {
   const others = fit(examples.filter((example) => example.handbook !== handbook))
-  console.log(handbook, asked.length, measureFirst(asked, current).toFixed(3), measureFirst(asked, others).toFixed(3))
+  console.log(handbook, asked.length, measure(asked, sentenceWeights), measure(asked, round(others)))
 }
 
-/** The sentence and those after it below the same heading. */
-function textFrom({ passage, layout, sentence }: MeasuredSentence): string {
-  const quoteUnits = 600
-  const next = passage.sentences.filter(
-    ({ index, row }) => index > sentence.index && !row && layout[index]!.heading === layout[sentence.index]!.heading,
+function measure(asked: readonly Example[], weights: typeof sentenceWeights) {
+  const quoted = asked.map(({ evidence, holds }) =>
+    rankSentences(evidence, weights).map(({ sentences }) => holds(withoutFormatting(sentences.join(' ')))),
   )
-  return [sentence, ...next]
-    .map(({ text }) => text)
-    .join(' ')
-    .slice(0, quoteUnits)
-}
-
-function measureFirst(asked: readonly Example[], weights: readonly number[]): number {
-  const right = asked.filter(({ rows, answers }) => {
-    const scores = rows.map((row) => dot(row, weights))
-    return answers[scores.indexOf(Math.max(...scores))] === true
-  })
-  return right.length / asked.length
+  const share = (test: (holding: readonly boolean[]) => boolean) =>
+    Number((quoted.filter(test).length / asked.length).toFixed(3))
+  return { first: share(([first]) => first === true), any: share((holding) => holding.includes(true)) }
 }
 
 function dot(row: readonly number[], weights: readonly number[]): number {

@@ -90,6 +90,7 @@ const attacks = [
   '漢。',
   '.\n',
   'a b ',
+  'a | b\n',
   '{"a":',
   'sk-',
   'eyJ-',

@@ -6,108 +6,92 @@ import {
   type ReadSentence,
 } from './read-passages.ts'
 import { isQuestion, readLayout, type SentenceLayout } from './sentence-layout.ts'
-import { topicWords } from './words.ts'
+import { isListItem } from './text-lines.ts'
 
-/** Longest quote with neighbours, UTF-16 units: two to four sentences. */
-export const maximumQuoteUnits = 600
 /** Long sentences contain more words by chance; larger values damp them less. */
 const lengthDamping = 8
-/** Places of passages, and sentences below a heading, that are distinguished. */
+/** Sentences below a heading that are distinguished. */
 const countedRanks = 10
-/** How much of a heading's share the next sentence keeps. */
-const headingFade = 0.97
-/** Sentences after one that count for it. */
-const countedAfter = 5
+/** Words of a sentence that states little. */
+const shortWords = 5
 
-/** What a sentence and its surroundings have of the question. Shares are of the weight of the question's words, where rare words weigh more. */
+/**
+ * What a sentence and its surroundings have of the question. Shares are of the weight of the question's words, where rare words weigh more; *key*
+ * is the weight of the rarest word compared with that of the rarest one that any passage has.
+ */
 export interface SentenceFeatures {
   /** Share that the sentence has, and what synonyms and near words add. */
   own: number
   ownRelated: number
-  /** Share that the sentences after it add, as far as they are quoted with it. */
-  after: number
-  afterRelated: number
-  /** Share that the heading above, or the header of the table, adds; less, the further above it is. */
-  heading: number
-  headingRelated: number
-  /** Share of the heading's words that the question has. */
-  headingUsed: number
+  /** Share that the sentence before it adds to it, the heading and the title. */
+  before: number
   /** Share that title and headings of the passage add. */
   head: number
-  /** Share that the whole passage has. */
-  passage: number
-  passageRelated: number
   /** Share that the heading and all sentences below it have. */
   section: number
-  sectionRelated: number
   /** Share that the heading has, if it is a question. */
   askedHeading: number
-  /** Share of the words without their rarity, and of the question's pieces. */
-  count: number
+  /** Share of the question's pieces that the sentence has, and its heading. */
   pieces: number
-  piecesAfter: number
+  piecesHeading: number
+  keyHeading: number
+  keyHead: number
+  /** Share with the heading, of the section and of the passage, compared with the best one of all sentences. */
+  nearOfBest: number
+  sectionOfBest: number
+  passageOfBest: number
   /** 1: has words of the expected kind; -1: lacks them; 0: the question expects none. */
   candidate: number
+  /** The same where the question expects a number. */
+  number: number
+  /** Share of the details that the question asks for which the sentence states. */
+  forms: number
   /** Logarithm of the words of the sentence. */
   length: number
-  /** Place of the passage in the search, up to `countedRanks`. */
+  /** 1 where it applies, otherwise 0. */
+  isShort: number
+  isItem: number
+  /** It announces what follows. */
+  isLead: number
+  /** It names another place to read. */
+  isPointer: number
+  isRow: number
+  /** Logarithm of the place of the passage in the search. */
   rank: number
   /** Sentences between it and its heading, up to `countedRanks`. */
   distance: number
-  /** Of a row of a table. */
-  isRow: number
 }
 
 /**
- * Weights of the features. Fitted by `bin/run eval/fit-quotes.ts` on 188 questions about five handbooks, and rounded: the first quote answers 97
- * of them, with the weights before 90.
+ * Weights of the features, in logarithms of odds. Fitted as in `eval/fit-quotes.ts` on 284 questions about six handbooks, 74 questions of
+ * `answerability` (each half as much) and 153 of `retrieval/xquad-*` (each 0.3), and rounded. Fitted without a handbook, the first quote about it
+ * answers 39 % of all its questions (36 % with the rules before), its first sentence 25 % (12 %), any quote 65 % (62 %).
  */
 export const sentenceWeights: Record<keyof SentenceFeatures, number> = {
-  own: 1,
-  ownRelated: 1,
-  after: 0.11,
-  afterRelated: 0.2,
-  heading: 0.6,
-  headingRelated: 0.6,
-  headingUsed: 0.22,
-  head: 0.3,
-  passage: 0.1,
-  passageRelated: 0.03,
-  section: 0.15,
-  sectionRelated: 0.15,
-  askedHeading: 0.4,
-  count: 0.1,
-  pieces: 0.7,
-  piecesAfter: 0.7,
-  candidate: 0.08,
-  length: -0.06,
-  rank: -0.015,
-  distance: -0.015,
-  isRow: 0.03,
-}
-
-/** Without what only distinguishes the best: more of the question's words, fewer other signs. */
-export const broadWeights: typeof sentenceWeights = {
-  ...sentenceWeights,
-  ownRelated: 0.65,
-  after: 0.15,
-  afterRelated: 0.1,
-  heading: 0.6,
-  headingRelated: 0.4,
-  headingUsed: 0.05,
-  head: 0.1,
-  passage: 0.05,
-  passageRelated: 0.03,
-  section: 0,
-  sectionRelated: 0,
-  askedHeading: 0,
-  count: 0.2,
-  pieces: 0.25,
-  piecesAfter: 0,
-  candidate: 0.05,
-  length: 0,
-  distance: 0,
-  isRow: 0,
+  own: 3.52,
+  ownRelated: 6.4,
+  before: 2.88,
+  head: 6.81,
+  section: 0.71,
+  askedHeading: 3.07,
+  pieces: 5.15,
+  piecesHeading: 3.36,
+  keyHeading: 0.63,
+  keyHead: 1.1,
+  nearOfBest: 2.35,
+  sectionOfBest: 0.98,
+  passageOfBest: 0.92,
+  candidate: 0.23,
+  number: 1.0,
+  forms: 1.39,
+  length: -0.43,
+  isShort: -1.28,
+  isItem: 0.41,
+  isLead: -0.36,
+  isPointer: -0.5,
+  isRow: 0.51,
+  rank: -0.33,
+  distance: -0.042,
 }
 
 export interface MeasuredSentence {
@@ -117,116 +101,128 @@ export interface MeasuredSentence {
   features: SentenceFeatures
 }
 
-/** The sentences that can be quoted and have, or whose heading has, a word of the question. Time is linear in the words of the evidence. */
+/** The sentences that can be quoted and that have a word of the question in their section. Linear in the evidence. */
 export function measureSentences(evidence: QuestionEvidence): MeasuredSentence[] {
   const measured: MeasuredSentence[] = []
-  const usedOf = createHeadingUse(evidence)
+  const best = { near: 0, section: 0, passage: 0 }
+  const rarest = Math.max(0, ...evidence.passages.map((passage) => keyOf(evidence, passage))) || 1
   for (const [rank, passage] of evidence.passages.entries()) {
     const layout = readLayout(passage.sentences)
-    const measure = createShares(evidence)
-    const ofPassage = measure([passage])
-    const sections = readSections(passage, layout)
-    const shares = new Map([...sections].map(([heading, section]) => [heading, measure([section])]))
+    const ofPassage = sumOf(createShares(evidence)([passage]))
+    best.passage = Math.max(best.passage, ofPassage)
+    const sections = readSections(evidence, passage, layout)
     for (const sentence of passage.sentences) {
       const { isQuotable, heading } = layout[sentence.index]!
       if (!isQuotable) continue
-      const around = measureAround(evidence, { passage, layout, sentence })
-      if (around === null) continue
-      const section = shares.get(heading)!
+      const section = sections.get(heading)!
+      if (section.share === 0) continue
+      const { above, near, ...shares } = measureAround(evidence, { passage, layout, sentence })
+      best.near = Math.max(best.near, near)
+      best.section = Math.max(best.section, section.share)
       const features: SentenceFeatures = {
-        ...around,
-        headingUsed: usedOf(heading),
-        passage: ofPassage.exact,
-        passageRelated: ofPassage.related,
+        ...shares,
+        ...readSigns(evidence, sentence),
         section: section.exact,
-        sectionRelated: section.related,
-        askedHeading: heading && isQuestion(heading.text) ? around.heading + around.headingRelated : 0,
-        rank: Math.min(rank, countedRanks),
+        askedHeading: heading && isQuestion(heading.text) ? above : 0,
+        pieces: sentence.pieceShare,
+        piecesHeading: heading?.pieceShare ?? 0,
+        keyHeading: keyOf(evidence, heading ?? passage.headings) / rarest,
+        keyHead: keyOf(evidence, passage.head) / rarest,
+        nearOfBest: near,
+        sectionOfBest: section.share,
+        passageOfBest: ofPassage,
+        rank: Math.log1p(rank),
       }
       measured.push({ passage, layout, sentence, features })
     }
+  }
+  for (const { features } of measured) {
+    features.nearOfBest /= best.near || 1
+    features.sectionOfBest /= best.section || 1
+    features.passageOfBest /= best.passage || 1
   }
   return measured
 }
 
 /** What each heading and the sentences below it have of the question together. */
-function readSections({ sentences, headings }: ReadPassage, layout: readonly SentenceLayout[]) {
-  const sections = new Map<ReadSentence | null, Matched>()
+function readSections(
+  evidence: QuestionEvidence,
+  { sentences, headings }: ReadPassage,
+  layout: readonly SentenceLayout[],
+) {
+  const sections = new Map<ReadSentence | null, { exact: number; share: number }>()
   for (const [heading, below] of Map.groupBy(sentences, ({ index }) => layout[index]!.heading)) {
     const above = heading ? [heading] : headings ? [headings] : []
-    sections.set(heading, joinMatched([...above, ...below.filter(({ index }) => layout[index]!.isQuotable)]))
+    const section = joinMatched([...above, ...below.filter(({ index }) => layout[index]!.isQuotable)])
+    const share = createShares(evidence)([section])
+    sections.set(heading, { exact: share.exact, share: sumOf(share) })
   }
   return sections
 }
 
-/** The features of a sentence, its heading and its neighbours. Null: neither it nor its heading has a word of the question. */
+/** The shares of a sentence, its heading and the sentence before. */
 function measureAround(
   evidence: QuestionEvidence,
   { passage, layout, sentence }: Pick<MeasuredSentence, 'passage' | 'layout' | 'sentence'>,
 ) {
-  const { question } = evidence
   const measure = createShares(evidence)
   const own = measure([sentence])
   const { heading } = layout[sentence.index]!
   const { row } = sentence
-  const distance = row ? 0 : sentence.index - (heading ? heading.index + 1 : 0)
-  const fade = headingFade ** distance
   const above = measure(row ? row.header : heading ? [heading] : passage.headings ? [passage.headings] : [])
-  if (own.exact + own.related + above.exact + above.related === 0) return null
-  const next = followingSentences(passage, layout, sentence)
-  const after = measure(next)
+  const previous = passage.sentences[sentence.index - 1]
+  const isBelow =
+    !row && previous?.row === null && layout[previous.index]!.isQuotable && layout[previous.index]!.heading === heading
   const head = measure([passage.head])
+  const before = measure(isBelow ? [previous] : [])
   const damping = 1 + Math.log1p(sentence.length) / lengthDamping
+  const distance = row ? 0 : sentence.index - (heading ? heading.index + 1 : 0)
   return {
     own: own.exact / damping,
     ownRelated: own.related / damping,
-    after: after.exact,
-    afterRelated: after.related,
-    heading: above.exact * fade,
-    headingRelated: above.related * fade,
-    head: head.exact + head.related,
-    count: (sentence.words.size + sumOf(sentence.related.values())) / (question.words.size || 1),
-    pieces: sentence.pieceShare,
-    piecesAfter: Math.max(0, ...next.map(({ pieceShare }) => pieceShare - sentence.pieceShare)),
-    candidate: sentence.hasCandidate === null ? 0 : sentence.hasCandidate ? 1 : -1,
-    length: Math.log1p(sentence.length),
+    before: sumOf(before),
+    head: sumOf(head),
+    above: sumOf(above),
+    near: sumOf(own) + sumOf(above),
     distance: Math.min(distance, countedRanks),
+  }
+}
+
+const lead = /[:：][\s*_]{0,3}$/u
+const pointer =
+  /(?<![\p{L}\p{N}])(?:see|read|learn|more information|find out|refer to|take a look|here (?:is|are)|guidelines?|siehe|mehr (?:dazu|informationen))(?![\p{L}\p{N}])/iu
+
+/** What a sentence shows about being an answer. */
+function readSigns({ question }: QuestionEvidence, { text, length, hasCandidate, forms, row }: ReadSentence) {
+  const candidate = hasCandidate === null ? 0 : hasCandidate ? 1 : -1
+  return {
+    candidate,
+    number: question.type === 'number' ? candidate : 0,
+    forms: question.forms.length === 0 ? 0 : forms.length / question.forms.length,
+    length: Math.log1p(length),
+    isShort: length < shortWords ? 1 : 0,
+    isItem: isListItem(text) ? 1 : 0,
+    isLead: lead.test(text) ? 1 : 0,
+    isPointer: pointer.test(text) ? 1 : 0,
     isRow: row ? 1 : 0,
   }
 }
 
-/** The sentences after one below the same heading, as far as they fit into its quote. */
-function followingSentences(
-  { sentences }: ReadPassage,
-  layout: readonly SentenceLayout[],
-  sentence: ReadSentence,
-): ReadSentence[] {
-  if (sentence.row) return []
-  const next: ReadSentence[] = []
-  let units = sentence.text.length
-  for (const one of sentences.slice(sentence.index + 1, sentence.index + 1 + countedAfter)) {
-    const { isQuotable, heading } = layout[one.index]!
-    units += one.text.length
-    if (one.row || !isQuotable || heading !== layout[sentence.index]!.heading || units > maximumQuoteUnits) break
-    next.push(one)
-  }
-  return next
+/** The weight of the rarest word of the question that a text has. */
+function keyOf({ weights, relatedWeights }: QuestionEvidence, matched: Matched | null): number {
+  let most = 0
+  if (matched === null) return most
+  for (const word of matched.words) most = Math.max(most, weights.get(word) ?? 0)
+  for (const [word, strength] of matched.related) most = Math.max(most, strength * (relatedWeights.get(word) ?? 0))
+  return most
 }
 
-/** The share of a heading's topic words that the question has, also as words with the same meaning. */
-function createHeadingUse({ question }: QuestionEvidence) {
-  const known = new Map<ReadSentence, number>()
-  return (heading: ReadSentence | null): number => {
-    if (heading === null) return 0
-    let used = known.get(heading)
-    if (used === undefined) {
-      const words = topicWords(heading.text, question.language)
-      used = words.filter((word) => question.words.has(word) || question.related.has(word)).length / (words.length || 1)
-      known.set(heading, used)
-    }
-    return used
-  }
+interface Share {
+  exact: number
+  related: number
 }
+
+const sumOf = ({ exact, related }: Share) => exact + related
 
 /**
  * Measures which share of the question texts have beyond those measured before: as its words, and as words of that meaning. Each word of the
@@ -236,7 +232,7 @@ function createShares({ question, weights, relatedWeights }: QuestionEvidence) {
   const total = weightOf(question.words.keys(), weights) || 1
   /** How much of a wanted word the texts have, 0..1. */
   const strengths = new Map<string, number>()
-  return (texts: readonly Matched[]) => {
+  return (texts: readonly Matched[]): Share => {
     let exact = 0
     let related = 0
     const add = (word: string, strength: number, weight: number) => {
@@ -251,12 +247,6 @@ function createShares({ question, weights, relatedWeights }: QuestionEvidence) {
     }
     return { exact, related }
   }
-}
-
-function sumOf(values: Iterable<number>): number {
-  let sum = 0
-  for (const value of values) sum += value
-  return sum
 }
 
 export function weightOf(words: Iterable<string>, weights: ReadonlyMap<string, number>): number {

@@ -1,11 +1,4 @@
-import {
-  broadWeights,
-  maximumQuoteUnits,
-  measureSentences,
-  type SentenceFeatures,
-  sentenceWeights,
-  weightOf,
-} from './measure-sentences.ts'
+import { type MeasuredSentence, measureSentences, type SentenceFeatures, sentenceWeights } from './measure-sentences.ts'
 import {
   type Matched,
   type QuestionEvidence,
@@ -13,10 +6,8 @@ import {
   type ReadRow,
   type ReadSentence,
 } from './read-passages.ts'
-import type { SentenceLayout } from './sentence-layout.ts'
-import { isListItem } from './text-lines.ts'
 
-/** What one quote of an answer holds: a sentence of a passage, and a neighbour where it needs one. */
+/** What one quote of an answer holds: neighbouring sentences of a passage, or rows of a table. */
 export interface RankedSentence {
   /** The passage's number. */
   id: number
@@ -27,104 +18,126 @@ export interface RankedSentence {
 /** Quotes in one answer, and of one passage: enough for a fact and its context. */
 const maximumQuotes = 5
 const maximumQuotesOfPassage = 4
-/** A sentence with a lower share of the best score is omitted. */
-const worthwhileShare = 0.2
-/** A sentence with this share of the question needs no sentence before it, unless it refers to one. */
-const completeShare = 0.8
-/** Sentences before the best one that are quoted with it: an answer often needs its paragraph's beginning. */
-const sentencesBefore = 3
+/** Turns of the choice: rows of two tables may have one text. */
+const maximumTurns = 2 * maximumQuotes
+/** Longest quote, UTF-16 units: two to four sentences. */
+const maximumQuoteUnits = 600
+/** Most sentences of one quote. */
+const maximumSentences = 12
+/** How much less a sentence counts than the one before it in a quote: the answer shall come first. */
+const placeDecay = 0.9
+/** Quotes after the first one are omitted below this probability. */
+const worthwhileProbability = 0.01
+
+/** A sentence with the probability that it answers. */
+interface Candidate extends MeasuredSentence {
+  probability: number
+}
+
+/** Consecutive candidates of one passage: those from `first` up to `end`. */
+interface Part {
+  run: readonly Candidate[]
+  first: number
+  end: number
+  /** Expected share of the answer: probabilities, less for sentences further from the beginning. */
+  value: number
+}
 
 /**
- * The sentences that most likely answer, best first: shared words and synonyms by rarity, in the sentence, next to it, in its heading, its
- * title, its section and its passage, near words, similar words, the expected kind of answer, and the passage's rank. Headings and questions are not quoted. The
- * sentences after it are quoted as far as they fit; those before it where it refers back to them, or continues a list, or has not all of the
- * question. Rows of a table are quoted with the names of their cells. Empty if no word is shared.
+ * The quotes that most likely hold the answer, best first. Each sentence has a probability by its features (`sentenceWeights`). A quote is a
+ * run of sentences below one heading, chosen for the sum of their probabilities; the next quote is chosen from the rest. Headings and questions
+ * are not quoted. Rows of a table are quoted with the names of their cells. Empty if no word is shared.
  */
-export function rankSentences(evidence: QuestionEvidence): RankedSentence[] {
-  const completeWeight = completeShare * weightOf(evidence.question.words.keys(), evidence.weights)
+export function rankSentences(evidence: QuestionEvidence, weights = sentenceWeights): RankedSentence[] {
+  const runs = splitRuns(withProbabilities(measureSentences(evidence), weights))
   const quotes: RankedSentence[] = []
   const used = new Set<ReadSentence>()
   const texts = new Set<string>()
-  for (const { passage, layout, sentence } of orderSentences(evidence)) {
-    if (quotes.length === maximumQuotes) break
-    if (used.has(sentence) || texts.has(sentence.text)) continue
-    if (quotes.filter(({ id }) => id === passage.id).length === maximumQuotesOfPassage) continue
-    if (sentence.row) {
-      const { rows, text } = quoteRows(passage, sentence.row, maximumQuoteUnits)
-      for (const row of rows) used.add(row)
-      if (!texts.has(text)) quotes.push({ id: passage.id, sentences: [text] })
-      texts.add(text)
-      continue
+  const isUsed = ({ sentence }: Candidate) => used.has(sentence) || texts.has(sentence.text)
+  for (let turn = 0; turn < maximumTurns && quotes.length < maximumQuotes; turn++) {
+    let best: Part | null = null
+    for (const run of runs) {
+      const { id } = run[0]!.passage
+      if (quotes.filter((quote) => quote.id === id).length === maximumQuotesOfPassage) continue
+      const part = bestPart(run, isUsed)
+      if (part.value > (best?.value ?? 0)) best = part
     }
-    const quoted = withNeighbours(passage, layout, sentence, {
-      isQuoted: (one) => used.has(one) || texts.has(one.text),
-      isComplete: weightOf(sentence.words, evidence.weights) >= completeWeight,
-    })
-    for (const part of quoted) {
-      used.add(part)
-      texts.add(part.text)
-    }
-    quotes.push({ id: passage.id, sentences: quoted.map(({ text }) => text) })
+    if (best === null || (quotes.length > 0 && best.value < worthwhileProbability)) break
+    const { passage, sentence } = best.run[0]!
+    const rows = sentence.row && quoteRows(passage, sentence.row, maximumQuoteUnits)
+    const parts = rows?.rows ?? withEarlier(best, isUsed)
+    const sentences = rows ? [rows.text] : parts.map(({ text }) => text)
+    if (!sentences.every((text) => texts.has(text))) quotes.push({ id: passage.id, sentences })
+    for (const part of parts) used.add(part)
+    for (const text of [...sentences, ...parts.map((part) => part.text)]) texts.add(text)
   }
   return quotes
 }
 
-/** In turns by `sentenceWeights` and by `broadWeights`: where one ranking is misled, the other seldom is. */
-function orderSentences(evidence: QuestionEvidence) {
-  const measured = measureSentences(evidence)
-  const best = sortBy(measured, sentenceWeights)
-  const broad = sortBy(measured, broadWeights)
-  return measured.flatMap((_, at) => [best[at] ?? [], broad[at] ?? []].flat())
-}
-
-/** The best first. */
-function sortBy<Item extends { features: SentenceFeatures }>(
-  items: readonly Item[],
-  weights: Readonly<Record<keyof SentenceFeatures, number>>,
-): Item[] {
+/** A softmax of the weighted features. */
+function withProbabilities(measured: readonly MeasuredSentence[], weights: typeof sentenceWeights): Candidate[] {
   const names = Object.keys(weights) as (keyof SentenceFeatures)[]
-  const scored = items.map((item) => ({
-    item,
-    score: names.reduce((sum, name) => sum + weights[name] * item.features[name], 0),
-  }))
-  scored.sort((left, right) => right.score - left.score)
-  const least = (scored[0]?.score ?? 0) * worthwhileShare
-  return scored.filter(({ score }) => score >= least).map(({ item }) => item)
+  const scores = measured.map(({ features }) => names.reduce((sum, name) => sum + weights[name] * features[name], 0))
+  const most = scores.reduce((best, score) => Math.max(best, score), Number.NEGATIVE_INFINITY)
+  const odds = scores.map((score) => Math.exp(score - most))
+  const total = odds.reduce((sum, value) => sum + value, 0)
+  return measured.map((one, at) => ({ ...one, probability: odds[at]! / total }))
 }
 
-/**
- * The sentence, those before it, and what follows below the same heading, as far as it fits: an answer continues more often than it ends with
- * its first sentence.
- */
-function withNeighbours(
-  { sentences }: ReadPassage,
-  layout: readonly SentenceLayout[],
-  sentence: ReadSentence,
-  { isQuoted, isComplete }: { isQuoted: (sentence: ReadSentence) => boolean; isComplete: boolean },
-): ReadSentence[] {
-  const quoted = [sentence]
-  let units = sentence.text.length
-  const isFitting = (neighbour: ReadSentence | undefined): neighbour is ReadSentence =>
-    neighbour !== undefined &&
-    !isQuoted(neighbour) &&
-    neighbour.row === null &&
-    layout[neighbour.index]!.isQuotable &&
-    layout[neighbour.index]!.heading === layout[sentence.index]!.heading &&
-    units + neighbour.text.length < maximumQuoteUnits
-  const isContinued = (from: ReadSentence) =>
-    isListItem(from.text) || refersBack(from.text) || (!isComplete && sentence.index - from.index < sentencesBefore)
-  for (let first = sentence; isContinued(first);) {
-    const previous = sentences[first.index - 1]
-    if (!isFitting(previous)) break
-    quoted.unshift(previous)
-    units += previous.text.length
-    first = previous
+/** Consecutive sentences below the same heading; each row of a table alone. */
+function splitRuns(candidates: readonly Candidate[]): Candidate[][] {
+  const runs: Candidate[][] = []
+  for (const candidate of candidates) {
+    const last = runs.at(-1)?.at(-1)
+    const continues =
+      last &&
+      last.passage === candidate.passage &&
+      !last.sentence.row &&
+      !candidate.sentence.row &&
+      last.sentence.index === candidate.sentence.index - 1 &&
+      last.layout[last.sentence.index]!.heading === candidate.layout[candidate.sentence.index]!.heading
+    if (continues) runs.at(-1)!.push(candidate)
+    else runs.push([candidate])
   }
-  for (let next = sentences[sentence.index + 1]; isFitting(next); next = sentences[next.index + 1]) {
-    quoted.push(next)
-    units += next.text.length
+  return runs
+}
+
+/** The part of a run with the largest value. Linear in the run, because a quote has at most `maximumSentences`. */
+function bestPart(run: readonly Candidate[], isUsed: (candidate: Candidate) => boolean): Part {
+  let best: Part = { run, first: 0, end: 0, value: 0 }
+  for (let first = 0; first < run.length; first++) {
+    const part = measurePart(run, first, isUsed)
+    if (part.value > best.value) best = { run, first, ...part }
   }
-  return quoted
+  return best
+}
+
+/** As many sentences from `first` on as fit, and their value. */
+function measurePart(run: readonly Candidate[], first: number, isUsed: (candidate: Candidate) => boolean) {
+  let value = 0
+  let units = 0
+  let end = first
+  for (; end < run.length && end - first < maximumSentences; end++) {
+    const one = run[end]!
+    units += one.sentence.text.length + 1
+    if (isUsed(one) || (end > first && units > maximumQuoteUnits)) break
+    value += one.probability * placeDecay ** (end - first)
+  }
+  return { value, end }
+}
+
+/** The sentences of a part, with those before that its first one refers to, instead of the last ones where all do not fit. */
+function withEarlier({ run, first, end }: Part, isUsed: (candidate: Candidate) => boolean): ReadSentence[] {
+  const parts = run.slice(first, end).map(({ sentence }) => sentence)
+  let units = parts.reduce((sum, { text }) => sum + text.length + 1, 0)
+  for (let at = first - 1; at >= 0 && refersBack(parts[0]!.text) && !isUsed(run[at]!); at--) {
+    const { sentence } = run[at]!
+    units += sentence.text.length + 1
+    while (units > maximumQuoteUnits && parts.length > 1) units -= parts.pop()!.text.length + 1
+    if (units > maximumQuoteUnits) break
+    parts.unshift(sentence)
+  }
+  return parts
 }
 
 /** Pronouns and adverbs at the beginning of a sentence that refer to the sentence before it. */

@@ -1,5 +1,6 @@
 import { createTimeSlices } from '../kernel/index.ts'
 import { type Language, loadNearWords, splitSentences } from '../language/index.ts'
+import { type AnswerForm, askedForms, statedForms } from './answer-form.ts'
 import { type AnswerType, answerTypeOf, hasCandidate } from './answer-type.ts'
 import { comparedWords, latinLanguageOf, type Related, relatedForms, topicWords, weightOfForm } from './words.ts'
 import { isHeader } from './evidence.ts'
@@ -12,6 +13,8 @@ export interface ReadQuestion {
   text: string
   language: Language
   type: AnswerType
+  /** Details that it asks for. */
+  forms: readonly AnswerForm[]
   /** Compared words that carry a topic, with their weight before rarity. */
   words: ReadonlyMap<string, number>
   /** For each form with the same meaning as some of them: those. */
@@ -39,6 +42,8 @@ export interface ReadSentence extends Matched {
   pieceShare: number
   /** Whether it has words of the expected kind; null where the question expects none. */
   hasCandidate: boolean | null
+  /** Those details of the question that it states. */
+  forms: readonly AnswerForm[]
   /** Of a row of a table. */
   row: ReadRow | null
 }
@@ -88,6 +93,7 @@ export function readQuestion(text: string): ReadQuestion {
     text,
     language,
     type: answerTypeOf(text),
+    forms: askedForms(text),
     words,
     related: relatedForms(text, new Set(words.keys()), language),
   }
@@ -208,6 +214,7 @@ function readSentence(
     ...matchWords(reader, text),
     pieceShare: reader.pieceShareOf(text),
     hasCandidate: hasCandidate(text, reader.question.type, reader.question.text),
+    forms: statedForms(text, reader.question.forms),
     row: row && matched ? { ...row, matched } : null,
   }
 }
