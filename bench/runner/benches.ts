@@ -58,8 +58,16 @@ export const benches: readonly Bench[] = [
     full: ['--rounds', '3'],
     short: ['--seconds', '2', '--pause', '0.2', '--floods', 'streams:1000,half-headers:2000'],
     check: [
-      ...['--seconds', '1.5', '--pause', '0.2', '--rounds', '3'],
-      ...['--sides', 'portico', '--floods', 'streams:1000,half-headers:2000'],
+      '--seconds',
+      '1.5',
+      '--pause',
+      '0.2',
+      '--rounds',
+      '3',
+      '--sides',
+      'portico',
+      '--floods',
+      'streams:1000,half-headers:2000',
     ],
   },
   {
