@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { defaultLanguage, isFunctionWord } from '../language/index.ts'
 import { type Claims, isOperationWord, once, readClaims } from './claims.ts'
 import { derivedFrom, findOtherColumns, isYear, mostNamed, type Operands, plainValueOf } from './derived-numbers.ts'
@@ -88,10 +89,18 @@ export function supports(sentence: string, passage: EvidenceText): boolean {
 
 let isPrepared = false
 
-/** Compiles the patterns of statements: some 50 ms of the first comparison of a process. */
-export function prepareSupport(): void {
-  if (!isPrepared) supports('It is never open.', { title: '', text: 'It is closed.' })
+/** Compiles the patterns of statements before the first comparison of a process, in turns of the event loop. */
+export async function prepareSupport(): Promise<void> {
+  if (isPrepared) return
   isPrepared = true
+  const claims = readClaims('It is never open.')
+  await nextTurn()
+  const passage = readEvidence({ title: '', text: 'It is closed.' })
+  await nextTurn()
+  claims.clauses(passage.language)
+  await nextTurn()
+  concludeSupport(claims, [compareClaims(claims, passage)])
+  await nextTurn()
 }
 
 /** Whether passages that were compared with the same claims support them together. */

@@ -75,8 +75,9 @@ export function createAnswerCitations({
     addForeign: (text) => void foreign.push(text),
     startReading(signal) {
       if (!inline) return
-      prepareSupport()
-      reading = nextTurn().then(() => check.read(signal))
+      reading = nextTurn()
+        .then(prepareSupport)
+        .then(() => check.read(signal))
     },
     async *push(text, signal) {
       await reading

@@ -312,6 +312,25 @@ describe('the longest answer', () => {
     return citations
   }
 
+  test('finds the clauses of the passages read, each in its own turn', async () => {
+    const count = 20
+    const given = Array.from({ length: count }, (_, index) =>
+      passage(`page ${index}`, 'The museum is not open on Mondays, and you cannot enter it with a dog or a bicycle.'),
+    )
+    const citations = start(given)
+    let turns = 0
+    let isReading = true
+    const countTurns = () => {
+      turns++
+      if (isReading) setImmediate(countTurns)
+    }
+    setImmediate(countTurns)
+    for await (const _ of citations.push('', signal));
+    isReading = false
+    // One for the passage, one for its clauses.
+    expect(turns).toBeGreaterThanOrEqual(2 * count)
+  })
+
   test.each(Object.entries(units))('of %s is checked in short turns', { timeout: 120_000 }, async (_title, unit) => {
     const text = textOf(unit, 60_000)
     const citations = start()

@@ -344,10 +344,19 @@ function createPassageComparisons(passages: readonly EvidenceText[], tools: Tool
     async read(signal) {
       for (let number = evidence.length + 1; number <= candidateCount(); number++) {
         if (signal.aborted) return
-        evidenceOf(number)
-        await nextTurn()
+        await readInTurns(evidenceOf(number))
       }
     },
     count: () => count,
   }
+}
+
+/**
+ * Gives the event loop a turn, reads the clauses of a passage, and gives another: otherwise one denial reads those of all passages at once. A
+ * passage that does not show its language is read in that of the sentence.
+ */
+async function readInTurns({ clauses, language }: Evidence): Promise<void> {
+  await nextTurn()
+  if (language.latin !== null) clauses(language)
+  await nextTurn()
 }
