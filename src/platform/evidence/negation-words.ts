@@ -182,6 +182,10 @@ export const isOnly = (word: string) => onlyWords.test(word)
 const stoppingPattern = /^(?:stop|ceas|refus|avoid|prevent|declin|disabl|drop|discontinu|abandon)/
 /** Whether what follows such a word is denied by it: "stops collecting" is "no longer collects". */
 export const isStopping = (word: string) => stoppingPattern.test(word)
+const lossPattern = /^(?:los(?:t|es?|ing)|prevent\p{L}*|hinder\p{L}*|interrupt\p{L}*|verlier\p{L}*|verloren)$/u
+/** Whether the denial of a word affirms: "is not lost" is "is still there". */
+export const isLoss = (word: string) => lossPattern.test(word)
+
 const stoppedPattern =
   /(?<![\p{L}\p{M}])(?:stop|ceas|refus|avoid|prevent|declin|disabl|drop|discontinu|abandon)\p{L}*/giu
 /** What follows each word that stops something. */

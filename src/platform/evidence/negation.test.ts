@@ -30,6 +30,7 @@ const account = {
     'Windows and macOS have stopped reporting their latest versions. This means that tools are not able to report the latest versions, which for Windows are above 10.',
     'Even while locked, you still have full access to your account settings. You are never locked into a higher plan when your usage no longer requires it.',
     'Rules take effect within a few minutes. Sent reports are kept when you upgrade.',
+    'Even while exports are paused, events continue to be counted. Each branch is billed separately.',
   ].join(' '),
 }
 const museo = {
@@ -58,6 +59,13 @@ test.each([
   ],
   ['denies what the passage says to stop', account, 'One month after locking, data is no longer collected.'],
   ['denies what the passage is not able to', account, 'Windows versions above 10 are not reported.'],
+  ['denies a loss', account, 'Events are not lost while exports are paused.'],
+  [
+    'denies what another clause of the sentence says to stop',
+    account,
+    'The service no longer collects data one month after the account is locked.',
+  ],
+  ['denies "together" of "separately"', account, 'Branches are not billed together.'],
   ['denies the opposite in German', regeln, 'Montags ist die Bibliothek nicht geöffnet.'],
   ['is next to a denial in German', regeln, 'Der Ausweis gilt zwölf Monate.'],
   ['denies in a condition in Spanish', museo, 'Se pueden hacer fotos si no se usa flash.'],
@@ -69,6 +77,7 @@ test.each([
   ['before a condition', rules, 'Refunds are never given if the pool closes because of a storm.'],
   ['by the opposite of a word that is elsewhere too', rules, 'Exports to Asia decreased.'],
   ['by the word before the same one', rules, 'Arrivals are possible before two.'],
+  ['by "together" for "separately"', account, 'All branches are billed together.'],
   ['with "no longer"', account, 'You no longer have access to your account settings while dashboards are locked.'],
   ['with "not", next to "a few"', account, 'Rules do not take effect within minutes.'],
   ['by "deleted" for "kept"', account, 'Sent reports are deleted when you upgrade.'],

@@ -1,5 +1,5 @@
 import { type Clause, fewWords, keysOf } from './clauses.ts'
-import { isLimiting, isOnly, isStopping } from './negation-words.ts'
+import { isLimiting, isLoss, isOnly, isStopping } from './negation-words.ts'
 import type { Opposite } from './read-opposites.ts'
 
 /** A clause with a smaller share of the words deals with something else; in scripts without spaces words are pairs of characters. */
@@ -176,6 +176,7 @@ function mayDenyOtherwise(claim: Clause, clause: Clause): boolean {
   const { denied, mayDeny } = claim
   if (clause.isCondition) return false
   const hasDenied = denied?.some((key) => keysOf(clause).has(key)) ?? false
+  if (!hasDenied && !clause.isNegated && denied?.some(isLoss) && clause.mayDeny.every(isLimiting)) return true
   const isStopped = denied?.some((key) => clause.stopped.includes(key)) ?? false
   return clause.mayDeny.some((word) => {
     if (mayDeny.includes(word)) return false
@@ -237,15 +238,21 @@ export function lacksDenial(claimed: readonly Clause[], text: readonly Clause[])
         own === most && own >= denialShare && clause.denied === null && denied!.some((key) => keysOf(clause).has(key)),
     )
     return !known.some(({ clause, sentence }) => {
-      if (share(clause) >= denialShare) return true
-      const isSameWord = denied!.some((key) => clause.has(key))
+      // "One month later, it stops collecting data" has two clauses.
+      if (clause.denied === null && !denied!.some((key) => clause.stopped.includes(key))) return false
+      const keys = keysOf(clause)
+      if (share(keys) >= denialShare) return true
+      const isSameWord = denied!.some((key) => keys.has(key))
       return !isAffirmed && share(sentence) >= (isSameWord ? denialShareWithWord : denialShareOfSentence)
     })
   })
 }
 
-/** The words of each clause that denies something, and of its sentence. */
-type Denial = Record<'clause' | 'sentence', ReadonlySet<string>>
+/** Each clause that denies or stops something, and the words of its sentence. */
+interface Denial {
+  clause: Clause
+  sentence: ReadonlySet<string>
+}
 const knownDenials = new WeakMap<readonly Clause[], Denial[]>()
 
 function denialsOf(text: readonly Clause[]): Denial[] {
@@ -255,11 +262,11 @@ function denialsOf(text: readonly Clause[]): Denial[] {
   const ofSentence = new Map<number, Set<string>>()
   const found: Denial[] = []
   for (const clause of text) {
-    const { denied, sentence } = clause
-    if (denied === null) continue
+    const { denied, stopped, sentence } = clause
+    if (denied === null && stopped.length === 0) continue
     const whole = ofSentence.get(sentence) ?? new Set(sentences.get(sentence)!.flatMap((one) => one.words.flat()))
     ofSentence.set(sentence, whole)
-    found.push({ clause: keysOf(clause), sentence: whole })
+    found.push({ clause, sentence: whole })
   }
   knownDenials.set(text, found)
   return found
