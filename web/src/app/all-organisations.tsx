@@ -1,10 +1,11 @@
-import { Divider, Stack, Text, TextInput } from '@mantine/core'
+import { Divider, Stack, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { ConsoleOrganisationsBody } from '@contract/console-organisations.ts'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { getJson } from '../api/client.ts'
+import { Dimmed } from '../ui/dimmed.tsx'
 import { AnchorLink } from '../ui/link.tsx'
 import { recentOrganisations } from './remembered-organisation.ts'
 import { organisationNameQuery, useSession } from './session.ts'
@@ -57,11 +58,7 @@ export function AllOrganisations({ organisationId, onChosen }: Props) {
       {(wanted !== '' || shown.length > 0) && (
         <Group title={t(wanted === '' ? 'navigation.allOrganisations' : 'navigation.found')}>
           {shown.map(({ id, name }) => link(id, name))}
-          {data?.total === 0 && (
-            <Text size="sm" c="dimmed" px="sm">
-              {t('navigation.noOrganisation')}
-            </Text>
-          )}
+          {data?.total === 0 && <Dimmed px="sm">{t('navigation.noOrganisation')}</Dimmed>}
         </Group>
       )}
       <Divider />
@@ -86,9 +83,9 @@ export function AllOrganisations({ organisationId, onChosen }: Props) {
 function Group({ title, children }: { title: string; children: React.ReactNode }) {
   return (
     <div role="group" aria-label={title}>
-      <Text size="xs" fw={600} c="dimmed" px="sm" pt={4}>
+      <Dimmed size="xs" fw={600} px="sm" pt={4}>
         {title}
-      </Text>
+      </Dimmed>
       {children}
     </div>
   )

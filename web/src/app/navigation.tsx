@@ -1,7 +1,8 @@
-import { Stack, Text, UnstyledButton } from '@mantine/core'
+import { Stack, UnstyledButton } from '@mantine/core'
 import { Link, useRouterState } from '@tanstack/react-router'
 import { useId } from 'react'
 import { useTranslation } from 'react-i18next'
+import { Dimmed } from '../ui/dimmed.tsx'
 import { type NavigationSection, useNavigationEntries } from './navigation-entries.ts'
 import styles from './navigation.module.css'
 
@@ -23,9 +24,9 @@ function Section({ title, entries }: NavigationSection) {
   return (
     <div role="group" aria-labelledby={title ? id : undefined}>
       {title && (
-        <Text id={id} size="xs" fw={600} c="dimmed" px="sm" pb={4}>
+        <Dimmed id={id} size="xs" fw={600} px="sm" pb={4}>
           {title}
-        </Text>
+        </Dimmed>
       )}
       {entries.map(({ label, to, icon: Icon, exact }) => {
         const isActive = path === to || path === `${to}/` || (!exact && path.startsWith(`${to}/`))

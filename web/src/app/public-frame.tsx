@@ -1,6 +1,7 @@
-import { Center, Group, Paper, Stack, Text } from '@mantine/core'
+import { Center, Group, Paper, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
+import { Dimmed } from '../ui/dimmed.tsx'
 import { LanguageMenu } from '../ui/language-menu.tsx'
 import { Logo } from '../ui/logo.tsx'
 
@@ -17,9 +18,9 @@ export function PublicFrame({ children }: { children: ReactNode }) {
         <Paper withBorder p="xl">
           {children}
         </Paper>
-        <Text size="xs" c="dimmed" ta="center">
+        <Dimmed size="xs" ta="center">
           {t('tagline')}
-        </Text>
+        </Dimmed>
       </Stack>
     </Center>
   )

@@ -1,9 +1,10 @@
-import { Button, Text } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { withTexts } from '../i18n/translations.ts'
+import { Dimmed } from '../ui/dimmed.tsx'
 import { lazyPart, OnceOpened } from '../ui/lazy-part.tsx'
 import { useNavigationEntries } from './navigation-entries.ts'
 import { areSingleKeysAllowed, searchKeys } from './single-keys.ts'
@@ -33,17 +34,15 @@ export function Shortcuts({ organisationId }: { organisationId: string | undefin
         my={4}
         leftSection={<IconSearch size={16} aria-hidden />}
         rightSection={
-          <Text size="xs" c="dimmed" visibleFrom="sm">
+          <Dimmed size="xs" visibleFrom="sm">
             {searchKeys()}
-          </Text>
+          </Dimmed>
         }
         styles={{ label: { flex: 1 } }}
         aria-keyshortcuts="Control+K Meta+K"
         onClick={() => show('search')}
       >
-        <Text size="sm" c="dimmed">
-          {t('navigation.search')}
-        </Text>
+        <Dimmed>{t('navigation.search')}</Dimmed>
       </Button>
       <OnceOpened opened={shown === 'search'}>
         <SearchDialog {...props} opened={shown === 'search'} />

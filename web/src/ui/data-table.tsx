@@ -1,4 +1,5 @@
-import { Group, Table, Text, UnstyledButton } from '@mantine/core'
+import { Dimmed } from './dimmed.tsx'
+import { Group, Table, UnstyledButton } from '@mantine/core'
 import {
   type ColumnDef,
   createSortedRowModel,
@@ -117,9 +118,7 @@ export function PageSteps(props: { total: number; limit: number; offset: number;
   if (total <= limit && offset === 0) return null
   return (
     <Group justify="flex-end" gap="sm">
-      <Text size="sm" c="dimmed">
-        {t('table.page', { from: offset + 1, to: Math.min(offset + limit, total), total })}
-      </Text>
+      <Dimmed>{t('table.page', { from: offset + 1, to: Math.min(offset + limit, total), total })}</Dimmed>
       <StepButton
         label={t('table.previous')}
         disabled={offset === 0}

@@ -1,5 +1,6 @@
-import { Box, Group, Stack, Text, Title } from '@mantine/core'
+import { Box, Group, Stack, Title } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
+import { Dimmed } from './dimmed.tsx'
 
 /** The frame of a page: its title (also of the browser's tab), one line about it, its actions at the right, and the content. */
 export function Page(props: { title: string; description?: ReactNode; actions?: ReactNode; children: ReactNode }) {
@@ -13,11 +14,7 @@ export function Page(props: { title: string; description?: ReactNode; actions?: 
         {/* A long description makes room for the actions, where both fit. */}
         <Box miw={0} flex="1 1 440px">
           <Title order={1}>{title}</Title>
-          {description && (
-            <Text c="dimmed" size="sm" maw={720}>
-              {description}
-            </Text>
-          )}
+          {description && <Dimmed maw={720}>{description}</Dimmed>}
         </Box>
         {actions && <Group gap="xs">{actions}</Group>}
       </Group>

@@ -1,4 +1,5 @@
-import { Button, Group, Paper, Text } from '@mantine/core'
+import { Dimmed } from './dimmed.tsx'
+import { Button, Group, Paper } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { LeaveGuard } from './leave-guard.tsx'
@@ -32,9 +33,7 @@ export function SaveBar({ form, isSaving, onSave, create }: SaveBarProps) {
               <Button variant="default" onClick={form.discard}>
                 {t('settings.discard')}
               </Button>
-              <Text size="sm" c="dimmed" role="status">
-                {t('settings.unsaved')}
-              </Text>
+              <Dimmed role="status">{t('settings.unsaved')}</Dimmed>
             </>
           )}
         </Group>

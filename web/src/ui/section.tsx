@@ -1,5 +1,6 @@
-import { Box, Group, Stack, Text, Title } from '@mantine/core'
+import { Box, Group, Stack, Title } from '@mantine/core'
 import { type ReactNode, useId } from 'react'
+import { Dimmed } from './dimmed.tsx'
 
 /** A part of a page with a heading. */
 export function Section(props: { title: string; description?: ReactNode; actions?: ReactNode; children: ReactNode }) {
@@ -12,11 +13,7 @@ export function Section(props: { title: string; description?: ReactNode; actions
           <Title order={2} id={id}>
             {title}
           </Title>
-          {description && (
-            <Text c="dimmed" size="sm" maw={720}>
-              {description}
-            </Text>
-          )}
+          {description && <Dimmed maw={720}>{description}</Dimmed>}
         </Box>
         {actions && <Group gap="xs">{actions}</Group>}
       </Group>

@@ -7,6 +7,7 @@ import type { MeBody, OpenInvitationBody } from '@contract/people.ts'
 import { ApiError, getJson, postJson } from '../../api/client.ts'
 import { signInAddress } from '../../app/sign-in-address.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { NewPassword } from './new-password.tsx'
 import { Problem, useProblemText } from './problem.tsx'
 import { invitationQuery } from './routes.tsx'
@@ -31,9 +32,7 @@ export function InvitationPage() {
               organisation: organisationName,
             })}
       </Text>
-      <Text size="sm" c="dimmed">
-        {t('invitation.until', { time: format.dateTime(expiresAt) })}
-      </Text>
+      <Dimmed>{t('invitation.until', { time: format.dateTime(expiresAt) })}</Dimmed>
       <Problem text={problem} />
       <Acceptance token={token} invitation={invitation} onProblem={setProblem} />
     </Stack>

@@ -1,4 +1,3 @@
-import { Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -6,6 +5,7 @@ import type { InvitationBody } from '@contract/people.ts'
 import { deleteJson } from '../../api/client.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { removeColumn, timeColumn } from './row-columns.tsx'
 
@@ -54,16 +54,10 @@ export function InvitationsTable({ invitations, path, onChanged }: InvitationsTa
         columns={columns}
         rows={invitations.items}
         rowId={({ id }) => id}
-        empty={
-          <Text size="sm" c="dimmed">
-            {t('invitations.none')}
-          </Text>
-        }
+        empty={<Dimmed>{t('invitations.none')}</Dimmed>}
       />
       {invitations.total > invitations.items.length && (
-        <Text size="sm" c="dimmed">
-          {t('invitations.more', { shown: invitations.items.length, total: invitations.total })}
-        </Text>
+        <Dimmed>{t('invitations.more', { shown: invitations.items.length, total: invitations.total })}</Dimmed>
       )}
     </>
   )

@@ -1,8 +1,9 @@
-import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Select, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { NewInvitationBody } from '@contract/people.ts'
 import { postJson } from '../../api/client.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { Dialog } from './dialog.tsx'
 import { LinkToPass } from './link-to-pass.tsx'
 import { Problem } from './problem.tsx'
@@ -56,9 +57,7 @@ function Invite({ organisationId, onInvited, onClose }: InviteProps) {
         <Problem text={problem} />
         <TextInput name="email" type="email" label={t('email')} required withAsterisk={false} data-autofocus />
         {organisationId === undefined ? (
-          <Text size="sm" c="dimmed">
-            {t('invite.operatorText')}
-          </Text>
+          <Dimmed>{t('invite.operatorText')}</Dimmed>
         ) : (
           <Select
             name="role"

@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { postJson } from '../../api/client.ts'
 import { signInAddress } from '../../app/sign-in-address.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { NewPassword } from './new-password.tsx'
 import { Problem } from './problem.tsx'
 import { passwordResetQuery } from './routes.tsx'
@@ -35,10 +36,10 @@ export function PasswordResetPage() {
       <Stack>
         <title>{`${t('reset.title')} · Portico`}</title>
         <Title order={1}>{t('reset.title')}</Title>
-        <Text size="sm" c="dimmed">
+        <Dimmed>
           {t('invitation.until', { time: format.dateTime(reset.expiresAt) })}{' '}
           {reset.removesSecondFactor && t('reset.removesSecondFactor')}
-        </Text>
+        </Dimmed>
         <Problem text={problem} />
         <TextInput name="email" label={t('email')} value={reset.email} readOnly autoComplete="username" />
         <NewPassword />

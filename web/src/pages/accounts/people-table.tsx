@@ -1,4 +1,4 @@
-import { ActionIcon, Group, Menu, Text } from '@mantine/core'
+import { ActionIcon, Group, Menu } from '@mantine/core'
 import { IconDots } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
@@ -9,6 +9,7 @@ import { changeOneField } from '../../ui/conflict/change-one-field.ts'
 import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Dialog } from './dialog.tsx'
 import { PasswordLink } from './password-link.tsx'
@@ -37,11 +38,7 @@ export function PeopleTable({ people, hasPasswords, onChanged, load }: PeopleTab
         rows={people}
         rowId={({ id }) => id}
         minimumWidth={760}
-        empty={
-          <Text size="sm" c="dimmed">
-            {t('people.none')}
-          </Text>
-        }
+        empty={<Dimmed>{t('people.none')}</Dimmed>}
       />
       <Dialog opened={resetOf !== undefined} onClose={() => setResetOf(undefined)} title={t('people.resetLink')}>
         {resetOf && <PasswordLink person={resetOf} onDone={() => setResetOf(undefined)} />}

@@ -1,6 +1,7 @@
 import { Badge, Group, Stack, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../../app/session.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 
 interface PersonCellProps {
   id: string
@@ -22,13 +23,11 @@ export function PersonCell({ id, name, email, emailVerified, isOperator = false 
         </Text>
         {isOperator && <Badge variant="default">{t('role.operator')}</Badge>}
       </Group>
-      <Text size="xs" c="dimmed">
-        {email}
-      </Text>
+      <Dimmed size="xs">{email}</Dimmed>
       {!emailVerified && (
-        <Text size="xs" c="dimmed" title={t('unverifiedText')}>
+        <Dimmed size="xs" title={t('unverifiedText')}>
           {t('unverified')}
-        </Text>
+        </Dimmed>
       )}
     </Stack>
   )

@@ -1,8 +1,9 @@
 import '@mantine/core/styles/PinInput.css'
-import { Anchor, Button, PinInput, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Button, PinInput, Stack, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ApiError, postJson } from '../../api/client.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import type { StepProps } from './sign-in-forms.tsx'
 import { useProblemText } from './problem.tsx'
 
@@ -31,9 +32,7 @@ export function SecondFactor({ onDone, onProblem, onBack }: StepProps & { onBack
   return (
     <form onSubmit={submit}>
       <Stack>
-        <Text size="sm" c="dimmed">
-          {isBackup ? t('signIn.backupText') : t('signIn.codeText')}
-        </Text>
+        <Dimmed>{isBackup ? t('signIn.backupText') : t('signIn.codeText')}</Dimmed>
         {isBackup ? (
           <TextInput key="backup" name="code" label={t('signIn.backupCode')} required autoFocus autoComplete="off" />
         ) : (

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-q
 import { useTranslation } from 'react-i18next'
 import type { SessionsBody } from '@contract/people.ts'
 import { deleteJson } from '../../api/client.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Section } from '../../ui/section.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -58,10 +59,10 @@ function SessionRow({ session }: { session: Session }) {
               </Badge>
             )}
           </Group>
-          <Text size="xs" c="dimmed">
+          <Dimmed size="xs">
             {session.ipAddress} · {t('sessions.since')} <Time value={session.createdAt} /> · {t('sessions.until')}{' '}
             <Time value={session.expiresAt} />
-          </Text>
+          </Dimmed>
         </Stack>
       </Table.Td>
       <Table.Td ta="right">

@@ -1,8 +1,9 @@
-import { Button, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Button, PasswordInput, Stack, TextInput, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { postJson } from '../../api/client.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { NewPassword } from './new-password.tsx'
 import { Problem } from './problem.tsx'
 import { useSentForm } from './use-sent-form.ts'
@@ -16,9 +17,7 @@ export function SetupPage() {
       <Stack>
         <title>{`${t('setup.title')} · Portico`}</title>
         <Title order={1}>{t('setup.title')}</Title>
-        <Text size="sm" c="dimmed">
-          {t('setup.text')}
-        </Text>
+        <Dimmed>{t('setup.text')}</Dimmed>
         <Problem text={problem} />
         <PasswordInput
           name="token"

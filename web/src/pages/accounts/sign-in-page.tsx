@@ -1,7 +1,8 @@
-import { Button, Divider, Stack, Text, Title } from '@mantine/core'
+import { Button, Divider, Stack, Title } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { SetupState } from '@contract/people.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { isKnown, Problem } from './problem.tsx'
 import { PasswordForm, SecondFactor } from './sign-in-forms.tsx'
 import { SingleSignOnButton } from './single-sign-on-button.tsx'
@@ -39,11 +40,7 @@ export function SignInPage({ setup }: { setup: SetupState }) {
               onProblem={setProblem}
             />
           )}
-          {setup.passwordSignIn && (
-            <Text size="sm" c="dimmed">
-              {t('signIn.forgotten')}
-            </Text>
-          )}
+          {setup.passwordSignIn && <Dimmed>{t('signIn.forgotten')}</Dimmed>}
         </>
       )}
     </Stack>

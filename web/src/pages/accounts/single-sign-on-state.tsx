@@ -1,7 +1,8 @@
-import { Code, Table, Text } from '@mantine/core'
+import { Code, Table } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { PeopleView } from '@contract/console-people.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { ButtonLink } from '../../ui/link.tsx'
 import { Section } from '../../ui/section.tsx'
 
@@ -18,9 +19,7 @@ export function SingleSignOnState({ view }: { view: PeopleView }) {
   if (!settings)
     return (
       <Section title={t('sso.title')} actions={actions}>
-        <Text size="sm" c="dimmed">
-          {t('sso.off')}
-        </Text>
+        <Dimmed>{t('sso.off')}</Dimmed>
       </Section>
     )
   const yesNo = (value: boolean) => (value ? t('yes') : t('no'))

@@ -1,6 +1,6 @@
 import '@mantine/core/styles/Pill.css'
 import '@mantine/core/styles/PillsInput.css'
-import { Button, Group, Stack, Switch, TagsInput, Text, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Switch, TagsInput, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import type { AlertChannel, AlertKind, AlertSettingsBody, AlertSettingsChange } from '@contract/alerts.ts'
 import { useTranslation } from 'react-i18next'
@@ -8,6 +8,7 @@ import { patchJson, postJson } from '../../api/client.ts'
 import { changeOneField } from '../../ui/conflict/change-one-field.ts'
 import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { LeaveGuard } from '../../ui/leave-guard.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Section } from '../../ui/section.tsx'
@@ -195,11 +196,7 @@ function Webhook({ settings }: { settings: AlertSettingsBody }) {
       <Group gap="xs">
         <TestButton channel="webhook" disabled={url === null} />
       </Group>
-      {url === null && (
-        <Text size="xs" c="dimmed">
-          {t('settings.noWebhook')}
-        </Text>
-      )}
+      {url === null && <Dimmed size="xs">{t('settings.noWebhook')}</Dimmed>}
     </Section>
   )
 }

@@ -1,6 +1,6 @@
-import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { AnchorLink } from '../../ui/link.tsx'
 import { Section } from '../../ui/section.tsx'
 import { AlertList } from './alert-list.tsx'
@@ -22,9 +22,7 @@ export function OpenAlerts() {
       }
     >
       {data?.items.length === 0 ? (
-        <Text size="sm" c="dimmed" mih={24}>
-          {t('empty.open')}
-        </Text>
+        <Dimmed mih={24}>{t('empty.open')}</Dimmed>
       ) : (
         <AlertList items={data?.items.slice(0, shownAlerts) ?? []} linked />
       )}

@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import type { ConversationBody, ConversationPageBody } from '@contract/conversations.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { DataTable, unsortedColumn } from '../../ui/data-table.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { AnchorLink, ButtonLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -80,13 +81,13 @@ function StoredSum({ stored: { conversations, turns, bytes } }: { stored: Conver
   const format = useFormat()
   if (turns === 0) return null
   return (
-    <Text size="sm" c="dimmed">
+    <Dimmed>
       {[
         t('stored.conversations', { count: conversations, shown: format.number(conversations) }),
         t('stored.turns', { count: turns, shown: format.number(turns) }),
         format.bytes(bytes),
       ].join(' · ')}
-    </Text>
+    </Dimmed>
   )
 }
 
@@ -100,9 +101,7 @@ function More(props: { page: ConversationPageBody; isLoading: boolean; onMore: (
     <Center>
       <Stack align="center" gap="xs">
         {page.searchedTo !== null && (
-          <Text size="sm" c="dimmed" role="status">
-            {t('searchedTo', { time: format.dateTime(page.searchedTo) })}
-          </Text>
+          <Dimmed role="status">{t('searchedTo', { time: format.dateTime(page.searchedTo) })}</Dimmed>
         )}
         <Button variant="default" onClick={onMore} loading={isLoading}>
           {t(page.searchedTo === null ? 'more' : 'searchOn')}

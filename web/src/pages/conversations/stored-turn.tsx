@@ -3,6 +3,7 @@ import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { ConversationTurnBody } from '@contract/conversations.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { lazyPart } from '../../ui/lazy-part.tsx'
 import { Time } from '../../ui/time.tsx'
 import styles from '../spaces/chat/chat.module.css'
@@ -31,11 +32,7 @@ export function StoredTurn({ spaceId, turn, before }: StoredTurnProps) {
   const { follows, given, question, questionCut, answer, answerCut, references } = turn
   return (
     <Stack gap="sm" component="article" aria-label={question.slice(0, 100)}>
-      {follows !== previous && follows !== null && (
-        <Text size="sm" c="dimmed">
-          {t('turn.follows', { number: follows })}
-        </Text>
-      )}
+      {follows !== previous && follows !== null && <Dimmed>{t('turn.follows', { number: follows })}</Dimmed>}
       {given && <GivenMessages given={given} />}
       <Foldable text={question}>
         <div className={styles['question']} style={{ maxWidth: '100%' }}>
@@ -71,11 +68,7 @@ function Foldable({ text, children }: { text: string; children: React.ReactNode 
 
 function CutNote() {
   const { t } = useTranslation('conversations')
-  return (
-    <Text size="xs" c="dimmed">
-      {t('turn.cut')}
-    </Text>
-  )
+  return <Dimmed size="xs">{t('turn.cut')}</Dimmed>
 }
 
 /** Messages that the client sent before the question, and that belong to no stored turn. */
@@ -85,11 +78,7 @@ function GivenMessages({ given }: { given: NonNullable<ConversationTurnBody['giv
     <Alert color="gray" title={t('turn.given')}>
       <Foldable text={given.messages.map(({ content }) => content).join('\n')}>
         <Stack gap="xs">
-          {given.leftOut > 0 && (
-            <Text size="sm" c="dimmed">
-              {t('turn.leftOut', { count: given.leftOut })}
-            </Text>
-          )}
+          {given.leftOut > 0 && <Dimmed>{t('turn.leftOut', { count: given.leftOut })}</Dimmed>}
           {given.messages.map(({ role, content }, index) => (
             <div key={index}>
               <Text size="xs" fw={600}>
@@ -125,11 +114,11 @@ function Searches({ turn: { sources } }: { turn: ConversationTurnBody }) {
   return (
     <Stack gap={2}>
       {sources.map(({ source, query, count, milliseconds }, index) => (
-        <Text key={index} size="xs" c="dimmed" className={styles['wrap']!}>
+        <Dimmed key={index} size="xs" className={styles['wrap']!}>
           {[source, query === null ? '' : `“${query}”`, t('turn.found', { count }), format.duration(milliseconds)]
             .filter((part) => part !== '')
             .join(' · ')}
-        </Text>
+        </Dimmed>
       ))}
     </Stack>
   )

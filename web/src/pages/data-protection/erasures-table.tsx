@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import type { ErasedKind, Erasure } from '@contract/erasures.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { type DataColumn, DataTable, unsortedColumn } from '../../ui/data-table.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { downloadText } from '../../ui/download-text.ts'
 import { Time } from '../../ui/time.tsx'
 
@@ -35,9 +36,7 @@ export function ErasuresTable({ erasures }: { erasures: Erasure[] }) {
       unsortedColumn('requestedAt', t('column.requested'), ({ requestedAt, requestedBy }) => (
         <Stack gap={0}>
           <Time value={requestedAt} />
-          <Text size="xs" c="dimmed">
-            {requestedBy}
-          </Text>
+          <Dimmed size="xs">{requestedBy}</Dimmed>
         </Stack>
       )),
       unsortedColumn('state', t('column.state'), (erasure) => <State {...erasure} />),
@@ -53,11 +52,7 @@ export function ErasuresTable({ erasures }: { erasures: Erasure[] }) {
       rows={erasures}
       rowId={({ id }) => id}
       minimumWidth={760}
-      empty={
-        <Text size="sm" c="dimmed">
-          {t('list.none')}
-        </Text>
-      }
+      empty={<Dimmed>{t('list.none')}</Dimmed>}
     />
   )
 }

@@ -10,6 +10,7 @@ import { useFormat } from '../../i18n/use-format.ts'
 import { changeOneField } from '../../ui/conflict/change-one-field.ts'
 import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { notifyError } from '../../ui/notify.ts'
 import { Section } from '../../ui/section.tsx'
 import { developerToolsQuery } from './routes.tsx'
@@ -72,11 +73,7 @@ function Requirement(props: {
         <Text size="sm" fw={500}>
           {t(`access.${name}.title`)}
         </Text>
-        {name === 'opt_in' || isMissing ? (
-          <Text size="sm" c="dimmed">
-            {t(`access.${name}.text`, values)}
-          </Text>
-        ) : null}
+        {name === 'opt_in' || isMissing ? <Dimmed>{t(`access.${name}.text`, values)}</Dimmed> : null}
         {children}
       </Stack>
     </Group>

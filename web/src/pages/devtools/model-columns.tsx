@@ -1,11 +1,12 @@
 import type { OfferedIdView, TokenPricesView } from '@contract/console-developer-tools.ts'
-import { Anchor, Badge, Code, Group, Stack, Switch, Text, Tooltip, UnstyledButton } from '@mantine/core'
+import { Anchor, Badge, Code, Group, Stack, Switch, Tooltip, UnstyledButton } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { TFunction } from 'i18next'
 import { organisationRoute } from '../../app/layout-routes.tsx'
 import type { Format } from '../../i18n/format.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import type { DataColumn } from '../../ui/data-table.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import type { ModelRow, ModelSwitch } from './model-rows.ts'
 
 type Translate = TFunction<'devtools'>
@@ -69,9 +70,7 @@ function ModelId({ row: { model, side }, t, format }: { row: ModelRow; t: Transl
             {side.id}
           </Anchor>
         ) : (
-          <Text ff="monospace" size="sm" c="dimmed">
-            {side.id}
-          </Text>
+          <Dimmed ff="monospace">{side.id}</Dimmed>
         )}
         <CopyButton value={side.id} label={t('models.copyId', { id: side.id })} />
       </Group>

@@ -1,11 +1,12 @@
 import type { DeveloperToolsView, OfferedModelView } from '@contract/console-developer-tools.ts'
-import { Button, Group, Menu, SegmentedControl, Text, TextInput } from '@mantine/core'
+import { Button, Group, Menu, SegmentedControl, TextInput } from '@mantine/core'
 import { IconChevronDown, IconSearch } from '@tabler/icons-react'
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { DataTable, PageSteps } from '../../ui/data-table.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { Section } from '../../ui/section.tsx'
 import { modelColumns } from './model-columns.tsx'
@@ -67,9 +68,7 @@ export function ModelsSection({ view }: { view: DeveloperToolsView }) {
           value={region}
           onChange={(value) => filter(() => setRegion(value as Region))}
         />
-        <Text size="sm" c="dimmed" role="status">
-          {t('models.count', { count: rows.length, total: view.modelsTotal })}
-        </Text>
+        <Dimmed role="status">{t('models.count', { count: rows.length, total: view.modelsTotal })}</Dimmed>
       </Group>
       <DataTable
         label={t('models.title')}

@@ -1,9 +1,10 @@
 import type { DeveloperToolsView } from '@contract/console-developer-tools.ts'
-import { Select, SimpleGrid, Text } from '@mantine/core'
+import { Select, SimpleGrid } from '@mantine/core'
 import { Suspense, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { CodeSnippets } from '../../ui/code-block.tsx'
 import { CopyField } from '../../ui/copy-field.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { PartSwitch } from '../../ui/list-controls.tsx'
 import { lazyPart } from '../../ui/lazy-part.tsx'
 import { Section } from '../../ui/section.tsx'
@@ -55,9 +56,9 @@ export function SnippetsSection({ view, apiKey }: { view: DeveloperToolsView; ap
           <SnippetsOfVersion2 values={values}>{(snippets) => <CodeSnippets snippets={snippets} />}</SnippetsOfVersion2>
         )}
       </Suspense>
-      <Text size="sm" c="dimmed">
+      <Dimmed>
         {apiKey === undefined ? t('snippets.placeholder', { placeholder: keyPlaceholder }) : t('snippets.withKey')}
-      </Text>
+      </Dimmed>
     </Section>
   )
 }

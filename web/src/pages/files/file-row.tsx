@@ -1,10 +1,11 @@
-import { ActionIcon, Menu, Text } from '@mantine/core'
+import { ActionIcon, Menu } from '@mantine/core'
 import { IconDots, IconExternalLink, IconJson, IconPencil, IconRefresh, IconTrash } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { memo, type CSSProperties, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { DocumentProgressBody } from '@contract/document-progress.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import styles from './files.module.css'
 import { StatusCell } from './status-cell.tsx'
 
@@ -48,9 +49,9 @@ export const FileRow = memo(function FileRow(props: FileRowProps) {
           {name}
         </Link>
         {path && (
-          <Text size="xs" c="dimmed" truncate title={path}>
+          <Dimmed size="xs" truncate title={path}>
             {path}
-          </Text>
+          </Dimmed>
         )}
         {isNarrow && status}
       </div>

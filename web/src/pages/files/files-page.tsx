@@ -1,4 +1,4 @@
-import { Group, Stack, Text } from '@mantine/core'
+import { Group, Stack } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Suspense, useCallback, useMemo, useState, useSyncExternalStore } from 'react'
@@ -7,6 +7,7 @@ import type { OnDuplicate } from '@contract/documents.ts'
 import type { DocumentProgressBody } from '@contract/document-progress.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
 import { notifySuccess, notifyWarning } from '../../ui/notify.ts'
@@ -80,9 +81,7 @@ export function FilesPage() {
         <Stack gap="sm">
           <Group justify="space-between" align="center" gap="xs">
             <FileFilters search={search} page={page} onChange={change} />
-            <Text size="sm" c="dimmed" role="status">
-              {t('table.total', { count: page.total, n: format.number(page.total) })}
-            </Text>
+            <Dimmed role="status">{t('table.total', { count: page.total, n: format.number(page.total) })}</Dimmed>
           </Group>
           <OnceOpened opened={selection.count > 0}>
             <SelectionBar selection={selection} actions={actions} />

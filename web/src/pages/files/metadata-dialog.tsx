@@ -6,6 +6,7 @@ import type { DocumentProgressBody } from '@contract/document-progress.ts'
 import { send } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { Dialog } from '../../ui/dialog.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { notifySuccess } from '../../ui/notify.ts'
 import type { FileActions } from './file-actions.ts'
 import { indentJson, jsonBytes, metadataText } from '../../ui/json-text.ts'
@@ -72,9 +73,7 @@ function MetadataForm({ text: initial, document, actions, onClose }: MetadataDia
       />
       {problem === undefined && <Fields text={text} />}
       <Group justify="space-between">
-        <Text size="xs" c="dimmed">
-          {t('metadata.size', { size: format.number(jsonBytes(text)), limit: limit })}
-        </Text>
+        <Dimmed size="xs">{t('metadata.size', { size: format.number(jsonBytes(text)), limit: limit })}</Dimmed>
         <Group gap="xs">
           <Button variant="default" onClick={onClose}>
             {t('action.cancel')}
@@ -92,11 +91,7 @@ function Fields({ text }: { text: string }) {
   const { t } = useTranslation('files')
   const fields = text.trim() === '' ? [] : Object.entries(JSON.parse(text) as Record<string, unknown>)
   if (fields.length === 0) {
-    return (
-      <Text size="sm" c="dimmed">
-        {t('metadata.none')}
-      </Text>
-    )
+    return <Dimmed>{t('metadata.none')}</Dimmed>
   }
   return (
     <Table.ScrollContainer minWidth={0} mah={200} type="native" tabIndex={0} aria-label={t('metadata.preview')}>

@@ -3,6 +3,7 @@ import { IconAlertTriangle } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import type { DocumentProgressBody } from '@contract/document-progress.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { WarningText } from '../../ui/failures/warning-text.tsx'
 import styles from './files.module.css'
 
@@ -77,9 +78,7 @@ function FailureStatus({ error, onRetry }: { error: NonNullable<DocumentProgress
             {reasonText(`failure.${error.code}`)}
           </Text>
           <Text size="sm">{reasonText(`advice.${error.code}`)}</Text>
-          <Text size="xs" c="dimmed">
-            {t('failures.serverSays', { message: error.message })}
-          </Text>
+          <Dimmed size="xs">{t('failures.serverSays', { message: error.message })}</Dimmed>
           <Button size="xs" variant="default" onClick={onRetry}>
             {t('action.retry')}
           </Button>

@@ -4,6 +4,7 @@ import { IconFilePlus, IconFolderPlus, IconUpload } from '@tabler/icons-react'
 import { type InputHTMLAttributes, useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { OnDuplicate } from '@contract/documents.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { type ChosenFile, filesOfDrop, filesOfInput } from './collect-files.ts'
 import styles from './files.module.css'
 import { WebSourcesButton } from './web-sources-button.tsx'
@@ -84,9 +85,7 @@ export function PageDrop({ hint, onFiles }: { hint: string; onFiles: (files: Cho
     <div className={styles['overlay']}>
       <IconUpload size={40} stroke={1.4} aria-hidden />
       <Text fw={600}>{t('dropHere')}</Text>
-      <Text size="sm" c="dimmed">
-        {hint}
-      </Text>
+      <Dimmed>{hint}</Dimmed>
     </div>
   )
 }

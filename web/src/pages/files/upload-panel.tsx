@@ -3,6 +3,7 @@ import { IconChevronDown, IconChevronUp, IconRefresh, IconX } from '@tabler/icon
 import { memo, useState, useSyncExternalStore } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import styles from './files.module.css'
 import { isActive, type Upload, type UploadLimits, type UploadQueue } from './upload-queue.ts'
 
@@ -71,9 +72,9 @@ export function UploadPanel({ queue, limits }: { queue: UploadQueue; limits: Upl
         </ul>
       )}
       {isOpen && hidden > 0 && (
-        <Text size="xs" c="dimmed" px="sm" py={6}>
+        <Dimmed size="xs" px="sm" py={6}>
           {t('uploads.more', { count: hidden, n: format.number(hidden) })}
-        </Text>
+        </Dimmed>
       )}
     </section>
   )
@@ -158,9 +159,9 @@ const UploadItem = memo(function UploadItem(props: { upload: Upload; queue: Uplo
           <StateText upload={upload} limits={limits} />
         )}
       </div>
-      <Text size="xs" c="dimmed" ta="end" className={styles['bytes']!}>
+      <Dimmed size="xs" ta="end" className={styles['bytes']!}>
         {state === 'uploading' ? format.percent(loaded / file.size) : format.bytes(file.size)}
-      </Text>
+      </Dimmed>
       {isActive(upload) && (
         <ActionIcon
           variant="subtle"

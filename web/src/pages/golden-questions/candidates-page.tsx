@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import type { GoldenCandidatePageBody } from '@contract/golden-questions.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { type DataColumn, PagedTable, unsortedColumn } from '../../ui/data-table.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { AnchorLink } from '../../ui/link.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -36,11 +37,7 @@ export function CandidatesPage() {
   )
   return (
     <GoldenFrame>
-      {page.total > 0 && (
-        <Text size="sm" c="dimmed">
-          {t('candidates.text')}
-        </Text>
-      )}
+      {page.total > 0 && <Dimmed>{t('candidates.text')}</Dimmed>}
       <PagedTable
         label={t('part.candidates')}
         columns={columns}

@@ -6,6 +6,7 @@ import type { GoldenProposalsBody, GoldenProposalsOfferBody } from '@contract/go
 import { getJson, postJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { Dialog } from '../../ui/dialog.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import styles from './golden.module.css'
@@ -98,13 +99,13 @@ function MakeProposals({ spaceId, onMade }: { spaceId: string; onMade: (made: Pr
           {t('proposals.make')}
         </Button>
       </Group>
-      <Text size="sm" c="dimmed" role="status">
+      <Dimmed role="status">
         {make.data
           ? t('proposals.made', { count: make.data.items.length, cost: format.money(make.data.costUsd) })
           : callsModel
             ? t('proposals.cost', { model, cost: format.money(Number(estimatedCostUsd) * count) })
             : t('proposals.withoutModel')}
-      </Text>
+      </Dimmed>
     </Stack>
   )
 }
@@ -146,9 +147,9 @@ function ProposalCard({ spaceId, proposal, onEdit, onDone }: CardProps) {
             </Badge>
           ))}
         </Group>
-        <Text size="sm" c="dimmed" lineClamp={4} className={styles['text']!}>
+        <Dimmed lineClamp={4} className={styles['text']!}>
           {expectedDocuments.map(({ name }) => name).join(', ')}: {passage}
-        </Text>
+        </Dimmed>
         <Group gap="xs" justify="flex-end">
           <Button size="compact-sm" variant="default" onClick={onDone}>
             {t('proposals.discard')}

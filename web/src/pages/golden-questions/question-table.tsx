@@ -6,6 +6,7 @@ import type { GoldenQuestionBody } from '@contract/golden-questions.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { type DataColumn, PagedTable, unsortedColumn } from '../../ui/data-table.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { Time } from '../../ui/time.tsx'
 import styles from './golden.module.css'
@@ -38,9 +39,7 @@ export function QuestionTable({ page, onEdit, onPage, onClear }: TableProps) {
         offset={offset}
         onPage={onPage}
       />
-      <Text size="xs" c="dimmed">
-        {t('maximum', { maximum: format.number(maximum) })}
-      </Text>
+      <Dimmed size="xs">{t('maximum', { maximum: format.number(maximum) })}</Dimmed>
     </Stack>
   )
 }

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next'
 import type { GoldenResultBody } from '@contract/golden-runs.ts'
 import { errorText } from '../../api/error-text.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { AnchorLink } from '../../ui/link.tsx'
 import { useRights } from '../../app/session.ts'
 import { spaceRoute } from '../spaces/space-route.tsx'
@@ -84,7 +85,7 @@ function Cost({ result: { costUsd, requestId } }: { result: GoldenResultBody }) 
   const { organisationId } = spaceRoute.useParams()
   const { isAdministrator } = useRights(organisationId)
   return (
-    <Text size="xs" c="dimmed">
+    <Dimmed size="xs">
       {t('runs.cost', { cost: format.money(costUsd) })}{' '}
       {requestId !== null && isAdministrator && (
         <AnchorLink
@@ -96,6 +97,6 @@ function Cost({ result: { costUsd, requestId } }: { result: GoldenResultBody }) 
           {t('results.receipt')}
         </AnchorLink>
       )}
-    </Text>
+    </Dimmed>
   )
 }

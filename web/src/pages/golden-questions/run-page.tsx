@@ -3,6 +3,7 @@ import { useSuspenseQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import type { GoldenRunBody } from '@contract/golden-runs.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { PartSwitch } from '../../ui/list-controls.tsx'
 import { NotFoundState } from '../../ui/not-found-state.tsx'
 import { Section } from '../../ui/section.tsx'
@@ -61,9 +62,7 @@ function RunSummary({ run }: { run: GoldenRunBody }) {
     <Stack gap="md">
       <Group gap="sm">
         <RunState state={run.state} />
-        <Text size="sm" c="dimmed">
-          {facts.join(' · ')}
-        </Text>
+        <Dimmed>{facts.join(' · ')}</Dimmed>
       </Group>
       {isActive(run) && <RunProgress run={run} />}
       {run.reason && (
@@ -104,9 +103,7 @@ function Measure({ label, value, before }: { label: string; value: number | null
   const sign = points > 0 ? '+' : points < 0 ? '−' : '±'
   return (
     <div>
-      <Text size="xs" c="dimmed">
-        {label}
-      </Text>
+      <Dimmed size="xs">{label}</Dimmed>
       <Text size="xl" fw={600}>
         {value === null ? '–' : format.percent(value)}
       </Text>

@@ -3,6 +3,7 @@ import { IconPlayerStop } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import type { GoldenRunBody } from '@contract/golden-runs.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { useCancelRun } from './use-runs.ts'
 
 /** How far a run is, what it has cost so far, and a way to end it. */
@@ -39,9 +40,7 @@ export function RunProgress({ run }: { run: GoldenRunBody }) {
           </Button>
         </Group>
         <Progress value={total === 0 ? 0 : (done / total) * 100} aria-label={text} />
-        <Text size="sm" c="dimmed">
-          {facts.join(' · ')}
-        </Text>
+        <Dimmed>{facts.join(' · ')}</Dimmed>
       </Stack>
     </Paper>
   )

@@ -1,4 +1,4 @@
-import { Alert, Stack, Text } from '@mantine/core'
+import { Alert, Stack } from '@mantine/core'
 import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { patchJson } from '../../api/client.ts'
@@ -6,6 +6,7 @@ import { useRights } from '../../app/session.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import { notifySuccess } from '../../ui/notify.ts'
 import { SaveBar } from '../../ui/save-bar.tsx'
@@ -70,9 +71,7 @@ export function GoldenSettingsPage() {
             {!isAdministrator && <Alert color="gray">{t('settings.role')}</Alert>}
             <RunFields {...given} requiredFilter={space.settings.requiredFilter} />
             {settings.nextRunAt !== null && (
-              <Text size="sm" c="dimmed">
-                {t('settings.nextRun', { time: format.dateTime(settings.nextRunAt) })}
-              </Text>
+              <Dimmed>{t('settings.nextRun', { time: format.dateTime(settings.nextRunAt) })}</Dimmed>
             )}
             <PassingFields {...given} />
             <GateFields {...given} />

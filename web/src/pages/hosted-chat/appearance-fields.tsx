@@ -2,6 +2,7 @@ import { Button, FileButton, Group, Stack, Text, Textarea, TextInput } from '@ma
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { getJson } from '../../api/client.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { notifyError } from '../../ui/notify.ts'
 import { Section } from '../../ui/section.tsx'
 import { defaultColour } from '../../../visitor/page/colour.ts'
@@ -54,9 +55,9 @@ export function AppearanceFields(props: FieldsProps & { spaceId: string }) {
               </Button>
             )}
           </Group>
-          <Text size="xs" c="dimmed" mt={-8}>
+          <Dimmed size="xs" mt={-8}>
             {t('look.colourHint')}
-          </Text>
+          </Dimmed>
           <Logo {...props} />
         </Stack>
         <Preview draft={draft} />
@@ -120,9 +121,9 @@ function Logo({ draft, onChange, errors }: FieldsProps) {
       <Text size="sm" fw={500}>
         {t('look.logo')}
       </Text>
-      <Text size="xs" c="dimmed" mb={6}>
+      <Dimmed size="xs" mb={6}>
         {t('look.logoHint')}
-      </Text>
+      </Dimmed>
       <Group gap="sm">
         <FileButton onChange={read} accept="image/png,image/jpeg,image/webp">
           {(button) => (

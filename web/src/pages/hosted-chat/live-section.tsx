@@ -6,6 +6,7 @@ import type { SiteTodayBody, SiteViewBody } from '@contract/sites.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { CopyField } from '../../ui/copy-field.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { Section } from '../../ui/section.tsx'
 import { todayQuery } from './site-queries.ts'
 
@@ -38,9 +39,7 @@ export function LiveSection({ spaceId, view }: { spaceId: string; view: SiteView
           <Text size="sm" fw={500}>
             {t('live.snippet')}
           </Text>
-          <Text size="sm" c="dimmed" mb={6}>
-            {snippet === null ? t('live.noSnippet') : t('live.snippetHint')}
-          </Text>
+          <Dimmed mb={6}>{snippet === null ? t('live.noSnippet') : t('live.snippetHint')}</Dimmed>
           {snippet !== null && <CodeBlock code={snippet} language="html" label={t('live.snippet')} />}
         </div>
       </Section>
@@ -83,9 +82,7 @@ function Figure({ value, label }: { value: string; label: string }) {
       <Text fz={24} fw={600} lh={1.2}>
         {value}
       </Text>
-      <Text size="sm" c="dimmed">
-        {label}
-      </Text>
+      <Dimmed>{label}</Dimmed>
     </div>
   )
 }

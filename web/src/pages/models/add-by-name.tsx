@@ -1,7 +1,8 @@
-import { Alert, Button, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Group, SimpleGrid, Stack, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { postJson } from '../../api/client.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import { isPrice, PriceInput } from './price-input.tsx'
 import { useChange } from './use-change.ts'
@@ -47,9 +48,7 @@ function AddForm({ providerId, onClose }: { providerId: string; onClose: () => v
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="sm">
-        <Text size="sm" c="dimmed">
-          {t('byName.text')}
-        </Text>
+        <Dimmed>{t('byName.text')}</Dimmed>
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
           <TextInput
             label={t('deployments.wireId')}

@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { postJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { Dialog } from '../../ui/dialog.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { fromLocalInput } from '../../ui/local-time.ts'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import type { PricedDeployment } from './model-deployment.tsx'
@@ -46,9 +47,7 @@ function AddPriceForm({ deployment, onClose }: AddPriceProps) {
   return (
     <form onSubmit={form.submit} noValidate>
       <Stack>
-        <Text size="sm" c="dimmed">
-          {t('price.addText')}
-        </Text>
+        <Dimmed>{t('price.addText')}</Dimmed>
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
           {fields.map((name) => (
             <PriceInput
@@ -61,11 +60,7 @@ function AddPriceForm({ deployment, onClose }: AddPriceProps) {
             />
           ))}
         </SimpleGrid>
-        {form.tools.length > 0 && (
-          <Text size="sm" c="dimmed">
-            {t('price.toolsText')}
-          </Text>
-        )}
+        {form.tools.length > 0 && <Dimmed>{t('price.toolsText')}</Dimmed>}
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
           {form.tools.map((kind) => (
             <PriceInput

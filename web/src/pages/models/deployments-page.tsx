@@ -6,6 +6,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
 import { type DataColumn, PagedTable, unsortedColumn } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
@@ -205,11 +206,7 @@ function DeploymentCell({ deployment, onOpen }: { deployment: DeploymentView; on
       </Anchor>
       <Group gap={6}>
         <HostingBadge hosting={hosting} side={side} />
-        {region && (
-          <Text size="xs" c="dimmed">
-            {region}
-          </Text>
-        )}
+        {region && <Dimmed size="xs">{region}</Dimmed>}
         <Anchor
           size="xs"
           c="dimmed"

@@ -7,6 +7,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ApiError, postJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { SearchField } from '../../ui/list-controls.tsx'
 import { PriceInput } from './price-input.tsx'
 import { Tag } from './tag.tsx'
@@ -60,9 +61,7 @@ export function DiscoveredModelsList(props: { providerId: string; found: Discove
       {error && <Alert color="red">{error}</Alert>}
       <ModelRows rows={matching.slice(0, shownModels)} choices={choices} onChange={change} />
       {matching.length > shownModels && (
-        <Text size="sm" c="dimmed">
-          {t('discover.more', { shown: shownModels, total: matching.length })}
-        </Text>
+        <Dimmed>{t('discover.more', { shown: shownModels, total: matching.length })}</Dimmed>
       )}
     </Stack>
   )
@@ -184,12 +183,7 @@ function RowPrice(props: { row: Listed; choice: Choice | undefined; onChange: (c
         </Text>
       </Text>
     )
-  if (!choice)
-    return (
-      <Text size="sm" c="dimmed">
-        {t('discover.noPrice')}
-      </Text>
-    )
+  if (!choice) return <Dimmed>{t('discover.noPrice')}</Dimmed>
   return (
     <Group gap="xs" wrap="nowrap">
       <PriceInput

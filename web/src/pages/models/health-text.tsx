@@ -2,6 +2,7 @@ import type { DeploymentView } from '@contract/console-models.ts'
 import { Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 
 /** The wait of a deployment that is not called now, else its problem. */
 export function CircuitText({ deployment }: { deployment: DeploymentView }) {
@@ -20,9 +21,9 @@ export function CircuitText({ deployment }: { deployment: DeploymentView }) {
             : null
   if (!text) return null
   return (
-    <Text size="xs" c="dimmed" maw={260}>
+    <Dimmed size="xs" maw={260}>
       {text}
-    </Text>
+    </Dimmed>
   )
 }
 
@@ -36,11 +37,7 @@ export function ErrorShare({ traffic }: { traffic: DeploymentView['traffic'] }) 
       <Text size="sm" c={share > 0.05 ? 'var(--mantine-color-error)' : undefined}>
         {format.percent(share)}
       </Text>
-      {traffic.rateLimited > 0 && (
-        <Text size="xs" c="dimmed">
-          {t('health.limited', { count: traffic.rateLimited })}
-        </Text>
-      )}
+      {traffic.rateLimited > 0 && <Dimmed size="xs">{t('health.limited', { count: traffic.rateLimited })}</Dimmed>}
     </>
   )
 }

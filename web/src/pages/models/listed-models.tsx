@@ -6,6 +6,7 @@ import { Checkbox, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { SearchField } from '../../ui/list-controls.tsx'
 import styles from './listed-models.module.css'
 
@@ -34,9 +35,7 @@ export function ListedModels(props: {
       <Text size="sm" fw={600} role="status">
         {t('picker.counts', { priced: format.number(priced.length), count: found.total })}
       </Text>
-      <Text size="sm" c="dimmed">
-        {t(priced.length === 0 ? 'picker.noneText' : 'picker.modelsText')}
-      </Text>
+      <Dimmed>{t(priced.length === 0 ? 'picker.noneText' : 'picker.modelsText')}</Dimmed>
       {priced.length > 8 && <SearchField label={t('picker.searchModels')} value={search} onChange={setSearch} />}
       <ul className={styles['list']} tabIndex={priced.length > 8 ? 0 : undefined} aria-label={t('picker.models')}>
         {shown.map(({ wireId, prices, kind }) => (
@@ -52,14 +51,10 @@ export function ListedModels(props: {
               }
             />
             <Group gap={6} className={styles['price']!}>
-              {kind !== 'chat' && (
-                <Text size="xs" c="dimmed">
-                  {t(`kind.${kind}`)}
-                </Text>
-              )}
-              <Text size="xs" c="dimmed">
+              {kind !== 'chat' && <Dimmed size="xs">{t(`kind.${kind}`)}</Dimmed>}
+              <Dimmed size="xs">
                 {format.money(prices!.input, { exact: true })} / {format.money(prices!.output, { exact: true })}
-              </Text>
+              </Dimmed>
             </Group>
           </li>
         ))}

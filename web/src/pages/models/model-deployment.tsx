@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { deleteJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { HostingBadge, SourceBadge, StateBadge } from './badges.tsx'
@@ -85,12 +86,7 @@ function PriceTimeline({ deployment }: { deployment: PricedDeployment }) {
   const { t } = useTranslation('models')
   const { prices, snapshotPrice } = deployment
   const label = t('price.timeline', { id: deployment.id })
-  if (prices.length === 0 && !snapshotPrice)
-    return (
-      <Text size="sm" c="dimmed">
-        {t('price.none')}
-      </Text>
-    )
+  if (prices.length === 0 && !snapshotPrice) return <Dimmed>{t('price.none')}</Dimmed>
   return (
     <Table.ScrollContainer
       minWidth={720}
@@ -133,7 +129,7 @@ function PriceRow({ price, deploymentId }: { price: TimelinePrice; deploymentId:
       <PriceCells price={price} />
       <Table.Td>
         <Text size="sm">{t(`priceSource.${price.sourceKind}`)}</Text>
-        <Text size="xs" c="dimmed">
+        <Dimmed size="xs">
           {price.contextSteps
             .map(({ abovePromptTokens, input, output }) =>
               t('price.step', {
@@ -153,7 +149,7 @@ function PriceRow({ price, deploymentId }: { price: TimelinePrice; deploymentId:
               }),
             )
             .join(' · ')}
-        </Text>
+        </Dimmed>
       </Table.Td>
       <Table.Td>
         {price.id !== null && <DeletePrice price={price} id={price.id} deploymentId={deploymentId} />}

@@ -8,6 +8,7 @@ import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
 import { type DataColumn, PagedTable } from '../../ui/data-table.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { AnchorLink, ButtonLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -208,21 +209,16 @@ function ModelCell({ id, aliases, kind, enabled, ownedBy }: ModelRow) {
         {!enabled && <Tag color="gray">{t('state.disabled')}</Tag>}
         {kind !== 'chat' && <Tag>{t(`kind.${kind}`)}</Tag>}
       </Group>
-      <Text size="xs" c="dimmed" lineClamp={1} maw={360}>
+      <Dimmed size="xs" lineClamp={1} maw={360}>
         {[ownedBy, ...aliases].join(' · ')}
-      </Text>
+      </Dimmed>
     </div>
   )
 }
 
 export function Availability({ callableIds }: Pick<ModelRow, 'callableIds'>) {
   const { t } = useTranslation('models')
-  if (callableIds.length === 0)
-    return (
-      <Text size="sm" c="dimmed">
-        {t('notCallable')}
-      </Text>
-    )
+  if (callableIds.length === 0) return <Dimmed>{t('notCallable')}</Dimmed>
   return (
     <Group gap={4} wrap="nowrap">
       {callableIds.some((id) => !id.startsWith('eu/')) && <Tag text={t('sideText.other')}>{t('plainId')}</Tag>}
@@ -259,9 +255,7 @@ function PriceRange({ row, name }: { row: ModelRow; name: 'input' | 'output' }) 
     <>
       <Text size="sm">{from === to ? from : `${from} – ${to}`}</Text>
       {name === 'input' && nextPriceAt !== null && (
-        <Text size="xs" c="dimmed">
-          {t('nextPrice', { date: format.date(nextPriceAt) })}
-        </Text>
+        <Dimmed size="xs">{t('nextPrice', { date: format.date(nextPriceAt) })}</Dimmed>
       )}
     </>
   )

@@ -8,6 +8,7 @@ import { useTranslation } from 'react-i18next'
 import { deleteJson, postJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { notifyError } from '../../ui/notify.ts'
 import { Section } from '../../ui/section.tsx'
 import { SidePanel } from '../../ui/side-panel.tsx'
@@ -158,15 +159,13 @@ function TestSection({ provider }: { provider: ProviderView }) {
           <Stack gap="sm">
             <TestResult result={result} />
             {!test.data && provider.lastTest && (
-              <Text size="xs" c="dimmed">
+              <Dimmed size="xs">
                 {t('test.at')} <Time value={provider.lastTest.at} />
-              </Text>
+              </Dimmed>
             )}
           </Stack>
         ) : (
-          <Text size="sm" c="dimmed">
-            {t('test.neverText')}
-          </Text>
+          <Dimmed>{t('test.neverText')}</Dimmed>
         )}
       </div>
     </Section>
@@ -231,9 +230,9 @@ function ConnectionsSection({ connections }: { connections: NonNullable<Provider
       {organisations.map(({ id, name, held, waiting: waits }) => (
         <Group key={id ?? ''} justify="space-between">
           <Text size="sm">{name ?? id ?? t('providers.serviceItself')}</Text>
-          <Text size="sm" c="dimmed">
+          <Dimmed>
             {t('providers.organisationShare', { held: format.number(held), waiting: format.number(waits) })}
-          </Text>
+          </Dimmed>
         </Group>
       ))}
     </Section>

@@ -2,6 +2,7 @@ import { Anchor, Group, SimpleGrid, Stack, Text, TextInput, UnstyledButton } fro
 import { IconSearch } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import styles from './provider-picker.module.css'
 import { hueOf, type Preset, presets } from './presets.ts'
 
@@ -31,11 +32,7 @@ export function ProviderPicker(props: { onPick: (preset: Preset) => void; onOthe
           </li>
         ))}
       </SimpleGrid>
-      {found.length === 0 && (
-        <Text size="sm" c="dimmed" role="status">
-          {t('picker.none')}
-        </Text>
-      )}
+      {found.length === 0 && <Dimmed role="status">{t('picker.none')}</Dimmed>}
       <Group>
         <Anchor component="button" type="button" size="sm" onClick={props.onOther}>
           {t('picker.other')}

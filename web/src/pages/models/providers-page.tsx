@@ -6,6 +6,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
 import { type DataColumn, PagedTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
@@ -169,9 +170,9 @@ function ProviderCell({ provider, onOpen }: { provider: ProviderView; onOpen: ()
         </Anchor>
         {!provider.enabled && <Tag color="gray">{t('state.disabled')}</Tag>}
       </Group>
-      <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+      <Dimmed size="xs" style={{ overflowWrap: 'anywhere' }}>
         {[...new Set([provider.format, provider.flavour, provider.baseUrl])].filter(Boolean).join(' · ')}
-      </Text>
+      </Dimmed>
     </div>
   )
 }
@@ -204,12 +205,7 @@ function DeploymentCounts({ counts }: { counts: ProviderView['deployments'] }) {
 
 function Connections({ provider: { connections } }: { provider: ProviderView }) {
   const format = useFormat()
-  if (!connections)
-    return (
-      <Text size="sm" c="dimmed">
-        –
-      </Text>
-    )
+  if (!connections) return <Dimmed>–</Dimmed>
   return (
     <Text size="sm">
       {format.number(connections.inUse)} / {format.number(connections.maximum)}
@@ -219,18 +215,13 @@ function Connections({ provider: { connections } }: { provider: ProviderView }) 
 
 function LastTest({ provider: { lastTest } }: { provider: ProviderView }) {
   const { t } = useTranslation('models')
-  if (!lastTest)
-    return (
-      <Text size="sm" c="dimmed">
-        {t('test.never')}
-      </Text>
-    )
+  if (!lastTest) return <Dimmed>{t('test.never')}</Dimmed>
   return (
     <>
       <Tag color={lastTest.ok ? 'teal' : 'red'}>{lastTest.ok ? t('test.passed') : t('test.failed')}</Tag>
-      <Text size="xs" c="dimmed">
+      <Dimmed size="xs">
         <Time value={lastTest.at} />
-      </Text>
+      </Dimmed>
     </>
   )
 }

@@ -3,6 +3,7 @@ import { Alert, Group, List, Text, ThemeIcon } from '@mantine/core'
 import { IconCheck, IconMinus, IconX } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 
 type Step = ProviderTest['steps'][number]
 
@@ -43,9 +44,7 @@ function StepItem({ step }: { step: Step }) {
     >
       <Group gap="xs">
         <Text size="sm">{t(`step.${step.step}`)}</Text>
-        <Text size="sm" c="dimmed">
-          {[t(`stepResult.${step.result}`), ...details].join(' · ')}
-        </Text>
+        <Dimmed>{[t(`stepResult.${step.result}`), ...details].join(' · ')}</Dimmed>
       </Group>
     </List.Item>
   )
@@ -73,9 +72,9 @@ export function Advice({ error }: { error: NonNullable<ProviderTest['error']> })
       <Text size="sm">
         {isCertificate ? t('advice.certificate') : code ? t(`connectionAdvice.${code}`) : t(`advice.${known}`)}
       </Text>
-      <Text size="sm" c="dimmed" mt={6} ff="monospace" fz="xs" style={{ overflowWrap: 'anywhere' }}>
+      <Dimmed mt={6} ff="monospace" fz="xs" style={{ overflowWrap: 'anywhere' }}>
         {[error.status, error.code, error.message].filter((part) => part !== null).join(' · ')}
-      </Text>
+      </Dimmed>
     </Alert>
   )
 }

@@ -1,5 +1,6 @@
 import { Text, VisuallyHidden } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import classes from './audit.module.css'
 
 type Values = Record<string, unknown> | null
@@ -8,12 +9,7 @@ type Values = Record<string, unknown> | null
 export function AuditDiff({ before, after }: { before: Values; after: Values }) {
   const { t } = useTranslation('operator')
   const rows = differences(before, after)
-  if (rows.length === 0)
-    return (
-      <Text size="sm" c="dimmed">
-        {t('audit.noValues')}
-      </Text>
-    )
+  if (rows.length === 0) return <Dimmed>{t('audit.noValues')}</Dimmed>
   return (
     <table className={classes.diff}>
       <thead>

@@ -3,6 +3,7 @@ import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
 import { useId, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { AdminLogEntryBody } from '@contract/admin-log.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { Time } from '../../ui/time.tsx'
 import { isAdminAction } from './actions.ts'
 import classes from './audit.module.css'
@@ -19,12 +20,7 @@ interface AuditEntriesProps {
 /** Entries of the admin log. Each opens to what was changed. */
 export function AuditEntries(props: AuditEntriesProps) {
   const { t } = useTranslation('operator')
-  if (props.entries.length === 0)
-    return (
-      <Text size="sm" c="dimmed">
-        {t('audit.empty')}
-      </Text>
-    )
+  if (props.entries.length === 0) return <Dimmed>{t('audit.empty')}</Dimmed>
   return (
     <Stack gap={0} component="ul" className={classes.list!} aria-label={t('audit.entries')}>
       {props.entries.map((entry) => (
@@ -88,9 +84,7 @@ function Details({ entry, onFilter }: { entry: AdminLogEntryBody; onFilter: Audi
       {facts.map(([label, value]) =>
         value === null ? null : (
           <Group key={label} gap={6}>
-            <Text size="xs" c="dimmed">
-              {label}
-            </Text>
+            <Dimmed size="xs">{label}</Dimmed>
             <Text size="xs" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
               {value}
             </Text>

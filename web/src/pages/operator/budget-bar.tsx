@@ -1,6 +1,7 @@
 import { Group, Progress, Stack, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 
 /** Shares of a budget from which the bar warns. */
 const warnPercent = 80
@@ -11,12 +12,7 @@ export function BudgetBar(props: { spentUsd: string; budgetUsd: string; percent:
   const { spentUsd, budgetUsd, percent } = props
   const { t } = useTranslation('operator')
   const format = useFormat()
-  if (percent === null)
-    return (
-      <Text size="sm" c="dimmed">
-        {t('budget.none')}
-      </Text>
-    )
+  if (percent === null) return <Dimmed>{t('budget.none')}</Dimmed>
   const color = percent >= fullPercent ? 'red' : percent >= warnPercent ? 'orange' : 'portico'
   return (
     <Stack gap={4}>

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { ConsoleOrganisationBody } from '@contract/console-organisations.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { Time } from '../../ui/time.tsx'
 import { BudgetBar } from './budget-bar.tsx'
 import { State } from './gateway-state.tsx'
@@ -18,12 +19,10 @@ export function OrganisationOverview({ data }: { data: ConsoleOrganisationBody }
     <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="xl">
       <Fact title={t('one.period')}>
         <BudgetBar spentUsd={budget.spentUsd} budgetUsd={budget.budgetUsd} percent={budget.spentPercent} />
-        <Text size="sm" c="dimmed">
-          {t('one.held', { held: format.money(budget.heldUsd), left: format.money(budget.leftUsd) })}
-        </Text>
-        <Text size="sm" c="dimmed">
+        <Dimmed>{t('one.held', { held: format.money(budget.heldUsd), left: format.money(budget.leftUsd) })}</Dimmed>
+        <Dimmed>
           {t('one.renews')} <Time value={budget.periodEndsAt} />
-        </Text>
+        </Dimmed>
       </Fact>
       <Fact title={t('one.gateway')}>
         <State isGood={organisation.plan === 'enterprise'} text={t(`plan.${organisation.plan}`)} />
@@ -44,14 +43,12 @@ export function OrganisationOverview({ data }: { data: ConsoleOrganisationBody }
         {apiKey ? (
           <>
             <Text ff="monospace" size="sm">{`${apiKey.prefix}…${apiKey.lastFour}`}</Text>
-            <Text size="sm" c="dimmed">
+            <Dimmed>
               {t('key.created')} <Time value={apiKey.createdAt} />
-            </Text>
+            </Dimmed>
           </>
         ) : (
-          <Text size="sm" c="dimmed">
-            {t('key.none')}
-          </Text>
+          <Dimmed>{t('key.none')}</Dimmed>
         )}
       </Fact>
       <Fact title={t('one.content')}>
@@ -61,11 +58,7 @@ export function OrganisationOverview({ data }: { data: ConsoleOrganisationBody }
           text={t('one.published', { count: data.publishedSpaces })}
         />
         <CountLink to={`/organisations/${id}/members`} text={t('one.members', { count: data.members })} />
-        {data.openInvitations > 0 && (
-          <Text size="sm" c="dimmed">
-            {t('one.invitations', { count: data.openInvitations })}
-          </Text>
-        )}
+        {data.openInvitations > 0 && <Dimmed>{t('one.invitations', { count: data.openInvitations })}</Dimmed>}
       </Fact>
     </SimpleGrid>
   )

@@ -1,4 +1,5 @@
 import { Group, Stack, Text } from '@mantine/core'
+import { Dimmed } from '../../ui/dimmed.tsx'
 
 const width = 240
 const height = 40
@@ -12,9 +13,7 @@ export function Sparkline(props: { label: string; values: number[]; current: str
   return (
     <Stack gap={4}>
       <Group justify="space-between" gap="xs">
-        <Text size="sm" c="dimmed">
-          {label}
-        </Text>
+        <Dimmed>{label}</Dimmed>
         <Text size="sm" fw={600}>
           {current}
         </Text>
@@ -38,9 +37,7 @@ export function Sparkline(props: { label: string; values: number[]; current: str
           vectorEffect="non-scaling-stroke"
         />
       </svg>
-      <Text size="xs" c="dimmed">
-        {peak}
-      </Text>
+      <Dimmed size="xs">{peak}</Dimmed>
     </Stack>
   )
 }

@@ -2,6 +2,7 @@ import { Group, Table, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { ConsoleSystemBody } from '@contract/console-system.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { Section } from '../../ui/section.tsx'
 import { TableFrame } from '../../ui/table-frame.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -28,9 +29,7 @@ export function DocumentSection({ system }: { system: ConsoleSystemBody }) {
         </Group>
       )}
       {failedDocuments.length === 0 ? (
-        <Text size="sm" c="dimmed">
-          {t('failed.none')}
-        </Text>
+        <Dimmed>{t('failed.none')}</Dimmed>
       ) : (
         <TableFrame spacing={6} label={t('failed.title')} minimumWidth={760}>
           <Table.Thead>
@@ -89,9 +88,7 @@ export function StorageSection({ system }: { system: ConsoleSystemBody }) {
   if (storage === null)
     return (
       <Section title={t('storage.title')}>
-        <Text size="sm" c="dimmed">
-          {t('storage.unknown')}
-        </Text>
+        <Dimmed>{t('storage.unknown')}</Dimmed>
       </Section>
     )
   const { documents, blobs } = storage
@@ -116,19 +113,19 @@ export function StorageSection({ system }: { system: ConsoleSystemBody }) {
           <StorageRow label={t('storage.chunks')}>{format.number(documents.chunks)}</StorageRow>
           <StorageRow label={t('storage.files')}>
             {`${format.number(blobs.files)} · ${format.bytes(blobs.bytes)}`}
-            <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+            <Dimmed size="xs" style={{ overflowWrap: 'anywhere' }}>
               {blobs.label}
-            </Text>
+            </Dimmed>
           </StorageRow>
           {storage.databases.map(({ name, bytes, tables }) => (
             <StorageRow key={name} label={t(`storage.${name}`)}>
               {format.bytes(bytes)}
-              <Text size="xs" c="dimmed">
+              <Dimmed size="xs">
                 {tables
                   .slice(0, 4)
                   .map((table) => `${table.name} ${format.bytes(table.bytes)}`)
                   .join(' · ')}
-              </Text>
+              </Dimmed>
             </StorageRow>
           ))}
         </Table.Tbody>
@@ -141,9 +138,7 @@ function StorageRow({ label, children }: { label: string; children: React.ReactN
   return (
     <Table.Tr>
       <Table.Th fw={400} w={160}>
-        <Text size="sm" c="dimmed">
-          {label}
-        </Text>
+        <Dimmed>{label}</Dimmed>
       </Table.Th>
       <Table.Td>{children}</Table.Td>
     </Table.Tr>

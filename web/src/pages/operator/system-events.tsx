@@ -2,6 +2,7 @@ import { Badge, Button, Group, SegmentedControl, Stack, Text } from '@mantine/co
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { ConsoleSystemBody } from '@contract/console-system.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { Section } from '../../ui/section.tsx'
 import { Time } from '../../ui/time.tsx'
 import classes from './audit.module.css'
@@ -30,26 +31,24 @@ export function EventSection({ events }: { events: ConsoleSystemBody['events'] }
       }
     >
       {shown.length === 0 ? (
-        <Text size="sm" c="dimmed">
-          {t('events.none')}
-        </Text>
+        <Dimmed>{t('events.none')}</Dimmed>
       ) : (
         <Stack gap={0} component="ul" className={classes.list!} aria-label={t('events.title')}>
           {shown.map((event) => (
             <li key={event.sequence} className={classes.event}>
-              <Text size="xs" c="dimmed">
+              <Dimmed size="xs">
                 <Time value={event.at} />
-              </Text>
+              </Dimmed>
               <Badge variant="light" color={event.level === 'error' ? 'red' : 'orange'} size="sm" radius="sm">
                 {t(`events.${event.level}`)}
               </Badge>
               <div className={classes.eventText}>
                 <Text size="sm">{event.message}</Text>
-                <Text size="xs" c="dimmed" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+                <Dimmed size="xs" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
                   {Object.entries(event.fields)
                     .map(([name, value]) => `${name}=${value}`)
                     .join(' ')}
-                </Text>
+                </Dimmed>
               </div>
             </li>
           ))}

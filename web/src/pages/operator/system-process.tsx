@@ -2,6 +2,7 @@ import { Badge, Group, SimpleGrid, Table, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { ConsoleSystemBody } from '@contract/console-system.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { AnchorLink } from '../../ui/link.tsx'
 import { Section } from '../../ui/section.tsx'
 import { TableFrame } from '../../ui/table-frame.tsx'
@@ -66,9 +67,7 @@ export function ProcessSection({ system }: { system: ConsoleSystemBody }) {
           {facts.map(([label, value]) => (
             <Table.Tr key={label}>
               <Table.Th fw={400} w={200}>
-                <Text size="sm" c="dimmed">
-                  {label}
-                </Text>
+                <Dimmed>{label}</Dimmed>
               </Table.Th>
               <Table.Td>{value}</Table.Td>
             </Table.Tr>
@@ -76,9 +75,7 @@ export function ProcessSection({ system }: { system: ConsoleSystemBody }) {
           {search.embeddingVersions.map(({ embedder, dimensions, state }) => (
             <Table.Tr key={embedder}>
               <Table.Th fw={400}>
-                <Text size="sm" c="dimmed">
-                  {t('system.vectors')}
-                </Text>
+                <Dimmed>{t('system.vectors')}</Dimmed>
               </Table.Th>
               <Table.Td>{t('system.vectorsOf', { embedder, dimensions, state })}</Table.Td>
             </Table.Tr>
@@ -152,9 +149,9 @@ function RerankerLine({ reranker }: { reranker: ConsoleSystemBody['search']['rer
         {isFailing ? t(`system.rerankerFailure.${outcome}`) : t(`system.rerankerState.${state}`)}
       </Badge>
       {latencyP50Ms !== null && latencyP95Ms !== null && (
-        <Text size="sm" c="dimmed">
+        <Dimmed>
           {t('system.rerankerLatency', { p50: format.duration(latencyP50Ms), p95: format.duration(latencyP95Ms) })}
-        </Text>
+        </Dimmed>
       )}
     </Group>
   )

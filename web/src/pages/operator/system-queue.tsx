@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { ConsoleSystemBody } from '@contract/console-system.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { Section } from '../../ui/section.tsx'
 import { Time } from '../../ui/time.tsx'
 import { TableFrame } from '../../ui/table-frame.tsx'
@@ -16,9 +17,7 @@ export function QueueSection({ queue }: { queue: Queue }) {
   return (
     <Section title={t('queue.title')} description={t('queue.description')}>
       {queue.kinds.length === 0 ? (
-        <Text size="sm" c="dimmed">
-          {t('queue.empty')}
-        </Text>
+        <Dimmed>{t('queue.empty')}</Dimmed>
       ) : (
         <SimpleGrid cols={{ base: 1, lg: 2 }} spacing={40}>
           <Kinds kinds={queue.kinds} />

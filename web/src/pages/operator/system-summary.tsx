@@ -2,6 +2,7 @@ import { SimpleGrid, Stack, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { ConsoleSystemBody } from '@contract/console-system.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { badColor } from './colors.ts'
 
 /** An organisation's documents usually wait for seconds. */
@@ -49,9 +50,7 @@ export function SystemSummary({ system }: { system: ConsoleSystemBody }) {
 function Figure({ label, value, isBad = false }: { label: string; value: string; isBad?: boolean }) {
   return (
     <Stack gap={2}>
-      <Text size="sm" c="dimmed">
-        {label}
-      </Text>
+      <Dimmed>{label}</Dimmed>
       <Text fz={22} fw={600} lh={1.2} c={isBad ? badColor : undefined}>
         {value}
       </Text>

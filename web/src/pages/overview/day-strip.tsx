@@ -1,7 +1,8 @@
-import { Group, Text } from '@mantine/core'
+import { Group } from '@mantine/core'
 import type { ConsoleHealthBody } from '@contract/console-health.ts'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import styles from './day-strip.module.css'
 
 type Day = ConsoleHealthBody['providers'][number]['days'][number]
@@ -36,12 +37,8 @@ export function DayStrip({ days }: { days: readonly Day[] }) {
         ))}
       </div>
       <Group justify="space-between" maw={720}>
-        <Text size="xs" c="dimmed">
-          {format.day(days[0]!.day)}
-        </Text>
-        <Text size="xs" c="dimmed">
-          {t('health.today')}
-        </Text>
+        <Dimmed size="xs">{format.day(days[0]!.day)}</Dimmed>
+        <Dimmed size="xs">{t('health.today')}</Dimmed>
       </Group>
     </div>
   )

@@ -1,6 +1,6 @@
-import { Text } from '@mantine/core'
 import type { InstallationUsage } from '@contract/installation-usage.ts'
 import { useTranslation } from 'react-i18next'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { Section } from '../../ui/section.tsx'
 import { ErrorsChart } from '../usage/errors-chart.tsx'
 import { LatencyChart } from '../usage/latency-chart.tsx'
@@ -10,9 +10,7 @@ export function ErrorSection({ report: { series, totals } }: { report: Installat
   return (
     <Section title={t('errors.title')} description={t('errors.description')}>
       {totals.failed === 0 ? (
-        <Text size="sm" c="dimmed">
-          {t('errors.none')}
-        </Text>
+        <Dimmed>{t('errors.none')}</Dimmed>
       ) : (
         <ErrorsChart
           label={t('errors.chartLabel')}
@@ -30,9 +28,7 @@ export function LatencySection({ report: { latency } }: { report: InstallationUs
   return (
     <Section title={t('latency.title')} description={t('latency.description')}>
       {isEmpty ? (
-        <Text size="sm" c="dimmed">
-          {t(latency === null ? 'latency.unknown' : 'latency.none')}
-        </Text>
+        <Dimmed>{t(latency === null ? 'latency.unknown' : 'latency.none')}</Dimmed>
       ) : (
         <LatencyChart label={t('latency.chartLabel')} days={latency.days} />
       )}

@@ -5,6 +5,7 @@ import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
 import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { AnchorLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -167,11 +168,7 @@ function CircuitEvents({ events }: { events: Event[] }) {
         rows={events}
         rowId={(event) => `${event.at} ${event.deployment} ${event.kind} ${event.instance}`}
         minimumWidth={720}
-        empty={
-          <Text size="sm" c="dimmed">
-            {t('health.noCircuits')}
-          </Text>
-        }
+        empty={<Dimmed>{t('health.noCircuits')}</Dimmed>}
       />
     </Section>
   )

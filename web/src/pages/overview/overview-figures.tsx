@@ -3,6 +3,7 @@ import type { InstallationUsage } from '@contract/installation-usage.ts'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { Money } from '../usage/money.tsx'
 
 const largestRatio = 10
@@ -68,17 +69,11 @@ function Figure(props: {
       : t('figures.before', { change: `${change < 0 ? '' : '+'}${format.percent(change)}` })
   return (
     <Box>
-      <Text size="sm" c="dimmed">
-        {label}
-      </Text>
+      <Dimmed>{label}</Dimmed>
       <Text fz="xl" fw={600}>
         {children}
       </Text>
-      {(note ?? changed) && (
-        <Text size="xs" c="dimmed">
-          {note ?? changed}
-        </Text>
-      )}
+      {(note ?? changed) && <Dimmed size="xs">{note ?? changed}</Dimmed>}
     </Box>
   )
 }

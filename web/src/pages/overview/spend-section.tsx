@@ -4,6 +4,7 @@ import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
 import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { Section } from '../../ui/section.tsx'
 import { Swatch } from '../../ui/chart/chart-tooltip.tsx'
 import { colourOf, restColour } from '../../ui/chart/colours.ts'
@@ -82,13 +83,13 @@ function SpendTable({ report }: { report: InstallationUsage }) {
         minimumWidth={720}
       />
       {other && (
-        <Text size="sm" c="dimmed">
+        <Dimmed>
           {t('spend.other', {
             count: other.values,
             requests: format.number(other.requests),
             usd: format.money(other.billedUsd),
           })}
-        </Text>
+        </Dimmed>
       )}
     </>
   )
@@ -153,9 +154,7 @@ function ValueCell({ split, row }: { split: InstallationUsage['split']; row: Row
     <Group gap={8} wrap="nowrap">
       <Swatch colour={row.colour} />
       {row.id === null ? (
-        <Text size="sm" c="dimmed">
-          {name}
-        </Text>
+        <Dimmed>{name}</Dimmed>
       ) : (
         <Anchor
           component="button"

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Menu, Stack, Text, TextInput } from '@mantine/core'
+import { ActionIcon, Button, Menu, Stack, TextInput } from '@mantine/core'
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks'
 import { IconChevronDown, IconChevronRight, IconDots, IconSearch } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
@@ -7,6 +7,7 @@ import { Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { OwnChatBody } from '@contract/own-chats.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { lazyPart } from '../../ui/lazy-part.tsx'
 import { spaceRoute } from '../spaces/space-route.tsx'
 import styles from './chat-history.module.css'
@@ -73,17 +74,13 @@ function HistoryList({ chatId, onRemoved }: HistoryProps) {
           onChange={(event) => setText(event.currentTarget.value)}
         />
       )}
-      {isNone && (
-        <Text size="sm" c="dimmed" role="status">
-          {t(search === '' ? 'empty' : 'noMatch')}
-        </Text>
-      )}
+      {isNone && <Dimmed role="status">{t(search === '' ? 'empty' : 'noMatch')}</Dimmed>}
       <div className={styles['list']}>
         {groupByDay(chats, new Date()).map(({ name, items }) => (
           <section key={name} aria-label={t(name)}>
-            <Text size="xs" fw={600} c="dimmed" mt={6} mb={2}>
+            <Dimmed size="xs" fw={600} mt={6} mb={2}>
               {t(name)}
-            </Text>
+            </Dimmed>
             <ul className={styles['items']}>
               {items.map((chat) => (
                 <HistoryItem
@@ -118,9 +115,9 @@ function SearchedTo({ time }: { time: string | null }) {
   const { t } = useTranslation('own-chats')
   const format = useFormat()
   return time === null ? null : (
-    <Text size="xs" c="dimmed" role="status">
+    <Dimmed size="xs" role="status">
       {t('searchedTo', { time: format.dateTime(time) })}
-    </Text>
+    </Dimmed>
   )
 }
 
@@ -188,9 +185,7 @@ function HistoryFoot(props: { days: number; isEmpty: boolean; onRemoveAll: () =>
   const { spaceId } = spaceRoute.useParams()
   return (
     <div className={styles['foot']}>
-      <Text size="xs" c="dimmed">
-        {t('kept', { count: days })}
-      </Text>
+      <Dimmed size="xs">{t('kept', { count: days })}</Dimmed>
       {!isEmpty && (
         <Menu position="top-end" withInitialFocusPlaceholder={false}>
           <Menu.Target>

@@ -1,9 +1,10 @@
-import { Box, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Box, Modal, Stack, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useId, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { type Result, useSearchResults } from './search-results.ts'
 
 const typingMs = 150
@@ -73,9 +74,9 @@ function Search({ organisationId, onChosen }: { organisationId: string | undefin
       <div id={id} role="listbox" aria-label={t('results')}>
         {groups.map(({ title, results: ofGroup }) => (
           <div key={title} role="group" aria-label={title}>
-            <Text size="xs" fw={600} c="dimmed" px="sm" pt={6}>
+            <Dimmed size="xs" fw={600} px="sm" pt={6}>
               {title}
-            </Text>
+            </Dimmed>
             {ofGroup.map((result) => {
               const index = results.indexOf(result)
               return (
@@ -87,9 +88,9 @@ function Search({ organisationId, onChosen }: { organisationId: string | undefin
           </div>
         ))}
       </div>
-      <Text size="xs" c="dimmed" px="sm" aria-live="polite">
+      <Dimmed size="xs" px="sm" aria-live="polite">
         {results.length === 0 ? t('nothing') : t('hint')}
-      </Text>
+      </Dimmed>
     </Stack>
   )
 }

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { ApiError } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { receiptQuery } from '../receipts/routes.tsx'
 import { JsonAnswer } from './json-answer.tsx'
 import type { Answer } from './request.ts'
@@ -23,9 +24,9 @@ export function AnswerView({ organisationId, answer, results, onResults }: Answe
   const { state, text, error, reasoning, calls, verdict } = answer
   return (
     <Stack gap={6} px="sm" aria-busy={state === 'waiting' || state === 'streaming'}>
-      <Text size="xs" fw={600} c="dimmed" ff="monospace">
+      <Dimmed size="xs" fw={600} ff="monospace">
         {answer.model}
-      </Text>
+      </Dimmed>
       {reasoning !== '' && <Reasoning text={reasoning} />}
       {verdict ? (
         <JsonAnswer {...{ text, verdict }} />
@@ -34,11 +35,7 @@ export function AnswerView({ organisationId, answer, results, onResults }: Answe
       )}
       {calls.length > 0 && <ToolCalls {...{ calls, results, onResults }} isComplete={state === 'done'} />}
       {state === 'waiting' && <Loader type="dots" size="sm" aria-label={t('waiting')} role="status" />}
-      {state === 'stopped' && (
-        <Text size="sm" c="dimmed">
-          {t('stopped')}
-        </Text>
-      )}
+      {state === 'stopped' && <Dimmed>{t('stopped')}</Dimmed>}
       {error && <Failure organisationId={organisationId} error={error} />}
       <Measurements organisationId={organisationId} answer={answer} />
     </Stack>

@@ -2,6 +2,7 @@ import { ActionIcon, Group, Paper, Text } from '@mantine/core'
 import { IconFileTypePdf, IconX } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import type { Attachment } from './attachments.ts'
 
 /** Previews of the files of a message. */
@@ -23,9 +24,7 @@ export function AttachmentList(props: { attachments: readonly Attachment[]; onRe
               <Text size="xs" truncate maw={180}>
                 {name}
               </Text>
-              <Text size="xs" c="dimmed">
-                {format.bytes(bytes)}
-              </Text>
+              <Dimmed size="xs">{format.bytes(bytes)}</Dimmed>
             </div>
             {onRemove && (
               <ActionIcon variant="subtle" aria-label={t('files.remove', { name })} onClick={() => onRemove(id)}>

@@ -1,5 +1,6 @@
 import { Box, Center, Stack, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { AnswerView } from './answer-view.tsx'
 import { AttachmentList } from './attachment-list.tsx'
 import { isAwaitingResults, type Turn, type TurnInput, withoutFailedResults } from './request.ts'
@@ -44,9 +45,9 @@ function Question({ text, attachments }: Extract<TurnInput, { kind: 'question' }
   const { t } = useTranslation('playground')
   return (
     <Box bg="var(--portico-sidebar)" p="sm" style={{ borderRadius: 'var(--mantine-radius-sm)' }}>
-      <Text size="xs" fw={600} c="dimmed">
+      <Dimmed size="xs" fw={600}>
         {t('you')}
-      </Text>
+      </Dimmed>
       {text !== '' && <Text style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{text}</Text>}
       {attachments.length > 0 && <AttachmentList attachments={attachments} />}
     </Box>

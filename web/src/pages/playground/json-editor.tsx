@@ -1,7 +1,8 @@
-import { Button, Group, Stack, Switch, Text, Textarea } from '@mantine/core'
+import { Button, Group, Stack, Switch, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { findJsonProblem, indentJson } from '../../ui/json-text.ts'
 import type { JsonProblem } from './tool-definitions.ts'
 
@@ -55,9 +56,7 @@ export function JsonEditor(props: JsonEditorProps) {
             }}
           />
           <Group gap="xs" role="group" aria-label={t('json.examples', { name: title })}>
-            <Text size="xs" c="dimmed">
-              {t('json.example')}
-            </Text>
+            <Dimmed size="xs">{t('json.example')}</Dimmed>
             {examples.map((example) => (
               <Button key={example.label} variant="default" size="compact-xs" onClick={() => onChange(example.text)}>
                 {example.label}

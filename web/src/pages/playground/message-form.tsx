@@ -3,6 +3,7 @@ import { IconPaperclip, IconPlayerStopFilled, IconSend2 } from '@tabler/icons-re
 import { type ClipboardEvent, type DragEvent, type KeyboardEvent, type RefObject, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { LeaveGuard } from '../../ui/leave-guard.tsx'
 import { AttachmentList } from './attachment-list.tsx'
 import { acceptedTypes, type Attachment, attachmentLimits, readAttachments, type RefusedFile } from './attachments.ts'
@@ -92,9 +93,9 @@ export function MessageForm(props: MessageFormProps) {
         <FilesButton onFiles={(files) => void addFiles(files)} />
         {isRunning ? <StopButton onStop={onStop} /> : <SendButton canSend={canSend} />}
       </Group>
-      <Text size="xs" c="dimmed" visibleFrom="sm">
+      <Dimmed size="xs" visibleFrom="sm">
         {t('keys')}
-      </Text>
+      </Dimmed>
     </Stack>
   )
 }

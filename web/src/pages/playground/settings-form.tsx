@@ -1,6 +1,7 @@
 import { Select, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { schemaExamples, toolExamples } from './examples.ts'
 import { JsonEditor } from './json-editor.tsx'
 import { type CallableId, missingOf, type Need } from './model-needs.ts'
@@ -158,11 +159,7 @@ function ModelSelect({ models, needs, problems, value, onChange }: ModelSelectPr
         limit={100}
         nothingFoundMessage={t('devtools:models.noneFound')}
       />
-      {prices && (
-        <Text size="xs" c="dimmed">
-          {t('prices', { input: money(prices.input), output: money(prices.output) })}
-        </Text>
-      )}
+      {prices && <Dimmed size="xs">{t('prices', { input: money(prices.input), output: money(prices.output) })}</Dimmed>}
     </>
   )
 }

@@ -2,6 +2,7 @@ import { Button, Code, Group, Paper, Stack, Text, Textarea } from '@mantine/core
 import { IconTool } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { findJsonProblem, indentJson } from '../../ui/json-text.ts'
 import type { ToolCall } from './request.ts'
 
@@ -51,9 +52,9 @@ export function ToolCalls({ calls, isComplete, results, onResults }: ToolCallsPr
           ) : (
             isComplete && (
               <>
-                <Text size="xs" fw={600} c="dimmed">
+                <Dimmed size="xs" fw={600}>
                   {t('calls.sent')}
-                </Text>
+                </Dimmed>
                 {results ? <JsonOrText text={results[call.id] ?? ''} /> : <Text size="sm">{t('calls.leftOut')}</Text>}
               </>
             )
@@ -62,9 +63,9 @@ export function ToolCalls({ calls, isComplete, results, onResults }: ToolCallsPr
       ))}
       {onResults && (
         <Group justify="space-between">
-          <Text size="xs" c="dimmed" role="status">
+          <Dimmed size="xs" role="status">
             {t('calls.waiting', { count: calls.length })}
-          </Text>
+          </Dimmed>
           <Button type="submit" ml="auto">
             {t('calls.send', { count: calls.length })}
           </Button>
@@ -86,9 +87,9 @@ function CallCard(props: { call: ToolCall; isComplete: boolean; children: React.
             {call.name}
           </Text>
         </Group>
-        <Text size="xs" fw={600} c="dimmed">
+        <Dimmed size="xs" fw={600}>
           {t('calls.arguments')}
-        </Text>
+        </Dimmed>
         {isComplete ? <JsonOrText text={call.arguments} /> : <Block text={call.arguments} />}
         {isComplete && findJsonProblem(call.arguments) !== undefined && (
           <Text size="sm" c="var(--mantine-color-error)">

@@ -1,7 +1,8 @@
 import type { ReceiptBody } from '@contract/usage.ts'
-import { Table, Text } from '@mantine/core'
+import { Table } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 
 /** The arithmetic of the cost, line by line: tokens times price, uses of tools, markup, rounding. */
 export function CostTable({ receipt }: { receipt: ReceiptBody }) {
@@ -56,9 +57,9 @@ export function CostTable({ receipt }: { receipt: ReceiptBody }) {
           <Table.Tr>
             <Table.Th colSpan={3}>
               {t('billed')}
-              <Text c="dimmed" fw={400} size="xs">
+              <Dimmed fw={400} size="xs">
                 {t('rounding')}
-              </Text>
+              </Dimmed>
             </Table.Th>
             <Table.Th ta="right">{money(billedUsd)}</Table.Th>
           </Table.Tr>

@@ -3,6 +3,7 @@ import { Alert, Button, Group, Progress, Stack, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
 import { CopyField } from '../../ui/copy-field.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { Section } from '../../ui/section.tsx'
 import { useLocalModel, useSemanticSearch } from './use-semantic-search.ts'
 
@@ -33,9 +34,7 @@ export function LocalSection({ view }: { view: SemanticSearchBody }) {
         {(install?.state === 'failed' || install?.state === 'stopped') && <Ended install={install} bytes={bytes} />}
         {hasFiles && !isBusy && <Installed view={view} />}
         <Stack gap="xs">
-          <Text size="sm" c="dimmed">
-            {t('local.others')}
-          </Text>
+          <Dimmed>{t('local.others')}</Dimmed>
           <CopyField label={t('local.command')} value="bin/portico embedder install" />
         </Stack>
       </Stack>

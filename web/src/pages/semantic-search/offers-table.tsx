@@ -2,6 +2,7 @@ import type { SemanticSearchBody } from '@contract/semantic-search.ts'
 import { Badge, Button, Table, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { TableFrame } from '../../ui/table-frame.tsx'
 import { useSemanticSearch } from './use-semantic-search.ts'
 
@@ -35,9 +36,7 @@ export function OffersTable({ view }: { view: SemanticSearchBody }) {
                 <Text size="sm" fw={500} style={{ overflowWrap: 'anywhere' }}>
                   {offer.model}
                 </Text>
-                <Text size="xs" c="dimmed">
-                  {offer.providers.join(', ')}
-                </Text>
+                <Dimmed size="xs">{offer.providers.join(', ')}</Dimmed>
               </Table.Td>
               <Table.Td data-label={t('offers.place')}>
                 <Place offer={offer} />

@@ -1,8 +1,9 @@
 import type { SemanticSearchBody } from '@contract/semantic-search.ts'
-import { Alert, Badge, Button, Group, Stack, Text } from '@mantine/core'
+import { Alert, Badge, Button, Group, Stack } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { openConfirm } from '../../ui/confirm.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { ButtonLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Section } from '../../ui/section.tsx'
@@ -84,9 +85,7 @@ function OffersSection({ view }: { view: SemanticSearchBody }) {
   return (
     <Section title={t('offers.title')} description={t('offers.text')}>
       <OffersTable view={view} />
-      <Text size="sm" c="dimmed" maw={720}>
-        {t('offers.later')}
-      </Text>
+      <Dimmed maw={720}>{t('offers.later')}</Dimmed>
     </Section>
   )
 }

@@ -1,5 +1,5 @@
 import type { SingleSignOnBody } from '@contract/single-sign-on.ts'
-import { Alert, Badge, Button, Group, Stack, Text } from '@mantine/core'
+import { Alert, Badge, Button, Group, Stack } from '@mantine/core'
 import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -7,6 +7,7 @@ import { deleteJson, putJson } from '../../api/client.ts'
 import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { CopyField } from '../../ui/copy-field.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Page } from '../../ui/page.tsx'
 import { Section } from '../../ui/section.tsx'
@@ -86,11 +87,7 @@ function SwitchSection({ view, isDirty }: { view: SingleSignOnBody; isDirty: boo
   const isReady = view.canSwitchOn && !isDirty
   return (
     <Section title={t('switch.title')} description={t(isOn ? 'switch.onText' : 'switch.text')}>
-      {!view.isDraftInForce && !isReady && (
-        <Text size="sm" c="dimmed">
-          {t('switch.needsTest')}
-        </Text>
-      )}
+      {!view.isDraftInForce && !isReady && <Dimmed>{t('switch.needsTest')}</Dimmed>}
       <Group gap="xs">
         {!view.isDraftInForce && (
           <Button disabled={!isReady} loading={change.isPending} onClick={() => change.mutate(true)}>

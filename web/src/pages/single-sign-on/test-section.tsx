@@ -5,6 +5,7 @@ import i18next from 'i18next'
 import { useTranslation } from 'react-i18next'
 import { postJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { notifyError } from '../../ui/notify.ts'
 import { Section } from '../../ui/section.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -34,11 +35,7 @@ export function TestSection({ view, isDirty }: { view: SingleSignOnBody; isDirty
         >
           {t('test.start')}
         </Button>
-        {isDirty && (
-          <Text size="sm" c="dimmed">
-            {t('test.saveFirst')}
-          </Text>
-        )}
+        {isDirty && <Dimmed>{t('test.saveFirst')}</Dimmed>}
       </Group>
       {view.test && <TestResult test={view.test} />}
     </Section>
@@ -66,9 +63,9 @@ function TestResult({ test }: { test: SingleSignOnTest }) {
             {code}: {detail}
           </Code>
         )}
-        <Text size="xs" c="dimmed">
+        <Dimmed size="xs">
           {t('test.at')} <Time value={startedAt} />
-        </Text>
+        </Dimmed>
       </Stack>
     </Alert>
   )

@@ -1,7 +1,7 @@
 import '@mantine/core/styles/Checkbox.css'
 import '@mantine/core/styles/CheckboxIndicator.css'
 import '@mantine/core/styles/CheckboxCard.css'
-import { Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -10,6 +10,7 @@ import { postJson, putJson } from '../../api/client.ts'
 import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import { notifySuccess } from '../../ui/notify.ts'
 import { CredentialFields } from './credential-fields.tsx'
@@ -129,9 +130,7 @@ function ReadButton(props: {
         {isMcp ? t('test') : t('read')}
       </Button>
       {found && (
-        <Text size="sm" c="dimmed" role="status">
-          {t(found.isComplete ? 'found' : 'foundPart', { count: found.tools.length })}
-        </Text>
+        <Dimmed role="status">{t(found.isComplete ? 'found' : 'foundPart', { count: found.tools.length })}</Dimmed>
       )}
     </Group>
   )

@@ -10,6 +10,7 @@ import { useFormat } from '../../i18n/use-format.ts'
 import { changeOneField } from '../../ui/conflict/change-one-field.ts'
 import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Page } from '../../ui/page.tsx'
@@ -105,9 +106,7 @@ function ServerRow(props: { spaceId: string; server: ToolServerBody; isAdministr
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             {url}
           </Text>
-          <Text size="sm" c="dimmed">
-            {t('count', { allowed: allowed.length, tools: tools.length, time: format.dateTime(readAt) })}
-          </Text>
+          <Dimmed>{t('count', { allowed: allowed.length, tools: tools.length, time: format.dateTime(readAt) })}</Dimmed>
         </Stack>
         {isAdministrator && (
           <Group gap="xs">

@@ -3,6 +3,7 @@ import '@mantine/core/styles/CheckboxIndicator.css'
 import '@mantine/core/styles/CheckboxCard.css'
 import { Badge, Checkbox, Group, Stack, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { isUsable, type ServerDraft, type ShownTool } from './server-draft.ts'
 
 /** Which tools answers may use. */
@@ -23,9 +24,7 @@ export function ToolChoice(props: {
         <Text size="sm" fw={600}>
           {t('tools')}
         </Text>
-        <Text size="xs" c="dimmed">
-          {tools.length === 0 ? t('toolsNone') : t('toolsHint', { allowed: allowed.length })}
-        </Text>
+        <Dimmed size="xs">{tools.length === 0 ? t('toolsNone') : t('toolsHint', { allowed: allowed.length })}</Dimmed>
       </div>
       {error && (
         <Text size="sm" c="red" role="alert">

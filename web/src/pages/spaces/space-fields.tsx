@@ -3,6 +3,7 @@ import { IconAlertTriangle } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import type { SelectableModelView, SpaceDocumentsView } from '@contract/console-spaces.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 
 /** Small parts that several pages about Spaces show. */
 
@@ -19,19 +20,12 @@ export function DocumentCounts({ documents }: { documents: SpaceDocumentsView })
   const { t } = useTranslation('spaces')
   const format = useFormat()
   const { ready, processing, failed } = documents
-  if (ready + processing + failed === 0)
-    return (
-      <Text size="sm" c="dimmed">
-        {t('documents.none')}
-      </Text>
-    )
+  if (ready + processing + failed === 0) return <Dimmed>{t('documents.none')}</Dimmed>
   return (
     <Group gap="xs">
       <Text size="sm">{t('documents.ready', { count: ready, shown: format.number(ready) })}</Text>
       {processing > 0 && (
-        <Text size="sm" c="dimmed">
-          {t('documents.processing', { count: processing, shown: format.number(processing) })}
-        </Text>
+        <Dimmed>{t('documents.processing', { count: processing, shown: format.number(processing) })}</Dimmed>
       )}
       {failed > 0 && (
         <Text size="sm" c="var(--mantine-color-error)">
@@ -101,9 +95,7 @@ export function ModelSelect(props: {
           <Text size="sm" ff="monospace">
             {option.value}
           </Text>
-          <Text size="xs" c="dimmed">
-            {describe(option.value)}
-          </Text>
+          <Dimmed size="xs">{describe(option.value)}</Dimmed>
         </div>
       )}
     />

@@ -12,6 +12,7 @@ import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRights } from '../../app/session.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import styles from './space-layout.module.css'
 import { useSpace } from './queries.ts'
 import { spaceRoute } from './space-route.tsx'
@@ -50,9 +51,7 @@ export function SpaceLayout() {
           <AnchorLink to="/organisations/$organisationId/spaces" params={{ organisationId }} size="sm" c="dimmed">
             {t('title')}
           </AnchorLink>
-          <Text size="sm" c="dimmed" aria-hidden>
-            /
-          </Text>
+          <Dimmed aria-hidden>/</Dimmed>
           <Text size="sm" fw={600} truncate>
             {name}
           </Text>

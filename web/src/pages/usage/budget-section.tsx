@@ -3,6 +3,7 @@ import { IconAlertTriangle, IconFlame } from '@tabler/icons-react'
 import type { UsageReport } from '@contract/usage-reports.ts'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { Section } from '../../ui/section.tsx'
 import { BudgetBar } from './budget-bar.tsx'
 import { Money } from './money.tsx'
@@ -28,10 +29,10 @@ export function BudgetSection({ report, budget }: { report: UsageReport; budget:
             <Text fz={28} fw={600} lh={1.2}>
               <Money usd={budget.spentUsd} />
             </Text>
-            <Text c="dimmed" size="sm">
+            <Dimmed>
               {t('budget.of', { budget: format.money(budget.budgetUsd) })}
               {budget.spentPercent !== null && ` (${format.percent(budget.spentPercent / 100)})`}
-            </Text>
+            </Dimmed>
           </Box>
           <Fact label={t('budget.left')} usd={budget.leftUsd} />
           {Number(budget.heldUsd) > 0 && <Fact label={t('budget.held')} usd={budget.heldUsd} />}
@@ -51,9 +52,7 @@ function Fact({ label, usd }: { label: string; usd: string }) {
       <Text fw={500}>
         <Money usd={usd} />
       </Text>
-      <Text c="dimmed" size="sm">
-        {label}
-      </Text>
+      <Dimmed>{label}</Dimmed>
     </Box>
   )
 }
@@ -62,14 +61,10 @@ function ForecastText({ report: { forecast, velocity } }: { report: UsageReport 
   const { t } = useTranslation('usage')
   const format = useFormat()
   if (!forecast) {
-    return (
-      <Text size="sm" c="dimmed">
-        {t('budget.noForecast')}
-      </Text>
-    )
+    return <Dimmed>{t('budget.noForecast')}</Dimmed>
   }
   return (
-    <Text size="sm" c="dimmed">
+    <Dimmed>
       {t('budget.forecast', {
         low: format.money(forecast.lowUsd),
         high: format.money(forecast.highUsd),
@@ -77,7 +72,7 @@ function ForecastText({ report: { forecast, velocity } }: { report: UsageReport 
       })}
       {forecast.exhaustedOn !== null && ` ${t('budget.exhaustedOn', { day: format.day(forecast.exhaustedOn) })}`}
       {velocity && ` ${t('budget.lastHour', { usd: format.money(velocity.lastHour.spentUsd) })}`}
-    </Text>
+    </Dimmed>
   )
 }
 

@@ -3,6 +3,7 @@ import type { UsageReport } from '@contract/usage-reports.ts'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { Money } from './money.tsx'
 
 const largestRatio = 10
@@ -41,18 +42,16 @@ function Figure(props: { label: string; before?: number; now?: number; children:
   const change = ratio <= largestRatio ? ratio - 1 : undefined
   return (
     <Box>
-      <Text size="sm" c="dimmed">
-        {label}
-      </Text>
+      <Dimmed>{label}</Dimmed>
       <Group gap="xs" align="baseline">
         <Text fz="xl" fw={600}>
           {children}
         </Text>
         {change !== undefined && (
-          <Text size="sm" c="dimmed" title={t('figures.before')}>
+          <Dimmed title={t('figures.before')}>
             {change > 0 ? '+' : ''}
             {format.percent(change)}
-          </Text>
+          </Dimmed>
         )}
       </Group>
     </Box>

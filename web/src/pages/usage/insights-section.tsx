@@ -4,6 +4,7 @@ import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
 import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { Section } from '../../ui/section.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useUsage } from './use-usage.ts'
@@ -55,11 +56,7 @@ function Questions({ questions }: { questions: QuestionRow[] }) {
         columns={columns}
         rows={questions}
         rowId={({ spaceId, question }) => `${spaceId} ${question}`}
-        empty={
-          <Text c="dimmed" size="sm">
-            {t('insights.noQuestions')}
-          </Text>
-        }
+        empty={<Dimmed>{t('insights.noQuestions')}</Dimmed>}
         minimumWidth={480}
       />
     </Stack>

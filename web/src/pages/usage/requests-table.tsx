@@ -2,6 +2,7 @@ import { Anchor, Badge, Group, Stack, Table, Text } from '@mantine/core'
 import type { UsageRequest } from '@contract/usage-reports.ts'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { Hint } from '../../ui/hint.tsx'
 import { TableFrame } from '../../ui/table-frame.tsx'
 import { Money } from './money.tsx'
@@ -46,9 +47,9 @@ function RequestRow({ organisationId, request }: { organisationId: string; reque
           >
             {format.dateTime(startedAt)}
           </AnchorLink>
-          <Text size="xs" c="dimmed" ff="monospace">
+          <Dimmed size="xs" ff="monospace">
             {request.requestId.slice(0, 20)}…
-          </Text>
+          </Dimmed>
         </Stack>
       </Table.Td>
       <Table.Td data-label={t('requests.column.model')}>{model}</Table.Td>

@@ -1,7 +1,8 @@
-import { Button, Group, Select, Text } from '@mantine/core'
+import { Button, Group, Select } from '@mantine/core'
 import { useSuspenseInfiniteQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { Section } from '../../ui/section.tsx'
 import { Filters } from './filters.tsx'
@@ -36,15 +37,11 @@ export function RequestsView() {
             <Button variant="default" loading={isFetchingNextPage} onClick={() => void requests.fetchNextPage()}>
               {items.length === 0 ? t('requests.searchOn') : t('requests.more')}
             </Button>
-            <Text size="sm" c="dimmed">
-              {t('requests.searchedTo', { time: format.dateTime(searchedTo) })}
-            </Text>
+            <Dimmed>{t('requests.searchedTo', { time: format.dateTime(searchedTo) })}</Dimmed>
           </Group>
         )}
         {!hasNextPage && removedTo !== null && (
-          <Text size="sm" c="dimmed">
-            {t('requests.removed', { time: format.dateTime(removedTo) })}
-          </Text>
+          <Dimmed>{t('requests.removed', { time: format.dateTime(removedTo) })}</Dimmed>
         )}
       </Section>
     </>

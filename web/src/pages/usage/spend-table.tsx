@@ -6,6 +6,7 @@ import { useFormat } from '../../i18n/use-format.ts'
 import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
 import { Swatch } from '../../ui/chart/chart-tooltip.tsx'
 import { colourOf, restColour } from '../../ui/chart/colours.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { Money } from './money.tsx'
 import { useNames } from './names.ts'
 import type { UsageSearch } from './usage-query.ts'
@@ -50,13 +51,13 @@ function OtherRow({ report: { table } }: { report: UsageReport }) {
   if (!table.other) return null
   const { values, requests, billedUsd } = table.other
   return (
-    <Text size="sm" c="dimmed">
+    <Dimmed>
       {t('spend.other', {
         values: values ? format.number(values) : '',
         requests: format.number(requests),
         usd: format.money(billedUsd),
       })}
-    </Text>
+    </Dimmed>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Stack, Switch, Text } from '@mantine/core'
+import { Stack, Switch } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -7,6 +7,7 @@ import { getJson, patchJson } from '../../api/client.ts'
 import { changeOneField } from '../../ui/conflict/change-one-field.ts'
 import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { notifyError } from '../../ui/notify.ts'
 import { useUsage } from './use-usage.ts'
 
@@ -47,9 +48,7 @@ export function TagSetting({ recordsTags, version }: { recordsTags: boolean; ver
             })
         }}
       />
-      <Text size="sm" c="dimmed" maw={720}>
-        {t('tags.text')}
-      </Text>
+      <Dimmed maw={720}>{t('tags.text')}</Dimmed>
     </Stack>
   )
 }

@@ -6,6 +6,7 @@ import { type KeyboardEvent, useId, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { getJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { usePlace } from './use-place.ts'
 import styles from './viewer.module.css'
 
@@ -97,16 +98,16 @@ function ChunkRow({ chunk }: { chunk: ChunkBody }) {
         <Text size="xs" fw={600} ff="monospace">
           {`#${chunk.index + 1}`}
         </Text>
-        <Text size="xs" c="dimmed" truncate>
+        <Dimmed size="xs" truncate>
           {[place, t('chunks.tokens', { count: chunk.tokens, tokens: format.number(chunk.tokens) })]
             .filter((part) => part !== '')
             .join(' · ')}
-        </Text>
+        </Dimmed>
       </Group>
       {chunk.headingPath.length > 0 && (
-        <Text size="xs" c="dimmed" truncate>
+        <Dimmed size="xs" truncate>
           {chunk.headingPath.join(' › ')}
-        </Text>
+        </Dimmed>
       )}
       <Text size="sm" lineClamp={chunk.headingPath.length > 0 ? 2 : 3}>
         {chunk.text}

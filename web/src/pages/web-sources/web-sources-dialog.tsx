@@ -8,6 +8,7 @@ import type { WebSourceBody } from '@contract/web-sources.ts'
 import { deleteJson, getJson, postJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { Dialog } from '../../ui/dialog.tsx'
+import { Dimmed } from '../../ui/dimmed.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 
 interface WebSourcesDialogProps {
@@ -36,11 +37,7 @@ export function WebSourcesDialog({ spaceId, opened, onClose }: WebSourcesDialogP
         <Text fw={600} size="sm">
           {t('list')}
         </Text>
-        {sources.length === 0 && (
-          <Text size="sm" c="dimmed">
-            {t('empty')}
-          </Text>
-        )}
+        {sources.length === 0 && <Dimmed>{t('empty')}</Dimmed>}
         <Stack component="ul" gap="xs" m={0} p={0} style={{ listStyle: 'none' }}>
           {sources.map((source) => (
             <SourceRow
@@ -171,9 +168,7 @@ function SourceRow(props: { source: WebSourceBody; onRead: () => void; onRemove:
           <Badge size="sm" variant="light" color={colours[state]}>
             {t(`state.${state}`)}
           </Badge>
-          <Text size="xs" c="dimmed">
-            {facts.join(' · ')}
-          </Text>
+          <Dimmed size="xs">{facts.join(' · ')}</Dimmed>
         </Group>
       </Stack>
       <Menu position="bottom-end">

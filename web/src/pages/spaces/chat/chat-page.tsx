@@ -5,6 +5,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRights } from '../../../app/session.ts'
+import { Dimmed } from '../../../ui/dimmed.tsx'
 import { EmptyState } from '../../../ui/empty-state.tsx'
 import { AnchorLink } from '../../../ui/link.tsx'
 import { LoadingState } from '../../../ui/loading-state.tsx'
@@ -156,14 +157,14 @@ function NotKept({ settings }: { settings: string }) {
   const { organisationId } = chatRoute.useParams()
   const { isAdministrator } = useRights(organisationId)
   return (
-    <Text size="sm" c="dimmed">
+    <Dimmed>
       {t('chat.notKept')}{' '}
       {isAdministrator && (
         <AnchorLink to={settings as '/'} inherit underline="always">
           {t('chat.turnOn')}
         </AnchorLink>
       )}
-    </Text>
+    </Dimmed>
   )
 }
 

@@ -4,6 +4,7 @@ import { IconArrowUpRight } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import type { PassageReference, Reference } from '@contract/chat.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
+import { Dimmed } from '../../../ui/dimmed.tsx'
 import styles from './chat.module.css'
 import { ViewerLink } from './viewer-link.tsx'
 
@@ -81,9 +82,7 @@ function CitedPassages({
         <Passage key={passage.start} documentId={documentId} passage={passage} />
       ))}
       {passages.length > shownPassages && (
-        <Text size="xs" c="dimmed">
-          {t('chat.morePassages', { count: passages.length - shownPassages })}
-        </Text>
+        <Dimmed size="xs">{t('chat.morePassages', { count: passages.length - shownPassages })}</Dimmed>
       )}
     </Stack>
   )

@@ -1,7 +1,8 @@
-import { Button, Group, Switch, Text, Textarea } from '@mantine/core'
+import { Button, Group, Switch, Textarea } from '@mantine/core'
 import { IconPlayerStopFilled, IconSend } from '@tabler/icons-react'
 import { type KeyboardEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { Dimmed } from '../../../ui/dimmed.tsx'
 import { LeaveGuard } from '../../../ui/leave-guard.tsx'
 import styles from './chat.module.css'
 import type { ChatOptions } from './turn.ts'
@@ -74,9 +75,9 @@ export function Composer(props: {
         )}
       </Group>
       {options.agentic && (
-        <Text size="xs" c="dimmed" mt={6}>
+        <Dimmed size="xs" mt={6}>
           {t('chat.agenticHint')}
-        </Text>
+        </Dimmed>
       )}
     </div>
   )

@@ -2,6 +2,7 @@ import { Button, Group, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useTranslation } from 'react-i18next'
 import type { Reference } from '@contract/chat.ts'
+import { Dimmed } from '../../../ui/dimmed.tsx'
 import { Passage } from './citation.tsx'
 import styles from './chat.module.css'
 import { ViewerLink } from './viewer-link.tsx'
@@ -12,12 +13,7 @@ const firstPassages = 2
 /** The documents of an answer with their passages. */
 export function ReferencesList({ references }: { references: Reference[] }) {
   const { t } = useTranslation('spaces')
-  if (references.length === 0)
-    return (
-      <Text size="sm" c="dimmed">
-        {t('chat.noReferences')}
-      </Text>
-    )
+  if (references.length === 0) return <Dimmed>{t('chat.noReferences')}</Dimmed>
   return (
     <Stack gap="xs">
       <Text size="sm" fw={600}>

@@ -17,6 +17,7 @@ import { useId } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { PreviewSource } from '@contract/chat.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
+import { Dimmed } from '../../../ui/dimmed.tsx'
 import styles from './chat.module.css'
 import { isRunning, type Turn } from './turn.ts'
 import { ViewerLink } from './viewer-link.tsx'
@@ -87,9 +88,7 @@ function Step({ text }: { text: string }) {
   return (
     <Group gap="xs" mt={4}>
       <Loader size={14} />
-      <Text size="sm" c="dimmed">
-        {text}
-      </Text>
+      <Dimmed>{text}</Dimmed>
     </Group>
   )
 }
@@ -115,9 +114,9 @@ function SourceStep({ source }: { source: PreviewSource }) {
           {query === null ? t(`timeline.${unasked}`) : `“${query}”`}
         </Text>
       </Group>
-      <Text size="xs" c="dimmed" ml={20}>
+      <Dimmed size="xs" ml={20}>
         {facts.filter((fact) => fact !== '').join(' · ')}
-      </Text>
+      </Dimmed>
       <ul className={styles['stepDocuments']}>
         {documents.map(({ id, title }) => (
           <li key={id}>

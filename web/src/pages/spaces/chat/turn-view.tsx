@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next'
 import { useRights } from '../../../app/session.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { CopyButton } from '../../../ui/copy-button.tsx'
+import { Dimmed } from '../../../ui/dimmed.tsx'
 import { lazyPart } from '../../../ui/lazy-part.tsx'
 import { spaceRoute } from '../space-route.tsx'
 import { CitationCounts } from './citation-counts.tsx'
@@ -24,11 +25,7 @@ export function TurnView({ turn, onRepeat }: { turn: Turn; onRepeat: (() => void
     <Stack gap="sm" component="article" aria-label={question.slice(0, 100)} aria-busy={isRunning(turn)}>
       <div className={styles['question']}>{question}</div>
       <SourceTimeline turn={turn} />
-      {!hasTools && (
-        <Text size="sm" c="dimmed">
-          {t('chat.noTools')}
-        </Text>
-      )}
+      {!hasTools && <Dimmed>{t('chat.noTools')}</Dimmed>}
       {text !== '' && (
         <Suspense fallback={<Text className={styles['wrap']!}>{text}</Text>}>
           <AnswerMarkdown
@@ -39,15 +36,9 @@ export function TurnView({ turn, onRepeat }: { turn: Turn; onRepeat: (() => void
         </Suspense>
       )}
       {(finishReason === 'length' || finishReason === 'content_filter') && (
-        <Text size="sm" c="dimmed">
-          {t(`chat.cutOff.${finishReason}`)}
-        </Text>
+        <Dimmed>{t(`chat.cutOff.${finishReason}`)}</Dimmed>
       )}
-      {status === 'stopped' && (
-        <Text size="sm" c="dimmed">
-          {t('chat.stopped')}
-        </Text>
-      )}
+      {status === 'stopped' && <Dimmed>{t('chat.stopped')}</Dimmed>}
       {error && <TurnError error={error} onRepeat={onRepeat} />}
       {references && <ReferencesList references={references} />}
       {citations && <CitationCounts counts={citations} />}

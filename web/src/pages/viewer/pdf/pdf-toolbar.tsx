@@ -3,6 +3,7 @@ import { IconChevronLeft, IconChevronRight, IconZoomIn, IconZoomOut } from '@tab
 import { type ReactNode, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../../i18n/use-format.ts'
+import { Dimmed } from '../../../ui/dimmed.tsx'
 import styles from '../viewer.module.css'
 import { nextZoom } from './zoom.ts'
 
@@ -25,9 +26,7 @@ export function PdfToolbar({ page, pages, zoom, onPage, onZoom, passage }: PdfTo
         <IconChevronLeft size={16} />
       </Tool>
       <PageField page={page} pages={pages} onPage={onPage} />
-      <Text size="sm" c="dimmed">
-        {t('pdf.of', { pages: format.number(pages) })}
-      </Text>
+      <Dimmed>{t('pdf.of', { pages: format.number(pages) })}</Dimmed>
       <Tool label={t('pdf.next')} disabled={page >= pages} onClick={() => onPage(page + 1)}>
         <IconChevronRight size={16} />
       </Tool>
@@ -40,9 +39,9 @@ export function PdfToolbar({ page, pages, zoom, onPage, onZoom, passage }: PdfTo
       <Tool label={t('pdf.zoomIn')} disabled={nextZoom(zoom, 1) === zoom} onClick={() => onZoom(nextZoom(zoom, 1))}>
         <IconZoomIn size={16} />
       </Tool>
-      <Text size="sm" c="dimmed" role="status" ml="auto">
+      <Dimmed role="status" ml="auto">
         {passage === undefined ? '' : t(passage ? 'pdf.found' : 'pdf.notFound')}
-      </Text>
+      </Dimmed>
     </Group>
   )
 }

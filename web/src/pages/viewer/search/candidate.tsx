@@ -3,6 +3,7 @@ import type { ExplainedCandidateBody } from '@contract/space-search.ts'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../../i18n/use-format.ts'
+import { Dimmed } from '../../../ui/dimmed.tsx'
 import { documentRoute, searchRoute } from '../routes.tsx'
 import { usePlace } from '../use-place.ts'
 import styles from '../viewer.module.css'
@@ -71,11 +72,7 @@ function PlaceLine({ candidate }: { candidate: ExplainedCandidateBody }) {
   const place = usePlace(candidate)
   const parts = [place, candidate.headingPath.join(' › ')].filter((part) => part !== '')
   if (parts.length === 0) return null
-  return (
-    <Text size="sm" c="dimmed">
-      {parts.join(' · ')}
-    </Text>
-  )
+  return <Dimmed>{parts.join(' · ')}</Dimmed>
 }
 
 function PassageText({ text, color }: { text: string; color: string | undefined }) {
@@ -105,9 +102,7 @@ function Rerank({ candidate: { rerankScore, rank, fusedRank } }: { candidate: Ex
   return (
     <Group justify="space-between" gap="xs" className={styles['score']}>
       <Text size="xs">{t('search.rerank')}</Text>
-      <Text size="xs" c="dimmed">
-        {rank === fusedRank ? t('search.score', values) : t('search.moved', values)}
-      </Text>
+      <Dimmed size="xs">{rank === fusedRank ? t('search.score', values) : t('search.moved', values)}</Dimmed>
     </Group>
   )
 }
@@ -127,9 +122,7 @@ function Score({ label, share, value, rank, color }: ScoreProps) {
     <div className={styles['score']}>
       <Group justify="space-between" gap="xs" wrap="nowrap">
         <Text size="xs">{label}</Text>
-        <Text size="xs" c="dimmed">
-          {t('search.score', { value: format.number(value), rank: format.number(rank) })}
-        </Text>
+        <Dimmed size="xs">{t('search.score', { value: format.number(value), rank: format.number(rank) })}</Dimmed>
       </Group>
       <Progress value={share * 100} color={color} size="sm" aria-label={label} />
     </div>
@@ -148,9 +141,7 @@ function OptionalScore({
   return (
     <Group justify="space-between" gap="xs" className={styles['score']}>
       <Text size="xs">{label}</Text>
-      <Text size="xs" c="dimmed">
-        {t('search.noScore')}
-      </Text>
+      <Dimmed size="xs">{t('search.noScore')}</Dimmed>
     </Group>
   )
 }

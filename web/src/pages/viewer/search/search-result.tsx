@@ -1,7 +1,8 @@
-import { Alert, Badge, Group, Stack, Text } from '@mantine/core'
+import { Alert, Badge, Group, Stack } from '@mantine/core'
 import type { SpaceSearchResult } from '@contract/space-search.ts'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../../i18n/use-format.ts'
+import { Dimmed } from '../../../ui/dimmed.tsx'
 import { EmptyState } from '../../../ui/empty-state.tsx'
 import { Section } from '../../../ui/section.tsx'
 import styles from '../viewer.module.css'
@@ -53,25 +54,23 @@ function QueryFacts({ result }: { result: SpaceSearchResult }) {
       {query.context.length > 0 && <Alert color="gray">{t('search.withContext')}</Alert>}
       {query.isRewritten && <Alert color="gray">{t('search.rewritten')}</Alert>}
       <Group gap={6}>
-        <Text size="sm" c="dimmed">
-          {t('search.words')}
-        </Text>
+        <Dimmed>{t('search.words')}</Dimmed>
         {query.words.map(({ word, weight }) => (
           <Badge key={word} variant="default" tt="none" fw={500} radius="sm">
             {query.context.length > 0 ? t('search.weighted', { word, weight: format.number(weight) }) : word}
           </Badge>
         ))}
       </Group>
-      <Text size="sm" c="dimmed">
+      <Dimmed>
         {embedders.length === 0
           ? t('search.wordsOnly')
           : t(isSpelling ? 'search.spelling' : 'search.meaning', { labels, share: format.percent(vectorWeight) })}
-      </Text>
+      </Dimmed>
       {!isSpelling && <ShareFacts share={result.vectorShare} />}
       {reranking && (
-        <Text size="sm" c="dimmed">
+        <Dimmed>
           {t(`reranking.${reranking.outcome}`, { ...reranking, passages: format.number(reranking.passages) })}
-        </Text>
+        </Dimmed>
       )}
     </Stack>
   )
@@ -90,11 +89,7 @@ function ShareFacts({
     fused: format.number(fusedRank ?? 0),
   }
   if (origin !== 'checked' && origin !== 'start') return null
-  return (
-    <Text size="sm" c="dimmed">
-      {origin === 'checked' ? t('search.shareChecked', figures) : t('search.shareStart')}
-    </Text>
-  )
+  return <Dimmed>{origin === 'checked' ? t('search.shareChecked', figures) : t('search.shareStart')}</Dimmed>
 }
 
 function Timings({ timings }: Pick<SpaceSearchResult, 'timings'>) {

@@ -6,6 +6,7 @@ import { type RefObject, useCallback, useEffect, useMemo, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import { getJson } from '../../../api/client.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
+import { Dimmed } from '../../../ui/dimmed.tsx'
 import styles from '../viewer.module.css'
 import type { CodePointRange } from './mark-range.ts'
 import { MarkedText } from './marked-text.tsx'
@@ -43,9 +44,7 @@ export function TextDocument({ documentId, version, format, first, range }: Text
   return (
     <>
       <Group className={styles['toolbar']}>
-        <Text size="sm" c="dimmed">
-          {t('text.note', { characters: numbers.number(first.total) })}
-        </Text>
+        <Dimmed>{t('text.note', { characters: numbers.number(first.total) })}</Dimmed>
       </Group>
       <div
         ref={scroller}
