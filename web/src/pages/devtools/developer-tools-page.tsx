@@ -1,11 +1,10 @@
 import type { NewApiKeyBody } from '@contract/operator.ts'
-import { Button } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { organisationRoute } from '../../app/layout-routes.tsx'
 import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
+import { ButtonLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
 import { AccessSection } from './access-section.tsx'
 import { KeySection } from './key-section.tsx'
@@ -29,22 +28,12 @@ export function DeveloperToolsPage() {
       description={t('description')}
       actions={
         <>
-          <Button
-            variant="default"
-            renderRoot={(props) => (
-              <Link to="/organisations/$organisationId/receipts" params={{ organisationId }} {...props} />
-            )}
-          >
+          <ButtonLink variant="default" to="/organisations/$organisationId/receipts" params={{ organisationId }}>
             {t('findReceipt')}
-          </Button>
-          <Button
-            variant="default"
-            renderRoot={(props) => (
-              <Link to="/organisations/$organisationId/playground" params={{ organisationId }} {...props} />
-            )}
-          >
+          </ButtonLink>
+          <ButtonLink variant="default" to="/organisations/$organisationId/playground" params={{ organisationId }}>
             {t('openPlayground')}
-          </Button>
+          </ButtonLink>
         </>
       }
     >

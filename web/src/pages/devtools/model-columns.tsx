@@ -1,12 +1,12 @@
 import type { OfferedIdView, TokenPricesView } from '@contract/console-developer-tools.ts'
-import { Anchor, Badge, Code, Group, Stack, Switch, Tooltip, UnstyledButton } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Badge, Code, Group, Stack, Switch, Tooltip, UnstyledButton } from '@mantine/core'
 import type { TFunction } from 'i18next'
 import { organisationRoute } from '../../app/layout-routes.tsx'
 import type { Format } from '../../i18n/format.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import type { DataColumn } from '../../ui/data-table.tsx'
 import { Dimmed } from '../../ui/dimmed.tsx'
+import { AnchorLink } from '../../ui/link.tsx'
 import type { ModelRow, ModelSwitch } from './model-rows.ts'
 
 type Translate = TFunction<'devtools'>
@@ -55,20 +55,15 @@ function ModelId({ row: { model, side }, t, format }: { row: ModelRow; t: Transl
     <Stack gap={2}>
       <Group gap={4} wrap="nowrap">
         {model.enabled ? (
-          <Anchor
+          <AnchorLink
             ff="monospace"
             size="sm"
-            renderRoot={(props) => (
-              <Link
-                to="/organisations/$organisationId/playground"
-                params={{ organisationId }}
-                search={{ model: side.id }}
-                {...props}
-              />
-            )}
+            to="/organisations/$organisationId/playground"
+            params={{ organisationId }}
+            search={{ model: side.id }}
           >
             {side.id}
-          </Anchor>
+          </AnchorLink>
         ) : (
           <Dimmed ff="monospace">{side.id}</Dimmed>
         )}

@@ -2,8 +2,7 @@ import '@mantine/core/styles/Drawer.css'
 import '@mantine/core/styles/NumberInput.css'
 import type { DeploymentView } from '@contract/console-models.ts'
 import type { DeploymentBody } from '@contract/models.ts'
-import { Alert, Anchor, Button, Group, NumberInput, Stack, Switch, Text } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Alert, Button, Group, NumberInput, Stack, Switch, Text } from '@mantine/core'
 import type { FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { deleteJson, patchJson } from '../../api/client.ts'
@@ -11,6 +10,7 @@ import { useFormat } from '../../i18n/use-format.ts'
 import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
 import { openConfirm } from '../../ui/confirm.tsx'
+import { AnchorLink } from '../../ui/link.tsx'
 import { Section } from '../../ui/section.tsx'
 import { SidePanel } from '../../ui/side-panel.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -113,14 +113,9 @@ function ObservedSection({ deployment }: { deployment: DeploymentView }) {
           {
             label: t('deployments.model'),
             value: (
-              <Anchor
-                inherit
-                renderRoot={(props) => (
-                  <Link to="/operator/models/$modelId" params={{ modelId: deployment.model }} {...props} />
-                )}
-              >
+              <AnchorLink inherit to="/operator/models/$modelId" params={{ modelId: deployment.model }}>
                 {deployment.model}
-              </Anchor>
+              </AnchorLink>
             ),
           },
           { label: t('deployments.wireId'), value: deployment.wireId },

@@ -2,7 +2,7 @@ import type { DeploymentsView, DeploymentView } from '@contract/console-models.t
 import { ActionIcon, Alert, Anchor, CloseButton, Group, Stack, Text, Tooltip } from '@mantine/core'
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
@@ -207,15 +207,16 @@ function DeploymentCell({ deployment, onOpen }: { deployment: DeploymentView; on
       <Group gap={6}>
         <HostingBadge hosting={hosting} side={side} />
         {region && <Dimmed size="xs">{region}</Dimmed>}
-        <Anchor
+        <AnchorLink
           size="xs"
           c="dimmed"
           underline="always"
           aria-label={t('deployments.toModel', { model })}
-          renderRoot={(props) => <Link to="/operator/models/$modelId" params={{ modelId: model }} {...props} />}
+          to="/operator/models/$modelId"
+          params={{ modelId: model }}
         >
           {model}
-        </Anchor>
+        </AnchorLink>
       </Group>
     </Stack>
   )

@@ -1,7 +1,6 @@
 import type { ModelView, TimelinePrice } from '@contract/console-models.ts'
-import { ActionIcon, Anchor, Button, Code, Group, Stack, Table, Text, Title, Tooltip } from '@mantine/core'
+import { ActionIcon, Button, Code, Group, Stack, Table, Text, Title, Tooltip } from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { deleteJson } from '../../api/client.ts'
@@ -9,6 +8,7 @@ import { useFormat } from '../../i18n/use-format.ts'
 import { Dimmed } from '../../ui/dimmed.tsx'
 import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
 import { openConfirm } from '../../ui/confirm.tsx'
+import { AnchorLink } from '../../ui/link.tsx'
 import { HostingBadge, SourceBadge, StateBadge } from './badges.tsx'
 import { Figures } from './figures.tsx'
 import { Tag } from './tag.tsx'
@@ -28,14 +28,9 @@ export function ModelDeployment({ deployment }: { deployment: PricedDeployment }
       <Group justify="space-between" gap="sm">
         <Group gap="xs">
           <Title order={3} ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-            <Anchor
-              inherit
-              renderRoot={(props) => (
-                <Link to="/operator/deployments" search={{ search: deployment.id, open: deployment.id }} {...props} />
-              )}
-            >
+            <AnchorLink inherit to="/operator/deployments" search={{ search: deployment.id, open: deployment.id }}>
               {deployment.id}
-            </Anchor>
+            </AnchorLink>
           </Title>
           <StateBadge state={deployment.state} />
           <HostingBadge hosting={deployment.hosting} side={deployment.side} />

@@ -1,7 +1,7 @@
 import type { ModelView } from '@contract/console-models.ts'
-import { Alert, Anchor, Group, Stack, Switch, Text } from '@mantine/core'
+import { Alert, Group, Stack, Switch, Text } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
@@ -27,9 +27,9 @@ export function ModelPage() {
     <Page
       title={model.id}
       description={
-        <Anchor size="sm" renderRoot={(props) => <Link to="/operator/models" {...props} />}>
+        <AnchorLink size="sm" to="/operator/models">
           {t('allModels')}
-        </Anchor>
+        </AnchorLink>
       }
       actions={<EnabledSwitch model={model} />}
     >

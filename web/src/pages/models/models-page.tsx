@@ -1,9 +1,9 @@
 import '@mantine/core/styles/Accordion.css'
 import type { ModelRow, ModelsView } from '@contract/console-models.ts'
 import type { ModelKind } from '@contract/model-kinds.ts'
-import { Accordion, Anchor, Group, List, Select, Text } from '@mantine/core'
+import { Accordion, Group, List, Select, Text } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
@@ -199,13 +199,9 @@ function ModelCell({ id, aliases, kind, enabled, ownedBy }: ModelRow) {
   return (
     <div>
       <Group gap="xs" wrap="nowrap">
-        <Anchor
-          ff="monospace"
-          fz="sm"
-          renderRoot={(props) => <Link to="/operator/models/$modelId" params={{ modelId: id }} {...props} />}
-        >
+        <AnchorLink ff="monospace" fz="sm" to="/operator/models/$modelId" params={{ modelId: id }}>
           {id}
-        </Anchor>
+        </AnchorLink>
         {!enabled && <Tag color="gray">{t('state.disabled')}</Tag>}
         {kind !== 'chat' && <Tag>{t(`kind.${kind}`)}</Tag>}
       </Group>

@@ -1,14 +1,14 @@
 import '@mantine/core/styles/Drawer.css'
 import type { ProviderView } from '@contract/console-models.ts'
 import type { DiscoveredModels, ProviderTest } from '@contract/models.ts'
-import { Alert, Anchor, Button, Group, Progress, Stack, Switch, Text } from '@mantine/core'
+import { Alert, Button, Group, Progress, Stack, Switch, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { deleteJson, postJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { Dimmed } from '../../ui/dimmed.tsx'
+import { AnchorLink } from '../../ui/link.tsx'
 import { notifyError } from '../../ui/notify.ts'
 import { Section } from '../../ui/section.tsx'
 import { SidePanel } from '../../ui/side-panel.tsx'
@@ -196,13 +196,9 @@ function ModelsSection({ provider }: { provider: ProviderView }) {
       <Text size="sm">
         {t('providers.callable', provider.deployments)}{' '}
         {provider.deployments.total > 0 && (
-          <Anchor
-            size="sm"
-            underline="always"
-            renderRoot={(props) => <Link to="/operator/deployments" search={{ provider: provider.id }} {...props} />}
-          >
+          <AnchorLink size="sm" underline="always" to="/operator/deployments" search={{ provider: provider.id }}>
             {t('providers.toDeployments')}
-          </Anchor>
+          </AnchorLink>
         )}
       </Text>
       {discover.data && (

@@ -1,10 +1,10 @@
-import { Alert, Anchor, Code, Group, Loader, Stack, Text } from '@mantine/core'
+import { Alert, Code, Group, Loader, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { ApiError } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { Dimmed } from '../../ui/dimmed.tsx'
+import { AnchorLink } from '../../ui/link.tsx'
 import { receiptQuery } from '../receipts/routes.tsx'
 import { JsonAnswer } from './json-answer.tsx'
 import type { Answer } from './request.ts'
@@ -82,12 +82,9 @@ function Failure({ organisationId, error }: { organisationId: string; error: { c
         {error.message !== '' && <Text size="sm">{error.message}</Text>}
         {code && <Text size="sm">{t(`wayOut.${code}`)}</Text>}
         {page && (
-          <Anchor
-            size="sm"
-            renderRoot={(props) => <Link to={`/organisations/${organisationId}/${page}` as '/'} {...props} />}
-          >
+          <AnchorLink size="sm" to={`/organisations/${organisationId}/${page}` as '/'}>
             {t(page === 'usage' ? 'openUsage' : 'openDeveloperTools')}
-          </Anchor>
+          </AnchorLink>
         )}
       </Stack>
     </Alert>
@@ -132,17 +129,8 @@ function Receipt(props: { organisationId: string; requestId: string; isLink: boo
   const { t } = useTranslation('playground')
   if (!isLink) return <Code fz="xs">{requestId}</Code>
   return (
-    <Anchor
-      inherit
-      renderRoot={(rootProps) => (
-        <Link
-          to="/organisations/$organisationId/receipts/$requestId"
-          params={{ organisationId, requestId }}
-          {...rootProps}
-        />
-      )}
-    >
+    <AnchorLink inherit to="/organisations/$organisationId/receipts/$requestId" params={{ organisationId, requestId }}>
       {t('receipt')}
-    </Anchor>
+    </AnchorLink>
   )
 }

@@ -1,13 +1,14 @@
 import '@mantine/core/styles/Grid.css'
 import type { DeveloperToolsView } from '@contract/console-developer-tools.ts'
-import { Alert, Anchor, Button, Grid, Group, Stack } from '@mantine/core'
+import { Alert, Button, Grid, Group, Stack } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { Link, useSearch } from '@tanstack/react-router'
+import { useSearch } from '@tanstack/react-router'
 import { useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { organisationRoute } from '../../app/layout-routes.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
+import { AnchorLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
 import { version2Of } from '../devtools/base-url.ts'
 import { developerToolsQuery } from '../devtools/routes.tsx'
@@ -139,18 +140,13 @@ function MissingAlert({ view: { missing, organisation } }: { view: DeveloperTool
   return (
     <Alert color="orange" title={t('closed')}>
       {t(`devtools:access.${first}.title`)}.{' '}
-      <Anchor
+      <AnchorLink
         inherit
-        renderRoot={(props) => (
-          <Link
-            to="/organisations/$organisationId/developer-tools"
-            params={{ organisationId: organisation.id }}
-            {...props}
-          />
-        )}
+        to="/organisations/$organisationId/developer-tools"
+        params={{ organisationId: organisation.id }}
       >
         {t('openDeveloperTools')}
-      </Anchor>
+      </AnchorLink>
     </Alert>
   )
 }
