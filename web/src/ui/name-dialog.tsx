@@ -1,5 +1,6 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { Stack, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
+import { DialogButtons } from './dialog-buttons.tsx'
 import { Dialog } from './dialog.tsx'
 
 interface Props {
@@ -7,14 +8,14 @@ interface Props {
   label: string
   name: string
   maximumCharacters: number
-  texts: { cancel: string; save: string }
+  submit: string
   /** The new name without blanks around it. Resolves to whether the dialog may close. */
   onSave: (name: string) => Promise<boolean>
   onClose: () => void
 }
 
 /** Changes one name. */
-export function NameDialog({ title, label, name, maximumCharacters, texts, onSave, onClose }: Props) {
+export function NameDialog({ title, label, name, maximumCharacters, submit, onSave, onClose }: Props) {
   const [text, setText] = useState(name)
   const [isSaving, setSaving] = useState(false)
   async function save(event: FormEvent) {
@@ -35,14 +36,7 @@ export function NameDialog({ title, label, name, maximumCharacters, texts, onSav
             maxLength={maximumCharacters}
             onChange={(event) => setText(event.currentTarget.value)}
           />
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              {texts.cancel}
-            </Button>
-            <Button type="submit" loading={isSaving} disabled={text.trim() === ''}>
-              {texts.save}
-            </Button>
-          </Group>
+          <DialogButtons onCancel={onClose} submit={submit} loading={isSaving} disabled={text.trim() === ''} />
         </Stack>
       </form>
     </Dialog>

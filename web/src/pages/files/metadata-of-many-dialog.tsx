@@ -1,9 +1,10 @@
 import '@mantine/core/styles/Pill.css'
 import '@mantine/core/styles/PillsInput.css'
-import { Button, Group, JsonInput, Stack, TagsInput, Text } from '@mantine/core'
+import { JsonInput, Stack, TagsInput, Text } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { DialogButtons } from '../../ui/dialog-buttons.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { notifyWarning } from '../../ui/notify.ts'
 import type { FileActions } from './file-actions.ts'
@@ -73,18 +74,13 @@ function ChangeForm({ selection, actions, onClose }: Omit<MetadataOfManyDialogPr
         maxTags={1000}
         clearable={false}
       />
-      <Group justify="flex-end" gap="xs">
-        <Button variant="default" onClick={onClose}>
-          {t('action.cancel')}
-        </Button>
-        <Button
-          loading={isSaving}
-          disabled={problem !== undefined || (setsNothing && removed.length === 0)}
-          onClick={() => void save()}
-        >
-          {t('metadataOfMany.submit')}
-        </Button>
-      </Group>
+      <DialogButtons
+        onCancel={onClose}
+        submit={t('metadataOfMany.submit')}
+        loading={isSaving}
+        disabled={problem !== undefined || (setsNothing && removed.length === 0)}
+        onSubmit={() => void save()}
+      />
     </Stack>
   )
 }

@@ -19,7 +19,7 @@ export function RenameDialog(props: { document: DocumentProgressBody; actions: F
       label={t('rename.label')}
       name={document.name}
       maximumCharacters={255}
-      texts={{ cancel: t('action.cancel'), save: t('action.save') }}
+      submit={t('action.save')}
       onSave={save}
       onClose={onClose}
     />

@@ -1,9 +1,10 @@
-import { Alert, Button, Group, Stack, Switch, Textarea } from '@mantine/core'
+import { Alert, Stack, Switch, Textarea } from '@mantine/core'
 import type { FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { GoldenMessages, GoldenQuestionBody } from '@contract/golden-questions.ts'
 import { getJson } from '../../api/client.ts'
 import { useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
+import { DialogButtons } from '../../ui/dialog-buttons.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import { notifySuccess } from '../../ui/notify.ts'
@@ -106,14 +107,12 @@ function QuestionForm(props: FormProps) {
             {errors['form']}
           </Alert>
         )}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            {t('cancel', { ns: 'common' })}
-          </Button>
-          <Button type="submit" loading={save.isPending} disabled={draft.question.trim() === ''}>
-            {t('form.save')}
-          </Button>
-        </Group>
+        <DialogButtons
+          onCancel={onClose}
+          submit={t('form.save')}
+          loading={save.isPending}
+          disabled={draft.question.trim() === ''}
+        />
       </Stack>
       {form.dialog(() => void submit())}
     </form>

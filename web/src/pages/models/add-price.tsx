@@ -1,10 +1,11 @@
 import '@mantine/core/styles/NumberInput.css'
-import { Alert, Button, Group, NumberInput, SimpleGrid, Stack, Switch, Table, Text, TextInput } from '@mantine/core'
+import { Alert, NumberInput, SimpleGrid, Stack, Switch, Table, Text, TextInput } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { postJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { DialogButtons } from '../../ui/dialog-buttons.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Dimmed } from '../../ui/dimmed.tsx'
 import { fromLocalInput } from '../../ui/local-time.ts'
@@ -90,14 +91,7 @@ function AddPriceForm({ deployment, onClose }: AddPriceProps) {
         )}
         <TypicalCall before={deployment.price} after={values} />
         {errors['form'] && <Alert color="red">{errors['form']}</Alert>}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            {t('cancel')}
-          </Button>
-          <Button type="submit" loading={form.isSaving}>
-            {t('price.add')}
-          </Button>
-        </Group>
+        <DialogButtons onCancel={onClose} submit={t('price.add')} loading={form.isSaving} />
       </Stack>
     </form>
   )

@@ -2,12 +2,13 @@ import '@mantine/core/styles/Drawer.css'
 import type { ProviderView } from '@contract/console-models.ts'
 import type { ProviderBody } from '@contract/models.ts'
 import type { absentVersion } from '@contract/settings-version.ts'
-import { Alert, Autocomplete, Button, getDefaultZIndex, Group, Select, Stack, TextInput } from '@mantine/core'
+import { Alert, Autocomplete, getDefaultZIndex, Select, Stack, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { patchJson, putJson } from '../../api/client.ts'
 import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { type SharedDraft, useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
+import { DialogButtons } from '../../ui/dialog-buttons.tsx'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import { SidePanel } from '../../ui/side-panel.tsx'
 import { ProviderFieldInput } from './provider-field-input.tsx'
@@ -98,14 +99,11 @@ function ProviderFormBody({ provider, onClose, onSaved }: FormProps) {
           error={errors['models']}
         />
         {errors['form'] && <Alert color="red">{errors['form']}</Alert>}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            {t('cancel')}
-          </Button>
-          <Button type="submit" loading={form.isSaving}>
-            {provider ? t('save') : t('providerForm.add')}
-          </Button>
-        </Group>
+        <DialogButtons
+          onCancel={onClose}
+          submit={provider ? t('save') : t('providerForm.add')}
+          loading={form.isSaving}
+        />
       </Stack>
       {form.dialog}
     </form>

@@ -1,10 +1,11 @@
-import { Button, Group, Select, Stack, Switch, TextInput } from '@mantine/core'
+import { Group, Select, Stack, Switch, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { OrganisationBody } from '@contract/operator.ts'
 import { postJson } from '../../api/client.ts'
+import { DialogButtons } from '../../ui/dialog-buttons.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import { fromLocalInput } from '../../ui/local-time.ts'
@@ -67,14 +68,7 @@ function CreateForm({ onClose }: { onClose: () => void }) {
           <TextInput {...input('subscription.endsAt')} type="datetime-local" label={t('fields.endsAt')} />
         </Group>
         <Switch name="gatewayEnabled" label={t('fields.gatewayEnabled')} />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            {t('cancel')}
-          </Button>
-          <Button type="submit" loading={create.isPending}>
-            {t('create.submit')}
-          </Button>
-        </Group>
+        <DialogButtons onCancel={onClose} submit={t('create.submit')} loading={create.isPending} />
       </Stack>
     </form>
   )

@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { OrganisationBody } from '@contract/operator.ts'
 import { deleteJson } from '../../api/client.ts'
+import { DialogButtons } from '../../ui/dialog-buttons.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Section } from '../../ui/section.tsx'
 
@@ -68,14 +69,13 @@ function ConfirmWithName({ organisation, onCancel }: { organisation: Organisatio
           data-autofocus
           autoComplete="off"
         />
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onCancel}>
-            {t('cancel')}
-          </Button>
-          <Button type="submit" color="red" disabled={!isSame} loading={remove.isPending}>
-            {t('danger.confirm')}
-          </Button>
-        </Group>
+        <DialogButtons
+          onCancel={onCancel}
+          submit={t('danger.confirm')}
+          color="red"
+          disabled={!isSame}
+          loading={remove.isPending}
+        />
       </Stack>
     </form>
   )

@@ -26,7 +26,7 @@ export function RenameChat(props: { chat: OwnChatBody; spaceId: string; onClose:
       label={t('name')}
       name={chat.title}
       maximumCharacters={200}
-      texts={{ cancel: t('cancel'), save: t('save') }}
+      submit={t('save')}
       onSave={save}
       onClose={onClose}
     />

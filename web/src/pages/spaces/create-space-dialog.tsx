@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Stack, Textarea, TextInput } from '@mantine/core'
+import { Alert, Stack, Textarea, TextInput } from '@mantine/core'
 import { IconInfoCircle } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -6,6 +6,7 @@ import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { SpaceBody } from '@contract/operator.ts'
 import { ApiError, postJson } from '../../api/client.ts'
+import { DialogButtons } from '../../ui/dialog-buttons.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { spaceListsKey, spaceModelsQuery } from './queries.ts'
 import { ModelSelect } from './space-fields.tsx'
@@ -76,14 +77,12 @@ function CreateSpaceForm({ organisationId, onClose }: Omit<DialogProps, 'opened'
           maxLength={50_000}
         />
         {otherError && <Alert color="red">{error.message}</Alert>}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            {t('cancel', { ns: 'common' })}
-          </Button>
-          <Button type="submit" loading={isPending} disabled={name.trim() === '' || model === null}>
-            {t('create.submit')}
-          </Button>
-        </Group>
+        <DialogButtons
+          onCancel={onClose}
+          submit={t('create.submit')}
+          loading={isPending}
+          disabled={name.trim() === '' || model === null}
+        />
       </Stack>
     </form>
   )

@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { SpaceView } from '@contract/console-spaces.ts'
 import { deleteJson } from '../../api/client.ts'
+import { DialogButtons } from '../../ui/dialog-buttons.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Section } from '../../ui/section.tsx'
 import { spaceListsKey, spaceQuery } from './queries.ts'
@@ -56,19 +57,14 @@ function DeleteForm(props: { organisationId: string; space: SpaceView; onCancel:
         autoComplete="off"
         data-autofocus
       />
-      <Group justify="flex-end">
-        <Button variant="default" onClick={onCancel}>
-          {t('cancel', { ns: 'common' })}
-        </Button>
-        <Button
-          color="red.9"
-          disabled={typed.trim() !== space.name.trim()}
-          loading={remove.isPending}
-          onClick={() => remove.mutate()}
-        >
-          {t('delete.submit')}
-        </Button>
-      </Group>
+      <DialogButtons
+        onCancel={onCancel}
+        submit={t('delete.submit')}
+        color="red.9"
+        disabled={typed.trim() !== space.name.trim()}
+        loading={remove.isPending}
+        onSubmit={() => remove.mutate()}
+      />
     </Stack>
   )
 }

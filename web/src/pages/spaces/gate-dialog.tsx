@@ -1,6 +1,7 @@
-import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
+import { Stack, Text, Textarea } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { DialogButtons } from '../../ui/dialog-buttons.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { AnchorLink } from '../../ui/link.tsx'
 
@@ -47,14 +48,13 @@ export function GateDialog(props: {
             required
             data-autofocus
           />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {t('cancel', { ns: 'common' })}
-            </Button>
-            <Button type="submit" color="red.9" loading={isPublishing} disabled={reason.trim() === ''}>
-              {t('gate.publish')}
-            </Button>
-          </Group>
+          <DialogButtons
+            onCancel={onClose}
+            submit={t('gate.publish')}
+            color="red.9"
+            loading={isPublishing}
+            disabled={reason.trim() === ''}
+          />
         </Stack>
       </form>
     </Dialog>
