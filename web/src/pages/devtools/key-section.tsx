@@ -69,11 +69,11 @@ function KeyFacts({ apiKey }: { apiKey: NonNullable<DeveloperToolsView['apiKey']
   const names: Record<string, string> = { operator: t('key.byOperatorToken'), service: t('key.byService') }
   return (
     <Facts
-      facts={[
-        [t('key.key'), <Code key="key">{`${prefix}…${lastFour}`}</Code>],
-        [t('key.created'), <Time key="created" value={createdAt} />],
-        [t('key.createdBy'), createdBy === null ? t('key.unknown') : (names[createdBy] ?? createdBy)],
-        [t('key.lastUsed'), lastUsedAt === null ? t('key.never') : <Time key="used" value={lastUsedAt} />],
+      items={[
+        { label: t('key.key'), value: <Code>{`${prefix}…${lastFour}`}</Code> },
+        { label: t('key.created'), value: <Time value={createdAt} /> },
+        { label: t('key.createdBy'), value: createdBy === null ? t('key.unknown') : (names[createdBy] ?? createdBy) },
+        { label: t('key.lastUsed'), value: lastUsedAt === null ? t('key.never') : <Time value={lastUsedAt} /> },
       ]}
     />
   )

@@ -10,13 +10,13 @@ import { useFormat } from '../../i18n/use-format.ts'
 import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
 import { openConfirm } from '../../ui/confirm.tsx'
+import { Facts } from '../../ui/facts.tsx'
 import { AnchorLink } from '../../ui/link.tsx'
 import { Section } from '../../ui/section.tsx'
 import { SidePanel } from '../../ui/side-panel.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import { HostingBadge, SourceBadge, StateBadge } from './badges.tsx'
-import { Figures } from './figures.tsx'
 import { ErrorShare, Milliseconds } from './health-text.tsx'
 import { TrafficBars } from './traffic-bars.tsx'
 import { useChange, useEnable, useFreshEntry } from './use-change.ts'
@@ -60,7 +60,7 @@ function HealthSection({ deployment: { health } }: { deployment: DeploymentView 
   const moment = (at: string | null) => (at === null ? '–' : <Time value={at} />)
   return (
     <Section title={t('health.title')} description={t('health.description')}>
-      <Figures
+      <Facts
         items={[
           { label: t('health.circuit'), value: t(`circuit.${health.circuit}`) },
           { label: t('health.since'), value: health.since === null ? t('health.sinceStart') : moment(health.since) },
@@ -75,7 +75,7 @@ function HealthSection({ deployment: { health } }: { deployment: DeploymentView 
           },
           { label: t('health.avoided'), value: moment(health.avoidedUntil) },
         ]}
-        columns={3}
+        columns={{ sm: 3 }}
       />
       {lastError && (
         <Alert color="red" title={t('health.lastError', { time: format.relative(lastError.at) })}>
@@ -95,7 +95,7 @@ function ObservedSection({ deployment }: { deployment: DeploymentView }) {
   const speed = traffic?.outputTokensPerSecond
   return (
     <Section title={t('deployments.observed')}>
-      <Figures
+      <Facts
         items={[
           { label: t('deployments.requests'), value: format.number(traffic?.requests ?? 0) },
           { label: t('deployments.errors'), value: <ErrorShare traffic={traffic} /> },
@@ -125,7 +125,7 @@ function ObservedSection({ deployment }: { deployment: DeploymentView }) {
             value: <SourceBadge source={deployment.declaredIn} isOverridden={deployment.isOverridden} />,
           },
         ]}
-        columns={3}
+        columns={{ sm: 3 }}
       />
     </Section>
   )

@@ -6,11 +6,11 @@ import { useTranslation } from 'react-i18next'
 import { deleteJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { Dimmed } from '../../ui/dimmed.tsx'
+import { Facts } from '../../ui/facts.tsx'
 import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { AnchorLink } from '../../ui/link.tsx'
 import { HostingBadge, SourceBadge, StateBadge } from './badges.tsx'
-import { Figures } from './figures.tsx'
 import { Tag } from './tag.tsx'
 import { toolKinds } from './tool-kinds.ts'
 import { useChange } from './use-change.ts'
@@ -65,12 +65,12 @@ function Traits({ deployment }: { deployment: PricedDeployment }) {
     traits.refuses?.length ? t('trait.refuses', { fields: traits.refuses.join(', ') }) : undefined,
   ].filter((fact) => fact !== undefined)
   return (
-    <Figures
+    <Facts
       items={[
         { label: t('deployments.wireId'), value: <Code>{wireId}</Code> },
         { label: t('traits'), value: facts.length === 0 ? t('trait.none') : facts.join(' · ') },
       ]}
-      columns={2}
+      columns={{ sm: 2 }}
     />
   )
 }

@@ -5,11 +5,11 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
+import { Facts } from '../../ui/facts.tsx'
 import { AnchorLink } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Section } from '../../ui/section.tsx'
 import { SourceBadge } from './badges.tsx'
-import { Figures } from './figures.tsx'
 import { ModelDeployment } from './model-deployment.tsx'
 import { Availability } from './models-page.tsx'
 import { modelQuery } from './routes.tsx'
@@ -33,7 +33,7 @@ export function ModelPage() {
       }
       actions={<EnabledSwitch model={model} />}
     >
-      <Facts model={model} />
+      <ModelFacts model={model} />
       <DisablingOrganisations model={model} />
       <Section title={t('deployments.title')} description={t('pricesText')}>
         {model.deploymentsList.length === 0 && (
@@ -53,7 +53,7 @@ export function ModelPage() {
   )
 }
 
-function Facts({ model }: { model: ModelView }) {
+function ModelFacts({ model }: { model: ModelView }) {
   const { t } = useTranslation('models')
   const format = useFormat()
   const items = [
@@ -78,7 +78,7 @@ function Facts({ model }: { model: ModelView }) {
     { label: t('retiresAt'), value: model.retiresAt === null ? undefined : format.date(model.retiresAt) },
     { label: t('declaredIn'), value: <SourceBadge source={model.origin} /> },
   ]
-  return <Figures items={items.filter(({ value }) => value !== undefined)} />
+  return <Facts items={items} columns={{ sm: 4 }} />
 }
 
 function EnabledSwitch({ model }: { model: ModelView }) {

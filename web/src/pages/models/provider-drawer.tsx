@@ -8,6 +8,7 @@ import { deleteJson, postJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { Dimmed } from '../../ui/dimmed.tsx'
+import { Facts } from '../../ui/facts.tsx'
 import { AnchorLink } from '../../ui/link.tsx'
 import { notifyError } from '../../ui/notify.ts'
 import { Section } from '../../ui/section.tsx'
@@ -16,7 +17,6 @@ import { Time } from '../../ui/time.tsx'
 import { AddByName } from './add-by-name.tsx'
 import { SourceBadge } from './badges.tsx'
 import { DiscoveredModelsList } from './discovered-models.tsx'
-import { Figures } from './figures.tsx'
 import { Credentials } from './providers-page.tsx'
 import { catalogueKey } from './routes.tsx'
 import { TestResult } from './test-result.tsx'
@@ -94,7 +94,7 @@ function Settings({ provider }: { provider: ProviderView }) {
       value: <SourceBadge source={provider.declaredIn} isOverridden={provider.isSwitched} />,
     },
   ]
-  return <Figures items={items.filter(({ value }) => value !== undefined)} columns={3} />
+  return <Facts items={items} columns={{ sm: 3 }} />
 }
 
 function EnabledSwitch({ provider }: { provider: ProviderView }) {

@@ -11,11 +11,11 @@ import { CodeBlock } from '../../ui/code-block.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
+import { Facts } from '../../ui/facts.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Section } from '../../ui/section.tsx'
 import { Time } from '../../ui/time.tsx'
 import { CostTable } from './cost-table.tsx'
-import { Facts } from '../../ui/facts.tsx'
 import { receiptQuery } from './routes.tsx'
 
 export function ReceiptSearchPage() {
@@ -140,29 +140,36 @@ function RequestFacts({ receipt }: { receipt: ReceiptBody }) {
   return (
     <Stack>
       <Facts
-        facts={[
-          [t('startedAt'), <Time key="started" value={startedAt} />],
-          [t('duration'), format.duration(Date.parse(receipt.settledAt) - Date.parse(startedAt))],
-          [
-            t('ending'),
-            <Badge key="ending" variant="light" color={receipt.ending === 'completed' ? 'teal' : 'orange'}>
-              {ending ? t(`endings.${ending}`) : receipt.ending}
-            </Badge>,
-          ],
-          [t('finishReason'), receipt.finishReason ?? '—'],
-          [
-            t('model'),
-            <Text key="model" span inherit ff="monospace">
-              {receipt.model}
-            </Text>,
-          ],
-          [t('surface'), t(`surfaces.${receipt.surface}`)],
-          [t('hosting'), receipt.hosting ?? '—'],
-          [t('deployment'), receipt.deploymentId ?? '—'],
-          [t('promptTokens'), format.number(usage.promptTokens)],
-          [t('completionTokens'), format.number(usage.completionTokens)],
-          [t('period'), format.day(receipt.period)],
-          [t('priceSource'), statedAt ? t('priceStated', { time: format.dateTime(statedAt) }) : receipt.priceSource],
+        items={[
+          { label: t('startedAt'), value: <Time value={startedAt} /> },
+          { label: t('duration'), value: format.duration(Date.parse(receipt.settledAt) - Date.parse(startedAt)) },
+          {
+            label: t('ending'),
+            value: (
+              <Badge variant="light" color={receipt.ending === 'completed' ? 'teal' : 'orange'}>
+                {ending ? t(`endings.${ending}`) : receipt.ending}
+              </Badge>
+            ),
+          },
+          { label: t('finishReason'), value: receipt.finishReason ?? '—' },
+          {
+            label: t('model'),
+            value: (
+              <Text span inherit ff="monospace">
+                {receipt.model}
+              </Text>
+            ),
+          },
+          { label: t('surface'), value: t(`surfaces.${receipt.surface}`) },
+          { label: t('hosting'), value: receipt.hosting ?? '—' },
+          { label: t('deployment'), value: receipt.deploymentId ?? '—' },
+          { label: t('promptTokens'), value: format.number(usage.promptTokens) },
+          { label: t('completionTokens'), value: format.number(usage.completionTokens) },
+          { label: t('period'), value: format.day(receipt.period) },
+          {
+            label: t('priceSource'),
+            value: statedAt ? t('priceStated', { time: format.dateTime(statedAt) }) : receipt.priceSource,
+          },
         ]}
       />
     </Stack>
