@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { ConsoleOrganisationsBody } from '@contract/console-organisations.ts'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { getJson } from '../api/client.ts'
+import { jsonQuery, withQuery } from '../api/queries.ts'
 import { Dimmed } from '../ui/dimmed.tsx'
 import { AnchorLink } from '../ui/link.tsx'
 import { recentOrganisations } from './remembered-organisation.ts'
@@ -25,12 +25,15 @@ export function AllOrganisations({ organisationId, onChosen }: Props) {
   const [wanted] = useDebouncedValue(text.trim(), searchPauseMs)
   const [recent] = useState(recentOrganisations)
   const { data } = useQuery({
-    queryKey: ['operator', 'switcher', wanted],
-    queryFn: ({ signal }) =>
-      getJson<ConsoleOrganisationsBody>(
-        `/api/console/organisations?${new URLSearchParams({ ...(wanted && { search: wanted }), sort: 'name', direction: 'asc', limit: String(shownOrganisations) })}`,
-        { signal },
-      ),
+    ...jsonQuery<ConsoleOrganisationsBody>(
+      ['operator', 'switcher', wanted],
+      withQuery('/api/console/organisations', {
+        search: wanted,
+        sort: 'name',
+        direction: 'asc',
+        limit: shownOrganisations,
+      }),
+    ),
     placeholderData: keepPreviousData,
   })
   const link = (id: string, name: string) => (

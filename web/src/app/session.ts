@@ -1,13 +1,9 @@
-import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
+import { useSuspenseQuery } from '@tanstack/react-query'
 import type { MeBody } from '@contract/people.ts'
-import { getJson } from '../api/client.ts'
+import { jsonQuery } from '../api/queries.ts'
 
 /** The signed-in person with roles; loaded once, and again after a change of roles. */
-export const sessionQuery = queryOptions({
-  queryKey: ['session'],
-  queryFn: ({ signal }) => getJson<MeBody>('/api/me', { signal }),
-  staleTime: 60_000,
-})
+export const sessionQuery = jsonQuery<MeBody>(['session'], '/api/me', { staleTime: 60_000 })
 
 export type Role = 'operator' | 'administrator' | 'member'
 
@@ -27,9 +23,7 @@ export function useRights(organisationId: string | undefined): { isOperator: boo
 
 /** The name of an organisation to which an operator does not belong; loaded once for each. */
 export const organisationNameQuery = (organisationId: string) =>
-  queryOptions({
-    queryKey: ['visited-organisation', organisationId],
-    queryFn: ({ signal }) => getJson<{ name: string }>(`/api/organisations/${organisationId}`, { signal }),
+  jsonQuery<{ name: string }>(['visited-organisation', organisationId], `/api/organisations/${organisationId}`, {
     staleTime: 300_000,
     retry: false,
   })

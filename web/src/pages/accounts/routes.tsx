@@ -1,8 +1,8 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { keepPreviousData } from '@tanstack/react-query'
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import type { MembersView, PeopleView } from '@contract/console-people.ts'
 import type { OpenInvitationBody, PasswordResetBody, SessionsBody, SetupState } from '@contract/people.ts'
-import { getJson } from '../../api/client.ts'
+import { jsonQuery, withQuery } from '../../api/queries.ts'
 import { operatorRoute, organisationRoute, publicRoute, shellRoute } from '../../app/layout-routes.tsx'
 import { signInAddress } from '../../app/sign-in-address.ts'
 import { withTexts } from '../../i18n/translations.ts'
@@ -11,48 +11,29 @@ import { withTexts } from '../../i18n/translations.ts'
 export const pageSize = 50
 
 /** How people can sign in here, and whether the first account is still to be made. */
-export const setupQuery = queryOptions({
-  queryKey: ['setup'],
-  queryFn: ({ signal }) => getJson<SetupState>('/api/setup', { signal }),
-})
+export const setupQuery = jsonQuery<SetupState>(['setup'], '/api/setup')
 
 export const invitationQuery = (token: string) =>
-  queryOptions({
-    queryKey: ['invitation', token],
-    queryFn: ({ signal }) => getJson<OpenInvitationBody>(`/api/invitations/${encodeURIComponent(token)}`, { signal }),
-  })
+  jsonQuery<OpenInvitationBody>(['invitation', token], `/api/invitations/${encodeURIComponent(token)}`)
 
 export const passwordResetQuery = (token: string) =>
-  queryOptions({
-    queryKey: ['password-reset', token],
-    queryFn: ({ signal }) =>
-      getJson<PasswordResetBody>(`/api/password-resets/${encodeURIComponent(token)}`, { signal }),
-  })
+  jsonQuery<PasswordResetBody>(['password-reset', token], `/api/password-resets/${encodeURIComponent(token)}`)
 
-export const sessionsQuery = queryOptions({
-  queryKey: ['my-sessions'],
-  queryFn: ({ signal }) => getJson<SessionsBody>('/api/me/sessions', { signal }),
-})
+export const sessionsQuery = jsonQuery<SessionsBody>(['my-sessions'], '/api/me/sessions')
 
 export const membersQuery = (organisationId: string, offset: number) =>
-  queryOptions({
-    queryKey: ['members', organisationId, offset],
-    queryFn: ({ signal }) => {
-      const page = new URLSearchParams({ limit: String(pageSize), offset: String(offset) })
-      return getJson<MembersView>(`/api/console/organisations/${organisationId}/members?${page}`, { signal })
-    },
-    placeholderData: keepPreviousData,
-  })
+  jsonQuery<MembersView>(
+    ['members', organisationId, offset],
+    withQuery(`/api/console/organisations/${organisationId}/members`, { limit: pageSize, offset }),
+    { placeholderData: keepPreviousData },
+  )
 
 export const peopleQuery = (offset: number, search: string) =>
-  queryOptions({
-    queryKey: ['people', offset, search],
-    queryFn: ({ signal }) => {
-      const page = new URLSearchParams({ limit: String(pageSize), offset: String(offset), ...(search && { search }) })
-      return getJson<PeopleView>(`/api/console/people?${page}`, { signal })
-    },
-    placeholderData: keepPreviousData,
-  })
+  jsonQuery<PeopleView>(
+    ['people', offset, search],
+    withQuery('/api/console/people', { limit: pageSize, offset, search }),
+    { placeholderData: keepPreviousData },
+  )
 
 export const publicAccountRoutes = [
   createRoute({

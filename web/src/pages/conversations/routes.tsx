@@ -2,7 +2,9 @@ import { infiniteQueryOptions } from '@tanstack/react-query'
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { ConversationPageBody, ConversationViewBody } from '@contract/conversations.ts'
 import { getJson } from '../../api/client.ts'
+import { pagesQuery, withQuery } from '../../api/queries.ts'
 import { withTexts } from '../../i18n/translations.ts'
+import { startOfDay } from '../../ui/local-time.ts'
 import { spaceRoute } from '../spaces/space-route.tsx'
 
 /** Answers that a conversation has one of. */
@@ -24,16 +26,10 @@ export const conversationsPath = (spaceId: string) => `/api/spaces/${encodeURICo
 export const conversationsKey = (spaceId: string) => ['conversations', spaceId] as const
 
 export const conversationsQuery = (spaceId: string, search: ConversationSearch) =>
-  infiniteQueryOptions({
-    queryKey: [...conversationsKey(spaceId), search],
-    queryFn: ({ signal, pageParam }) => {
-      const query = new URLSearchParams(filterOf(search))
-      if (pageParam !== null) query.set('cursor', pageParam)
-      return getJson<ConversationPageBody>(`${conversationsPath(spaceId)}?${query}`, { signal })
-    },
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.nextCursor,
-  })
+  pagesQuery<ConversationPageBody>(
+    [...conversationsKey(spaceId), search],
+    withQuery(conversationsPath(spaceId), filterOf(search)),
+  )
 
 /** The filter as the API takes it. */
 export function filterOf({ search, user, having, from, to }: ConversationSearch): Record<string, string> {
@@ -91,10 +87,3 @@ function readSearch(given: Record<string, unknown>): ConversationSearch {
 const isHaving = (value: unknown): value is Having => (havings as readonly unknown[]).includes(value)
 
 const isDay = (value: unknown): value is string => typeof value === 'string' && startOfDay(value) !== undefined
-
-/** Midnight of a day in the time zone of the browser, `later` days later; undefined where it is no day. */
-function startOfDay(day: string | undefined, later = 0): string | undefined {
-  const parts = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day ?? '')
-  if (!parts) return undefined
-  return new Date(Number(parts[1]), Number(parts[2]) - 1, Number(parts[3]) + later).toISOString()
-}

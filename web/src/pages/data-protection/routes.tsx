@@ -1,7 +1,7 @@
 import { infiniteQueryOptions } from '@tanstack/react-query'
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { ErasurePage } from '@contract/erasures.ts'
-import { getJson } from '../../api/client.ts'
+import { pagesQuery } from '../../api/queries.ts'
 import { organisationRoute } from '../../app/layout-routes.tsx'
 import { withTexts } from '../../i18n/translations.ts'
 
@@ -15,13 +15,7 @@ export const erasuresKey = (organisationId: string) => ['erasures', organisation
 /** Newest first. Refreshed while one of those that are shown is running. */
 export const erasuresQuery = (organisationId: string) =>
   infiniteQueryOptions({
-    queryKey: erasuresKey(organisationId),
-    queryFn: ({ signal, pageParam }) => {
-      const query = pageParam === null ? '' : `?${new URLSearchParams({ cursor: pageParam })}`
-      return getJson<ErasurePage>(`${erasuresPath(organisationId)}${query}`, { signal })
-    },
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.nextCursor,
+    ...pagesQuery<ErasurePage>(erasuresKey(organisationId), erasuresPath(organisationId)),
     refetchInterval: ({ state }) => {
       const shown = state.data?.pages.flatMap(({ items }) => items) ?? []
       return shown.some((erasure) => erasure.state === 'running') ? refreshMs : false

@@ -1,17 +1,15 @@
 import type { DeveloperToolsView } from '@contract/console-developer-tools.ts'
-import { queryOptions } from '@tanstack/react-query'
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { getJson } from '../../api/client.ts'
+import { jsonQuery } from '../../api/queries.ts'
 import { organisationRoute } from '../../app/layout-routes.tsx'
 import { withTexts } from '../../i18n/translations.ts'
 
 /** State of the gateway, API key and models: the data of Developer Tools and of the playground. */
 export const developerToolsQuery = (organisationId: string) =>
-  queryOptions({
-    queryKey: ['developer-tools', organisationId],
-    queryFn: ({ signal }) =>
-      getJson<DeveloperToolsView>(`/api/console/organisations/${organisationId}/developer-tools`, { signal }),
-  })
+  jsonQuery<DeveloperToolsView>(
+    ['developer-tools', organisationId],
+    `/api/console/organisations/${organisationId}/developer-tools`,
+  )
 
 const developerToolsRoute = createRoute({
   getParentRoute: () => organisationRoute,

@@ -7,7 +7,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { DocumentProgressPageBody } from '@contract/document-progress.ts'
 import type { goldenLimits } from '@contract/golden-questions.ts'
-import { getJson } from '../../api/client.ts'
+import { jsonQuery, withQuery } from '../../api/queries.ts'
 
 export interface ChosenDocument {
   id: string
@@ -30,15 +30,13 @@ export function DocumentChoice(props: {
   const { t } = useTranslation('golden-questions')
   const [typed, setTyped] = useState('')
   const [search] = useDebouncedValue(typed.trim(), typingMs)
-  const { data } = useQuery({
-    queryKey: ['document-choice', spaceId, search],
-    queryFn: ({ signal }) => {
-      const query = new URLSearchParams({ limit: String(shownDocuments), sort: 'name', ...(search && { search }) })
-      return getJson<DocumentProgressPageBody>(`/api/spaces/${spaceId}/documents?${query}`, { signal })
-    },
-    placeholderData: keepPreviousData,
-    staleTime: 30_000,
-  })
+  const { data } = useQuery(
+    jsonQuery<DocumentProgressPageBody>(
+      ['document-choice', spaceId, search],
+      withQuery(`/api/spaces/${spaceId}/documents`, { limit: shownDocuments, sort: 'name', search }),
+      { placeholderData: keepPreviousData, staleTime: 30_000 },
+    ),
+  )
   const known = new Map([...chosen, ...(data?.items ?? [])].map(({ id, name }) => [id, name]))
   return (
     <MultiSelect

@@ -3,7 +3,8 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { GoldenProposalsBody, GoldenProposalsOfferBody } from '@contract/golden-proposals.ts'
-import { getJson, postJson } from '../../api/client.ts'
+import { postJson } from '../../api/client.ts'
+import { jsonQuery } from '../../api/queries.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Dimmed } from '../../ui/dimmed.tsx'
@@ -68,10 +69,7 @@ function MakeProposals({ spaceId, onMade }: { spaceId: string; onMade: (made: Pr
   const format = useFormat()
   const [count, setCount] = useState(5)
   const path = `${goldenPath(spaceId)}/proposals`
-  const offer = useQuery({
-    queryKey: [...goldenKey(spaceId), 'proposals'],
-    queryFn: ({ signal }) => getJson<GoldenProposalsOfferBody>(path, { signal }),
-  })
+  const offer = useQuery(jsonQuery<GoldenProposalsOfferBody>([...goldenKey(spaceId), 'proposals'], path))
   const make = useMutation({
     mutationFn: () => postJson<GoldenProposalsBody>(path, { count }),
     onSuccess: ({ items }) => onMade(items),

@@ -1,4 +1,3 @@
-import { queryOptions } from '@tanstack/react-query'
 import type { z } from 'zod'
 import type {
   GoldenCandidatePageBody,
@@ -6,7 +5,7 @@ import type {
   goldenQuestionPageSchema,
 } from '@contract/golden-questions.ts'
 import type { GoldenSettingsBody } from '@contract/golden-settings.ts'
-import { getJson } from '../../api/client.ts'
+import { jsonQuery, withQuery } from '../../api/queries.ts'
 
 export const questionsPerPage = 20
 export const candidatesPerPage = 20
@@ -35,27 +34,17 @@ export const readOffset = (offset: unknown): { offset?: number } =>
   Number.isInteger(offset) && Number(offset) > 0 ? { offset: Number(offset) } : {}
 
 export function questionsQuery(spaceId: string, { search, offset = 0 }: QuestionSearch) {
-  const query = new URLSearchParams({ limit: String(questionsPerPage), offset: String(offset) })
-  if (search !== undefined) query.set('search', search)
-  return queryOptions({
-    queryKey: [...goldenKey(spaceId), 'list', search, offset],
-    queryFn: ({ signal }) => getJson<QuestionPage>(`${goldenPath(spaceId)}?${query}`, { signal }),
-  })
+  const path = withQuery(goldenPath(spaceId), { limit: questionsPerPage, offset, search })
+  return jsonQuery<QuestionPage>([...goldenKey(spaceId), 'list', search, offset], path)
 }
 
 export function candidatesQuery(spaceId: string, offset = 0) {
-  const query = new URLSearchParams({ limit: String(candidatesPerPage), offset: String(offset) })
-  return queryOptions({
-    queryKey: [...goldenKey(spaceId), 'candidates', offset],
-    queryFn: ({ signal }) => getJson<GoldenCandidatePageBody>(`${goldenPath(spaceId)}/candidates?${query}`, { signal }),
-  })
+  const path = withQuery(`${goldenPath(spaceId)}/candidates`, { limit: candidatesPerPage, offset })
+  return jsonQuery<GoldenCandidatePageBody>([...goldenKey(spaceId), 'candidates', offset], path)
 }
 
 export function goldenSettingsQuery(spaceId: string) {
-  return queryOptions({
-    queryKey: [...goldenKey(spaceId), 'settings'],
-    queryFn: ({ signal }) => getJson<GoldenSettingsBody>(`${goldenPath(spaceId)}/settings`, { signal }),
-  })
+  return jsonQuery<GoldenSettingsBody>([...goldenKey(spaceId), 'settings'], `${goldenPath(spaceId)}/settings`)
 }
 
 export const questionOf = ({ messages }: Pick<GoldenQuestionBody, 'messages'>) => messages.at(-1)?.content ?? ''

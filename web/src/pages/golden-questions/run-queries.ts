@@ -1,7 +1,6 @@
-import { queryOptions } from '@tanstack/react-query'
 import type { z } from 'zod'
 import type { GoldenRunBody, goldenResultPageSchema, goldenRunPageSchema } from '@contract/golden-runs.ts'
-import { getJson } from '../../api/client.ts'
+import { jsonQuery, withQuery } from '../../api/queries.ts'
 import { readOffset } from './queries.ts'
 
 export type RunPageBody = z.output<typeof goldenRunPageSchema>
@@ -25,9 +24,7 @@ export const isActive = ({ state }: Pick<GoldenRunBody, 'state'>) => state === '
 
 /** Every run of the Space, the newest first. While one is active, the list follows it. */
 export function runsQuery(spaceId: string) {
-  return queryOptions({
-    queryKey: [...runsKey(spaceId), 'list'],
-    queryFn: ({ signal }) => getJson<RunPageBody>(`${runsPath(spaceId)}?limit=${keptRuns}`, { signal }),
+  return jsonQuery<RunPageBody>([...runsKey(spaceId), 'list'], `${runsPath(spaceId)}?limit=${keptRuns}`, {
     refetchInterval: ({ state }) => (state.data?.items.some(isActive) ? progressMs : false),
     staleTime: 1_000,
   })
@@ -39,13 +36,13 @@ export function readResultSearch({ only, offset }: Record<string, unknown>): Res
 
 /** The results of a run; they follow it while some are missing. */
 export function resultsQuery(spaceId: string, runId: string, { only, offset = 0 }: ResultSearch) {
-  const query = new URLSearchParams({ limit: String(resultsPerPage), offset: String(offset) })
-  if (only !== undefined) query.set('only', only)
-  return queryOptions({
-    queryKey: [...runsKey(spaceId), runId, only, offset],
-    queryFn: ({ signal }) =>
-      getJson<ResultPageBody>(`${runsPath(spaceId)}/${encodeURIComponent(runId)}/results?${query}`, { signal }),
-    refetchInterval: ({ state }) =>
-      state.data?.items.some(({ outcome }) => outcome === 'pending') ? progressMs : false,
-  })
+  const path = `${runsPath(spaceId)}/${encodeURIComponent(runId)}/results`
+  return jsonQuery<ResultPageBody>(
+    [...runsKey(spaceId), runId, only, offset],
+    withQuery(path, { limit: resultsPerPage, offset, only }),
+    {
+      refetchInterval: ({ state }) =>
+        state.data?.items.some(({ outcome }) => outcome === 'pending') ? progressMs : false,
+    },
+  )
 }

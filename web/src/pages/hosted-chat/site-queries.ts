@@ -1,25 +1,19 @@
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { SiteTodayBody, SiteViewBody } from '@contract/sites.ts'
-import { getJson, postJson, putJson } from '../../api/client.ts'
+import { postJson, putJson } from '../../api/client.ts'
+import { jsonQuery } from '../../api/queries.ts'
 import { ifMatch } from '../../ui/conflict/if-match.ts'
 import type { SiteChange } from './site-draft.ts'
 
 export function siteQuery(spaceId: string) {
-  return queryOptions({
-    queryKey: ['site', spaceId],
-    queryFn: ({ signal }) => getJson<SiteViewBody>(`/api/spaces/${spaceId}/site`, { signal }),
-  })
+  return jsonQuery<SiteViewBody>(['site', spaceId], `/api/spaces/${spaceId}/site`)
 }
 
 export const todayKey = (spaceId: string) => ['site', spaceId, 'today']
 
 /** What visitors do today. It moves while the page is open. */
 export function todayQuery(spaceId: string) {
-  return queryOptions({
-    queryKey: todayKey(spaceId),
-    queryFn: ({ signal }) => getJson<SiteTodayBody>(`/api/spaces/${spaceId}/site/today`, { signal }),
-    refetchInterval: 10_000,
-  })
+  return jsonQuery<SiteTodayBody>(todayKey(spaceId), `/api/spaces/${spaceId}/site/today`, { refetchInterval: 10_000 })
 }
 
 /** The site with the version of its settings. A pause raises it too. */

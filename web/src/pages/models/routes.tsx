@@ -1,8 +1,8 @@
 import type { DeploymentsView, ModelsView, ModelView, ProvidersView } from '@contract/console-models.ts'
 import type { ModelKind } from '@contract/model-kinds.ts'
-import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { keepPreviousData } from '@tanstack/react-query'
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { getJson } from '../../api/client.ts'
+import { jsonQuery, withQuery } from '../../api/queries.ts'
 import { operatorRoute } from '../../app/layout-routes.tsx'
 import { withTexts } from '../../i18n/translations.ts'
 
@@ -45,46 +45,26 @@ export const isFiltered = ({ offset: _offset, open: _open, ...filters }: ListSea
   Object.values(filters).some((value) => value !== undefined)
 
 export const providersQuery = ({ search, offset = 0 }: ListSearch) =>
-  queryOptions({
-    queryKey: [...catalogueKey, 'providers', { search, offset }],
-    queryFn: ({ signal }) =>
-      getJson<ProvidersView>(`/api/console/providers?${parameters({ search, offset, limit: pageSizes.providers })}`, {
-        signal,
-      }),
-  })
+  jsonQuery<ProvidersView>(
+    [...catalogueKey, 'providers', { search, offset }],
+    withQuery('/api/console/providers', { search, offset, limit: pageSizes.providers }),
+  )
 
 export const deploymentsQuery = ({ search, offset = 0, state, provider }: DeploymentsSearch) =>
-  queryOptions({
-    queryKey: [...catalogueKey, 'deployments', { search, offset, state, provider }],
-    queryFn: ({ signal }) =>
-      getJson<DeploymentsView>(
-        `/api/console/deployments?${parameters({ search, offset, state, provider, limit: pageSizes.deployments })}`,
-        { signal },
-      ),
-    refetchInterval: refreshMs,
-    placeholderData: keepPreviousData,
-  })
+  jsonQuery<DeploymentsView>(
+    [...catalogueKey, 'deployments', { search, offset, state, provider }],
+    withQuery('/api/console/deployments', { search, offset, state, provider, limit: pageSizes.deployments }),
+    { refetchInterval: refreshMs, placeholderData: keepPreviousData },
+  )
 
 export const modelsQuery = ({ search, offset = 0, availability, kind }: ModelsSearch) =>
-  queryOptions({
-    queryKey: [...catalogueKey, 'models', { search, offset, availability, kind }],
-    queryFn: ({ signal }) =>
-      getJson<ModelsView>(
-        `/api/console/models?${parameters({ search, offset, availability, kind, limit: pageSizes.models })}`,
-        { signal },
-      ),
-  })
+  jsonQuery<ModelsView>(
+    [...catalogueKey, 'models', { search, offset, availability, kind }],
+    withQuery('/api/console/models', { search, offset, availability, kind, limit: pageSizes.models }),
+  )
 
 export const modelQuery = (id: string) =>
-  queryOptions({
-    queryKey: [...catalogueKey, 'model', id],
-    queryFn: ({ signal }) => getJson<ModelView>(`/api/console/models/${encodeURIComponent(id)}`, { signal }),
-  })
-
-function parameters(values: Record<string, string | number | undefined>): URLSearchParams {
-  const stated = Object.entries(values).filter(([, value]) => value !== undefined && value !== '')
-  return new URLSearchParams(stated.map(([name, value]) => [name, String(value)]))
-}
+  jsonQuery<ModelView>([...catalogueKey, 'model', id], `/api/console/models/${encodeURIComponent(id)}`)
 
 function readList(search: Record<string, unknown>): ListSearch {
   const { search: text, offset, open } = search

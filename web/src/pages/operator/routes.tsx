@@ -1,11 +1,13 @@
-import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { keepPreviousData } from '@tanstack/react-query'
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { AdminLogPageBody } from '@contract/admin-log.ts'
 import type { ConsoleOrganisationBody, ConsoleOrganisationsBody } from '@contract/console-organisations.ts'
 import type { ConsoleSystemBody } from '@contract/console-system.ts'
-import { getJson } from '../../api/client.ts'
+import { jsonQuery, pagesQuery, withQuery } from '../../api/queries.ts'
 import { operatorRoute, organisationRoute } from '../../app/layout-routes.tsx'
+import { readTexts } from '../../app/read-texts.ts'
 import { withTexts } from '../../i18n/translations.ts'
+import { startOfDay } from '../../ui/local-time.ts'
 
 /** What the address of the list states; absent members have the server's defaults. */
 export interface OrganisationsSearch {
@@ -35,19 +37,17 @@ const auditPageSize = 50
 const systemEveryMs = 5_000
 
 export const organisationsQuery = (search: OrganisationsSearch) =>
-  queryOptions({
-    queryKey: ['operator', 'organisations', search],
-    queryFn: ({ signal }) =>
-      getJson<ConsoleOrganisationsBody>(`/api/console/organisations${queryString({ ...search })}`, { signal }),
-    placeholderData: keepPreviousData,
-  })
+  jsonQuery<ConsoleOrganisationsBody>(
+    ['operator', 'organisations', search],
+    withQuery('/api/console/organisations', { ...search }),
+    { placeholderData: keepPreviousData },
+  )
 
 export const organisationQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['operator', 'organisation', id],
-    queryFn: ({ signal }) =>
-      getJson<ConsoleOrganisationBody>(`/api/console/organisations/${encodeURIComponent(id)}`, { signal }),
-  })
+  jsonQuery<ConsoleOrganisationBody>(
+    ['operator', 'organisation', id],
+    `/api/console/organisations/${encodeURIComponent(id)}`,
+  )
 
 /** The admin log of all, or of one organisation for its administrators. */
 export function auditPath(search: AuditSearch, ownOrganisationId?: string): string {
@@ -56,55 +56,26 @@ export function auditPath(search: AuditSearch, ownOrganisationId?: string): stri
     ownOrganisationId === undefined
       ? '/api/admin-log'
       : `/api/organisations/${encodeURIComponent(ownOrganisationId)}/admin-log`
-  return `${base}${queryString({ ...rest, from: startOfDay(from), to: startOfDay(to, 1) })}`
+  return withQuery(base, { ...rest, from: startOfDay(from), to: startOfDay(to, 1) })
 }
 
 export const auditQuery = (search: AuditSearch, ownOrganisationId?: string) =>
-  infiniteQueryOptions({
-    queryKey: ['audit', ownOrganisationId ?? null, search],
-    queryFn: ({ signal, pageParam }) => {
-      const path = auditPath(search, ownOrganisationId)
-      const page = `limit=${auditPageSize}${pageParam === null ? '' : `&cursor=${pageParam}`}`
-      return getJson<AdminLogPageBody>(`${path}${path.includes('?') ? '&' : '?'}${page}`, { signal })
-    },
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.nextCursor,
-  })
+  pagesQuery<AdminLogPageBody>(
+    ['audit', ownOrganisationId ?? null, search],
+    withQuery(auditPath(search, ownOrganisationId), { limit: auditPageSize }),
+  )
 
-export const systemQuery = queryOptions({
-  queryKey: ['operator', 'system'],
-  queryFn: ({ signal }) => getJson<ConsoleSystemBody>('/api/console/system', { signal }),
+export const systemQuery = jsonQuery<ConsoleSystemBody>(['operator', 'system'], '/api/console/system', {
   refetchInterval: systemEveryMs,
 })
 
-function queryString(values: Record<string, string | number | undefined>): string {
-  const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== '')
-  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
-  return text === '' ? '' : `?${text}`
-}
-
-/** Midnight of a day in the time zone of the browser. */
-function startOfDay(day: string | undefined, later = 0): string | undefined {
-  const parts = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day ?? '')
-  if (!parts) return undefined
-  return new Date(Number(parts[1]), Number(parts[2]) - 1, Number(parts[3]) + later).toISOString()
-}
-
-const textOf = (search: Record<string, unknown>, name: string) => {
-  const value = search[name]
-  const text = typeof value === 'number' ? String(value) : value
-  return typeof text === 'string' && text !== '' ? { [name]: text } : {}
-}
-const texts = (search: Record<string, unknown>, names: string[]) =>
-  Object.assign({}, ...names.map((name) => textOf(search, name))) as Record<string, string>
-
-const auditFields = ['actor', 'action', 'organisationId', 'subjectType', 'subjectId', 'from', 'to']
+const auditFields = ['actor', 'action', 'organisationId', 'subjectType', 'subjectId', 'from', 'to'] as const
 
 export const organisationsRoute = createRoute({
   getParentRoute: () => operatorRoute,
   path: 'organisations',
   validateSearch: (search: Record<string, unknown>): OrganisationsSearch => ({
-    ...texts(search, ['search', 'plan', 'gateway', 'sort', 'direction']),
+    ...readTexts(search, ['search', 'plan', 'gateway', 'sort', 'direction']),
     ...(Number.isInteger(search['offset']) ? { offset: search['offset'] as number } : {}),
   }),
   loaderDeps: ({ search }) => search,
@@ -122,7 +93,7 @@ export const organisationPageRoute = createRoute({
 export const auditRoute = createRoute({
   getParentRoute: () => operatorRoute,
   path: 'audit',
-  validateSearch: (search: Record<string, unknown>): AuditSearch => texts(search, auditFields),
+  validateSearch: (search: Record<string, unknown>): AuditSearch => readTexts(search, auditFields),
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps }) => context.queryClient.ensureInfiniteQueryData(auditQuery(deps)),
   component: lazyRouteComponent(() => withTexts('operator', import('./audit-page.tsx')), 'AuditPage'),
@@ -138,7 +109,7 @@ export const systemRoute = createRoute({
 export const activityRoute = createRoute({
   getParentRoute: () => organisationRoute,
   path: 'activity',
-  validateSearch: (search: Record<string, unknown>): AuditSearch => texts(search, auditFields),
+  validateSearch: (search: Record<string, unknown>): AuditSearch => readTexts(search, auditFields),
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps, params }) =>
     context.queryClient.ensureInfiniteQueryData(auditQuery(deps, params.organisationId)),

@@ -1,18 +1,15 @@
-import { queryOptions } from '@tanstack/react-query'
 import type { ConsoleHealthBody, FailingDeploymentBody } from '@contract/console-health.ts'
-import { getJson } from '../../api/client.ts'
+import { jsonQuery } from '../../api/queries.ts'
 
 /** Instances write what they have counted every ten seconds. */
 const refreshMs = 10_000
 
-export const healthQuery = queryOptions({
-  queryKey: ['operator', 'health'],
-  queryFn: ({ signal }) => getJson<ConsoleHealthBody>('/api/console/health', { signal }),
+export const healthQuery = jsonQuery<ConsoleHealthBody>(['operator', 'health'], '/api/console/health', {
   refetchInterval: refreshMs,
 })
 
-export const failingQuery = queryOptions({
-  queryKey: ['operator', 'failing'],
-  queryFn: ({ signal }) => getJson<{ items: FailingDeploymentBody[] }>('/api/console/health/failing', { signal }),
-  refetchInterval: refreshMs,
-})
+export const failingQuery = jsonQuery<{ items: FailingDeploymentBody[] }>(
+  ['operator', 'failing'],
+  '/api/console/health/failing',
+  { refetchInterval: refreshMs },
+)

@@ -5,7 +5,7 @@ import type { ConsoleOrganisationsBody } from '@contract/console-organisations.t
 import type { InstallationUsage } from '@contract/installation-usage.ts'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { getJson } from '../../api/client.ts'
+import { jsonQuery, withQuery } from '../../api/queries.ts'
 import { organisationNameQuery } from '../../app/session.ts'
 import { dayBefore } from './overview-query.ts'
 import { useOverview } from './use-overview.ts'
@@ -92,12 +92,15 @@ function OrganisationFilter() {
   const [isOpen, setOpen] = useState(false)
   const [wanted] = useDebouncedValue(text, searchPauseMs)
   const found = useQuery({
-    queryKey: ['operator', 'found-organisations', wanted],
-    queryFn: ({ signal }) =>
-      getJson<ConsoleOrganisationsBody>(
-        `/api/console/organisations?${new URLSearchParams({ ...(wanted && { search: wanted }), sort: 'name', direction: 'asc', limit: String(foundOrganisations) })}`,
-        { signal },
-      ),
+    ...jsonQuery<ConsoleOrganisationsBody>(
+      ['operator', 'found-organisations', wanted],
+      withQuery('/api/console/organisations', {
+        search: wanted,
+        sort: 'name',
+        direction: 'asc',
+        limit: foundOrganisations,
+      }),
+    ),
     enabled: isOpen,
     placeholderData: keepPreviousData,
   })

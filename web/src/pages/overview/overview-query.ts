@@ -1,6 +1,5 @@
-import { queryOptions } from '@tanstack/react-query'
 import type { InstallationSplit, InstallationUsage } from '@contract/installation-usage.ts'
-import { getJson } from '../../api/client.ts'
+import { jsonQuery, withQuery } from '../../api/queries.ts'
 
 /** What the address of the page states. Absent members have their defaults. */
 export interface OverviewSearch {
@@ -17,20 +16,13 @@ export const splits = ['organisation', 'provider', 'model', 'hosting'] as const 
 const filterNames = ['from', 'to', 'organisationId', 'provider', 'model', 'hosting'] as const
 
 function address(path: string, search: OverviewSearch, names: readonly (keyof OverviewSearch)[]): string {
-  const parameters = new URLSearchParams()
-  for (const name of names) {
-    const value = search[name]
-    if (value !== undefined) parameters.set(name, value)
-  }
-  return `/api/console/installation/${path}?${parameters}`
+  const stated = Object.fromEntries(names.map((name) => [name, search[name]]))
+  return withQuery(`/api/console/installation/${path}`, stated)
 }
 
 export function overviewQuery(search: OverviewSearch) {
   const url = address('usage', search, [...filterNames, 'split'])
-  return queryOptions({
-    queryKey: ['operator', 'overview', url],
-    queryFn: ({ signal }) => getJson<InstallationUsage>(url, { signal }),
-  })
+  return jsonQuery<InstallationUsage>(['operator', 'overview', url], url)
 }
 
 /** The address of every row of the range as CSV. */

@@ -1,28 +1,18 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { operatorRoute } from '../../app/layout-routes.tsx'
+import { readTexts } from '../../app/read-texts.ts'
 import { withTexts } from '../../i18n/translations.ts'
 import type { OverviewSearch } from './overview-query.ts'
 
 const splits = ['organisation', 'provider', 'model', 'hosting'] as const
 
-/** Texts that are not empty; the server checks the rest. */
+/** The server checks the texts. */
 function readSearch(search: Record<string, unknown>): OverviewSearch {
-  const text = (name: string) => {
-    const value = search[name]
-    // The router reads a value such as 42 as a number.
-    if (typeof value === 'number') return String(value)
-    return typeof value === 'string' && value !== '' ? value : undefined
+  const split = splits.find((one) => one === search['split'])
+  return {
+    ...readTexts(search, ['from', 'to', 'organisationId', 'provider', 'model', 'hosting']),
+    ...(split && { split }),
   }
-  const members = {
-    from: text('from'),
-    to: text('to'),
-    organisationId: text('organisationId'),
-    provider: text('provider'),
-    model: text('model'),
-    hosting: text('hosting'),
-    split: splits.find((split) => split === search['split']),
-  }
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
 }
 
 export const overviewRoute = createRoute({

@@ -1,23 +1,16 @@
-import { infiniteQueryOptions } from '@tanstack/react-query'
 import type { OwnChatPageBody, OwnChatTurnBody, OwnChatViewBody } from '@contract/own-chats.ts'
 import { ApiError, getJson } from '../../api/client.ts'
+import { pagesQuery, withQuery } from '../../api/queries.ts'
 
 export const ownChatsPath = (spaceId: string) => `/api/spaces/${encodeURIComponent(spaceId)}/own-chats`
 /** The lists of one Space. */
 export const ownChatsKey = (spaceId: string) => ['own-chats', spaceId] as const
 
 export const ownChatsQuery = (spaceId: string, search: string) =>
-  infiniteQueryOptions({
-    queryKey: [...ownChatsKey(spaceId), search],
-    queryFn: ({ signal, pageParam }) => {
-      const query = new URLSearchParams({ limit: '30' })
-      if (search !== '') query.set('search', search)
-      if (pageParam !== null) query.set('cursor', pageParam)
-      return getJson<OwnChatPageBody>(`${ownChatsPath(spaceId)}?${query}`, { signal })
-    },
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.nextCursor,
-  })
+  pagesQuery<OwnChatPageBody>(
+    [...ownChatsKey(spaceId), search],
+    withQuery(ownChatsPath(spaceId), { limit: 30, search }),
+  )
 
 /** All turns of a conversation; null where the person has no such conversation. */
 export async function loadOwnTurns(

@@ -6,7 +6,7 @@ import type { DocumentProgressPageBody } from '@contract/document-progress.ts'
 import type { ReceiptBody } from '@contract/usage.ts'
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
-import { getJson } from '../../api/client.ts'
+import { jsonQuery, withQuery } from '../../api/queries.ts'
 import { useNavigationEntries } from '../../app/navigation-entries.ts'
 import { useRights } from '../../app/session.ts'
 
@@ -48,13 +48,8 @@ export function useSearchResults(wanted: string, organisationId: string | undefi
 
 /** The answer of a list for a text; that of the text before until it has arrived. */
 function useList<Body>(path: string, wanted: string, isEnabled: boolean): Body | undefined {
-  const query = new URLSearchParams({ ...(wanted !== '' && { search: wanted }), limit: String(shownOfEach) })
-  const { data } = useQuery({
-    queryKey: ['palette', path, wanted],
-    queryFn: ({ signal }) => getJson<Body>(`${path}?${query}`, { signal }),
-    enabled: isEnabled,
-    placeholderData: keepPreviousData,
-  })
+  const query = jsonQuery<Body>(['palette', path, wanted], withQuery(path, { search: wanted, limit: shownOfEach }))
+  const { data } = useQuery({ ...query, enabled: isEnabled, placeholderData: keepPreviousData })
   return isEnabled ? data : undefined
 }
 
@@ -86,12 +81,8 @@ function useOrganisations(wanted: string, organisationId: string | undefined): R
 /** The receipt whose request has this id, if the person may read it. */
 function useReceipt(wanted: string, t: TFunction<'palette'>): Result[] {
   const isEnabled = wanted.length >= shortestId && /^[\w-]+$/.test(wanted)
-  const { data } = useQuery({
-    queryKey: ['palette', 'receipt', wanted],
-    queryFn: ({ signal }) => getJson<ReceiptBody>(`/api/usage/${encodeURIComponent(wanted)}`, { signal }),
-    enabled: isEnabled,
-    retry: false,
-  })
+  const query = jsonQuery<ReceiptBody>(['palette', 'receipt', wanted], `/api/usage/${encodeURIComponent(wanted)}`)
+  const { data } = useQuery({ ...query, enabled: isEnabled, retry: false })
   if (!isEnabled || !data) return []
   const to = `/organisations/${data.organisationId}/receipts/${encodeURIComponent(wanted)}`
   return [{ label: t('receipt', { id: wanted }), to }]

@@ -1,17 +1,12 @@
 import type { ReceiptBody } from '@contract/usage.ts'
-import { queryOptions } from '@tanstack/react-query'
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { getJson } from '../../api/client.ts'
+import { jsonQuery } from '../../api/queries.ts'
 import { organisationRoute } from '../../app/layout-routes.tsx'
 import { withTexts } from '../../i18n/translations.ts'
 
 /** A receipt never changes. */
 export const receiptQuery = (requestId: string) =>
-  queryOptions({
-    queryKey: ['receipt', requestId],
-    queryFn: ({ signal }) => getJson<ReceiptBody>(`/api/usage/${encodeURIComponent(requestId)}`, { signal }),
-    staleTime: Infinity,
-  })
+  jsonQuery<ReceiptBody>(['receipt', requestId], `/api/usage/${encodeURIComponent(requestId)}`, { staleTime: Infinity })
 
 const receiptSearchRoute = createRoute({
   getParentRoute: () => organisationRoute,

@@ -1,7 +1,6 @@
-import { queryOptions } from '@tanstack/react-query'
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { SemanticSearchBody } from '@contract/semantic-search.ts'
-import { getJson } from '../../api/client.ts'
+import { jsonQuery } from '../../api/queries.ts'
 import { operatorRoute } from '../../app/layout-routes.tsx'
 import { withTexts } from '../../i18n/translations.ts'
 
@@ -10,9 +9,7 @@ export const semanticSearchPath = '/api/semantic-search'
 /** Between two requests while documents are embedded or the local model is fetched. */
 const refreshMs = 2_000
 
-export const semanticSearchQuery = queryOptions({
-  queryKey: ['semantic-search'],
-  queryFn: ({ signal }) => getJson<SemanticSearchBody>(semanticSearchPath, { signal }),
+export const semanticSearchQuery = jsonQuery<SemanticSearchBody>(['semantic-search'], semanticSearchPath, {
   refetchInterval: ({ state: { data } }) =>
     data?.indexing || data?.local.install?.state === 'running' ? refreshMs : false,
 })

@@ -1,16 +1,12 @@
-import { queryOptions } from '@tanstack/react-query'
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { SingleSignOnBody } from '@contract/single-sign-on.ts'
-import { getJson } from '../../api/client.ts'
+import { jsonQuery } from '../../api/queries.ts'
 import { operatorRoute } from '../../app/layout-routes.tsx'
 import { withTexts } from '../../i18n/translations.ts'
 
 export const singleSignOnPath = '/api/single-sign-on'
 
-export const singleSignOnQuery = queryOptions({
-  queryKey: ['single-sign-on'],
-  queryFn: ({ signal }) => getJson<SingleSignOnBody>(singleSignOnPath, { signal }),
-})
+export const singleSignOnQuery = jsonQuery<SingleSignOnBody>(['single-sign-on'], singleSignOnPath)
 
 export const singleSignOnRoutes = [
   createRoute({

@@ -1,14 +1,11 @@
-import { queryOptions, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import type { ToolServerBody } from '@contract/space-tools.ts'
-import { getJson } from '../../api/client.ts'
+import { jsonQuery } from '../../api/queries.ts'
 
 export const toolsPath = (spaceId: string) => `/api/spaces/${spaceId}/tools`
 
 export const toolServersQuery = (spaceId: string) =>
-  queryOptions({
-    queryKey: ['space-tools', spaceId],
-    queryFn: ({ signal }) => getJson<{ items: ToolServerBody[] }>(toolsPath(spaceId), { signal }),
-  })
+  jsonQuery<{ items: ToolServerBody[] }>(['space-tools', spaceId], toolsPath(spaceId))
 
 /** A server with the version of its settings. */
 export const withVersion = (server: ToolServerBody) => ({ ...server, version: String(server.generation) })

@@ -1,6 +1,6 @@
-import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
+import { useSuspenseQuery } from '@tanstack/react-query'
 import type { PublicationView, SpaceListView, SpaceModelsView, SpaceView } from '@contract/console-spaces.ts'
-import { getJson } from '../../api/client.ts'
+import { jsonQuery, withQuery } from '../../api/queries.ts'
 
 export interface SpaceListSearch {
   search?: string
@@ -24,31 +24,24 @@ export function readListSearch(search: Record<string, unknown>): SpaceListSearch
 export const spaceListsKey = ['spaces'] as const
 
 export function spaceListQuery(organisationId: string, search: SpaceListSearch) {
-  const query = new URLSearchParams({ limit: String(spacesPerPage) })
-  for (const [name, value] of Object.entries(search)) if (value !== undefined) query.set(name, String(value))
-  return queryOptions({
-    queryKey: [...spaceListsKey, organisationId, search],
-    queryFn: ({ signal }) =>
-      getJson<SpaceListView>(`/api/console/organisations/${organisationId}/spaces?${query}`, { signal }),
-  })
+  const path = `/api/console/organisations/${organisationId}/spaces`
+  return jsonQuery<SpaceListView>(
+    [...spaceListsKey, organisationId, search],
+    withQuery(path, { limit: spacesPerPage, ...search }),
+  )
 }
 
 export function spaceModelsQuery(organisationId: string) {
-  return queryOptions({
-    queryKey: ['space-models', organisationId],
-    queryFn: ({ signal }) =>
-      getJson<SpaceModelsView>(`/api/console/organisations/${organisationId}/space-models`, { signal }),
-    staleTime: 60_000,
-  })
+  return jsonQuery<SpaceModelsView>(
+    ['space-models', organisationId],
+    `/api/console/organisations/${organisationId}/space-models`,
+    { staleTime: 60_000 },
+  )
 }
 
 /** One Space; loaded once for all of its pages. */
 export function spaceQuery(spaceId: string) {
-  return queryOptions({
-    queryKey: ['space', spaceId],
-    queryFn: ({ signal }) => getJson<SpaceView>(`/api/console/spaces/${spaceId}`, { signal }),
-    staleTime: 60_000,
-  })
+  return jsonQuery<SpaceView>(['space', spaceId], `/api/console/spaces/${spaceId}`, { staleTime: 60_000 })
 }
 
 /** The Space of a page below `spaceRoute`. */
@@ -57,8 +50,5 @@ export function useSpace(spaceId: string): SpaceView {
 }
 
 export function publicationQuery(spaceId: string) {
-  return queryOptions({
-    queryKey: ['publication', spaceId],
-    queryFn: ({ signal }) => getJson<PublicationView>(`/api/console/spaces/${spaceId}/publication`, { signal }),
-  })
+  return jsonQuery<PublicationView>(['publication', spaceId], `/api/console/spaces/${spaceId}/publication`)
 }

@@ -1,31 +1,19 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { organisationRoute } from '../../app/layout-routes.tsx'
+import { readTexts } from '../../app/read-texts.ts'
 import { withTexts } from '../../i18n/translations.ts'
 import { reportQuery, requestsQuery, type UsageSearch } from './usage-query.ts'
 
 const surfaces = ['gateway', 'space_chat', 'embeddings'] as const
 
-/** Texts that are not empty; the server checks the rest. */
+/** The server checks the texts. */
 function readSearch(search: Record<string, unknown>): UsageSearch {
-  const text = (name: string) => {
-    const value = search[name]
-    // The router reads a value such as 42 as a number.
-    if (typeof value === 'number') return String(value)
-    return typeof value === 'string' && value !== '' ? value : undefined
+  const surface = surfaces.find((one) => one === search['surface'])
+  return {
+    ...readTexts(search, ['from', 'to', 'model', 'spaceId', 'tagKey', 'tagValue', 'split', 'ending']),
+    ...(search['view'] === 'requests' && { view: 'requests' }),
+    ...(surface && { surface }),
   }
-  const members = {
-    view: search['view'] === 'requests' ? ('requests' as const) : undefined,
-    from: text('from'),
-    to: text('to'),
-    model: text('model'),
-    surface: surfaces.find((surface) => surface === search['surface']),
-    spaceId: text('spaceId'),
-    tagKey: text('tagKey'),
-    tagValue: text('tagValue'),
-    split: text('split'),
-    ending: text('ending'),
-  }
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
 }
 
 export const usageRoute = createRoute({

@@ -1,6 +1,5 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { UsageReport, UsageRequestPage } from '@contract/usage-reports.ts'
-import { getJson } from '../../api/client.ts'
+import { jsonQuery, pagesQuery, withQuery } from '../../api/queries.ts'
 
 /** What the address of the page states. Absent members have their defaults. */
 export interface UsageSearch {
@@ -20,20 +19,13 @@ export interface UsageSearch {
 const filterNames = ['from', 'to', 'model', 'surface', 'spaceId', 'tagKey', 'tagValue'] as const
 
 function address(organisationId: string, search: UsageSearch, names: readonly (keyof UsageSearch)[], path = '') {
-  const parameters = new URLSearchParams()
-  for (const name of names) {
-    const value = search[name]
-    if (value !== undefined) parameters.set(name, value)
-  }
-  return `/api/console/organisations/${organisationId}/usage${path}?${parameters}`
+  const stated = Object.fromEntries(names.map((name) => [name, search[name]]))
+  return withQuery(`/api/console/organisations/${organisationId}/usage${path}`, stated)
 }
 
 export function reportQuery(organisationId: string, search: UsageSearch) {
   const url = address(organisationId, search, [...filterNames, 'split'])
-  return queryOptions({
-    queryKey: ['usage', url],
-    queryFn: ({ signal }) => getJson<UsageReport>(url, { signal }),
-  })
+  return jsonQuery<UsageReport>(['usage', url], url)
 }
 
 /** The address of the table as CSV. */
@@ -43,11 +35,5 @@ export function exportUrl(organisationId: string, search: UsageSearch): string {
 
 export function requestsQuery(organisationId: string, search: UsageSearch) {
   const url = address(organisationId, search, [...filterNames, 'ending'], '/requests')
-  return infiniteQueryOptions({
-    queryKey: ['usage', url],
-    queryFn: ({ pageParam, signal }) =>
-      getJson<UsageRequestPage>(pageParam === '' ? url : `${url}&cursor=${encodeURIComponent(pageParam)}`, { signal }),
-    initialPageParam: '',
-    getNextPageParam: ({ nextCursor }) => nextCursor,
-  })
+  return pagesQuery<UsageRequestPage>(['usage', url], url)
 }

@@ -2,7 +2,7 @@ import { Skeleton, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { DocumentTextBody, DocumentViewBody } from '@contract/document-viewer.ts'
 import { useTranslation } from 'react-i18next'
-import { getJson } from '../../api/client.ts'
+import { jsonQuery } from '../../api/queries.ts'
 import { WarningText } from '../../ui/failures/warning-text.tsx'
 import styles from './viewer.module.css'
 
@@ -14,13 +14,13 @@ interface PageTextProps {
 /** What was read of the page in view, next to its picture, and what was lost or guessed. */
 export function PageText({ document: { id, version, updatedAt, warnings }, page }: PageTextProps) {
   const { t } = useTranslation('viewer')
-  const { data, isError } = useQuery({
-    queryKey: ['document', id, 'page', `${version} ${updatedAt}`, page],
-    queryFn: ({ signal }) =>
-      getJson<DocumentTextBody>(`/api/documents/${encodeURIComponent(id)}/text?page=${page}`, { signal }),
-    staleTime: Number.POSITIVE_INFINITY,
-    placeholderData: keepPreviousData,
-  })
+  const { data, isError } = useQuery(
+    jsonQuery<DocumentTextBody>(
+      ['document', id, 'page', `${version} ${updatedAt}`, page],
+      `/api/documents/${encodeURIComponent(id)}/text?page=${page}`,
+      { staleTime: Number.POSITIVE_INFINITY, placeholderData: keepPreviousData },
+    ),
+  )
   const notes = warnings.filter(({ pages }) => pages?.includes(page))
   return (
     <div className={styles['scroller']} tabIndex={0} role="region" aria-label={t('pageText.label', { page })}>

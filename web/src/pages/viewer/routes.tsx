@@ -1,8 +1,7 @@
-import { queryOptions } from '@tanstack/react-query'
 import { withTexts } from '../../i18n/translations.ts'
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { DocumentViewBody } from '@contract/document-viewer.ts'
-import { getJson } from '../../api/client.ts'
+import { jsonQuery } from '../../api/queries.ts'
 import { readAnswerPlace } from '../spaces/chat/answer-place.ts'
 import { spaceRoute } from '../spaces/space-route.tsx'
 import { windowAt, windowQuery } from './text/text-windows.ts'
@@ -25,15 +24,12 @@ const maximumQuote = 1_000
 /** Facts, the window of the text around `from`, and the first chunks, in one request. */
 export function documentViewQuery(documentId: string, from = 0) {
   const window = windowAt(from)
-  return queryOptions({
-    queryKey: ['document', documentId, 'view', window],
-    queryFn: ({ signal }) =>
-      getJson<DocumentViewBody>(`/api/documents/${encodeURIComponent(documentId)}/view?${windowQuery(window)}`, {
-        signal,
-      }),
+  return jsonQuery<DocumentViewBody>(
+    ['document', documentId, 'view', window],
+    `/api/documents/${encodeURIComponent(documentId)}/view?${windowQuery(window)}`,
     // While it is processed, the page follows it.
-    refetchInterval: ({ state }) => (state.data?.document.status === 'processing' ? 2_000 : false),
-  })
+    { refetchInterval: ({ state }) => (state.data?.document.status === 'processing' ? 2_000 : false) },
+  )
 }
 
 export const documentRoute = createRoute({
