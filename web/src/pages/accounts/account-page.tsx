@@ -9,9 +9,10 @@ import { changeLanguage, languages, type Language } from '../../i18n/translation
 import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
 import { LeaveGuard } from '../../ui/leave-guard.tsx'
-import { notifyError, notifySuccess } from '../../ui/notify.ts'
+import { notifySuccess } from '../../ui/notify.ts'
 import { Page } from '../../ui/page.tsx'
 import { Section } from '../../ui/section.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { NewPassword } from './new-password.tsx'
 import { CurrentPassword } from './current-password.tsx'
 import { Problem, useProblemText } from './problem.tsx'
@@ -50,15 +51,7 @@ function NameSection({ person }: { person: PersonBody }) {
     send: ({ name }, base) => patchJson('/api/me', { name }, ifMatch(base)),
     labelOf: () => t('name'),
   })
-  const rename = useMutation({
-    mutationFn: () => form.save(),
-    onSuccess: async (isSaved) => {
-      if (!isSaved) return
-      await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey })
-      notifySuccess(t('saved'))
-    },
-    onError: notifyError,
-  })
+  const rename = useChange(() => form.save(), { stale: sessionQuery.queryKey, done: () => t('saved') })
   const submit = (event: FormEvent) => {
     event.preventDefault()
     rename.mutate()

@@ -1,12 +1,12 @@
 import { Badge, Button, Group, Stack, Table, Text } from '@mantine/core'
-import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
+import { useSuspenseQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import type { SessionsBody } from '@contract/people.ts'
 import { deleteJson } from '../../api/client.ts'
 import { Dimmed } from '../../ui/dimmed.tsx'
-import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Section } from '../../ui/section.tsx'
 import { Time } from '../../ui/time.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { describeBrowser } from './describe-browser.ts'
 import { sessionsQuery } from './routes.tsx'
 
@@ -35,14 +35,9 @@ export function SessionsSection() {
 
 function SessionRow({ session }: { session: Session }) {
   const { t } = useTranslation('accounts')
-  const queryClient = useQueryClient()
-  const end = useMutation({
-    mutationFn: () => deleteJson(`/api/me/sessions/${session.id}`),
-    onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey })
-      notifySuccess(t('sessions.ended'))
-    },
-    onError: notifyError,
+  const end = useChange(() => deleteJson(`/api/me/sessions/${session.id}`), {
+    stale: sessionsQuery.queryKey,
+    done: () => t('sessions.ended'),
   })
   const browser = describeBrowser(session.userAgent) ?? t('sessions.unknown')
   return (

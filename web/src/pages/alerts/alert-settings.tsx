@@ -1,7 +1,7 @@
 import '@mantine/core/styles/Pill.css'
 import '@mantine/core/styles/PillsInput.css'
 import { Button, Group, Stack, Switch, TagsInput, TextInput } from '@mantine/core'
-import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
+import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import type { AlertChannel, AlertKind, AlertSettingsBody, AlertSettingsChange } from '@contract/alerts.ts'
 import { useTranslation } from 'react-i18next'
 import { patchJson, postJson } from '../../api/client.ts'
@@ -10,8 +10,8 @@ import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
 import { Dimmed } from '../../ui/dimmed.tsx'
 import { LeaveGuard } from '../../ui/leave-guard.tsx'
-import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Section } from '../../ui/section.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { WebhookForm } from '../../ui/webhook-form.tsx'
 import { alertSettingsQuery, alertsKey } from './alert-queries.ts'
 
@@ -48,16 +48,7 @@ const send = (change: AlertSettingsChange, base: AlertSettingsBody) =>
 /** Saves a change, and reloads the settings. Undefined or true: everything is saved. */
 function useSave<Input = void>(save: (input: Input) => Promise<unknown>) {
   const { t } = useTranslation('alerts')
-  const queryClient = useQueryClient()
-  return useMutation({
-    mutationFn: save,
-    async onSuccess(isSaved) {
-      if (isSaved === false) return
-      await queryClient.invalidateQueries({ queryKey: alertsKey })
-      notifySuccess(t('settings.saved'))
-    },
-    onError: notifyError,
-  })
+  return useChange(save, { stale: alertsKey, done: () => t('settings.saved') })
 }
 
 function KindSettings({ settings }: { settings: AlertSettingsBody }) {
@@ -152,14 +143,9 @@ function Recipients({ settings }: { settings: AlertSettingsBody }) {
 
 function TestButton({ channel, disabled }: { channel: AlertChannel; disabled: boolean }) {
   const { t } = useTranslation('alerts')
-  const queryClient = useQueryClient()
-  const test = useMutation({
-    mutationFn: () => postJson('/api/alerts/test', { channel }),
-    async onSuccess() {
-      await queryClient.invalidateQueries({ queryKey: alertsKey })
-      notifySuccess(t('settings.tested'))
-    },
-    onError: notifyError,
+  const test = useChange(() => postJson('/api/alerts/test', { channel }), {
+    stale: alertsKey,
+    done: () => t('settings.tested'),
   })
   return (
     <Button variant="subtle" disabled={disabled} loading={test.isPending} onClick={() => test.mutate()}>

@@ -1,13 +1,13 @@
 import { Button, Text } from '@mantine/core'
-import { useMutation, useQueryClient, useSuspenseInfiniteQuery } from '@tanstack/react-query'
+import { useSuspenseInfiniteQuery } from '@tanstack/react-query'
 import type { AlertDeliveryBody } from '@contract/alerts.ts'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { postJson } from '../../api/client.ts'
 import { type DataColumn, DataTable, unsortedColumn } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
-import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Time } from '../../ui/time.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { alertsKey, deliveriesQuery } from './alert-queries.ts'
 
 /** The messages by webhook and e-mail, with their outcome. */
@@ -78,14 +78,9 @@ function State({ delivery: { state, failure, nextAttemptAt } }: { delivery: Aler
 
 function Resend({ delivery: { id, title, state } }: { delivery: AlertDeliveryBody }) {
   const { t } = useTranslation('alerts')
-  const queryClient = useQueryClient()
-  const resend = useMutation({
-    mutationFn: () => postJson(`/api/alerts/deliveries/${id}/resend`),
-    async onSuccess() {
-      await queryClient.invalidateQueries({ queryKey: alertsKey })
-      notifySuccess(t('resent'))
-    },
-    onError: notifyError,
+  const resend = useChange(() => postJson(`/api/alerts/deliveries/${id}/resend`), {
+    stale: alertsKey,
+    done: () => t('resent'),
   })
   if (state === 'waiting') return null
   return (

@@ -1,12 +1,11 @@
 import { Button, Menu } from '@mantine/core'
 import { IconChevronDown, IconTrash } from '@tabler/icons-react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import type { ConversationPageBody, EraseConversationsBody } from '@contract/conversations.ts'
 import { postJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
-import { notifyError, notifySuccess } from '../../ui/notify.ts'
+import { useChange } from '../../ui/use-change.ts'
 import { conversationsKey, conversationsPath, filterOf, type ConversationSearch } from './routes.tsx'
 
 interface EraseMenuProps {
@@ -19,7 +18,10 @@ interface EraseMenuProps {
 export function EraseMenu({ spaceId, search, stored }: EraseMenuProps) {
   const { t } = useTranslation('conversations')
   const format = useFormat()
-  const erase = useErase(spaceId)
+  const erase = useChange(
+    (body: EraseConversationsBody) => postJson<{ turns: number }>(`${conversationsPath(spaceId)}/erase`, body),
+    { stale: conversationsKey(spaceId), done: ({ turns }) => t('erase.done', { count: turns }) },
+  )
   const { user, from, to } = search
   const ask = (text: string, body: EraseConversationsBody) =>
     openConfirm({ title: t('erase.question'), text, confirm: t('erase.confirm'), onConfirm: () => erase.mutate(body) })
@@ -56,18 +58,4 @@ export function EraseMenu({ spaceId, search, stored }: EraseMenuProps) {
       </Menu.Dropdown>
     </Menu>
   )
-}
-
-function useErase(spaceId: string) {
-  const { t } = useTranslation('conversations')
-  const queryClient = useQueryClient()
-  return useMutation({
-    mutationFn: (body: EraseConversationsBody) =>
-      postJson<{ turns: number }>(`${conversationsPath(spaceId)}/erase`, body),
-    onSuccess: async ({ turns }) => {
-      await queryClient.invalidateQueries({ queryKey: conversationsKey(spaceId) })
-      notifySuccess(t('erase.done', { count: turns }))
-    },
-    onError: notifyError,
-  })
 }

@@ -1,5 +1,5 @@
 import { Alert, Stack } from '@mantine/core'
-import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
+import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { patchJson } from '../../api/client.ts'
 import { useRights } from '../../app/session.ts'
@@ -8,8 +8,8 @@ import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
 import { Dimmed } from '../../ui/dimmed.tsx'
 import { useFieldErrors } from '../../ui/field-errors.ts'
-import { notifySuccess } from '../../ui/notify.ts'
 import { SaveBar } from '../../ui/save-bar.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { useSpace } from '../spaces/queries.ts'
 import { GoldenFrame } from './golden-frame.tsx'
 import styles from './golden.module.css'
@@ -48,13 +48,10 @@ export function GoldenSettingsPage() {
             ? value && JSON.stringify(value)
             : value,
   })
-  const save = useMutation({
-    mutationFn: () => form.save(),
-    onSuccess: async (isSaved) => {
-      if (!isSaved) return
-      await queryClient.invalidateQueries({ queryKey: goldenKey(spaceId) })
-      notifySuccess(t('settings.saved'))
-    },
+  const save = useChange(() => form.save(), {
+    stale: goldenKey(spaceId),
+    done: () => t('settings.saved'),
+    hasErrorPlace: true,
   })
   const submit = () => void attempt(() => save.mutateAsync())
   const given = { draft: form.draft, change: form.set, errors }

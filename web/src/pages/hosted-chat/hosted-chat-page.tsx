@@ -1,15 +1,16 @@
 import { Alert, Button, Stack, Switch } from '@mantine/core'
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
-import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
+import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import type { FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSharedDraft } from '../../ui/conflict/use-shared-draft.tsx'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import { AnchorLink } from '../../ui/link.tsx'
-import { notifyError, notifySuccess } from '../../ui/notify.ts'
+import { notifyError } from '../../ui/notify.ts'
 import { Page } from '../../ui/page.tsx'
 import { SaveBar } from '../../ui/save-bar.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { useSpace } from '../spaces/queries.ts'
 import { AccessFields } from './access-fields.tsx'
 import { LimitFields } from './limit-fields.tsx'
@@ -137,17 +138,13 @@ function useSiteForm(space: ReturnType<typeof useSpace>, view: VersionedSite) {
 function SettingsForm({ space, view }: { space: ReturnType<typeof useSpace>; view: VersionedSite }) {
   const { id: spaceId } = space
   const { t } = useTranslation('hosted-chat')
-  const queryClient = useQueryClient()
   const form = useSiteForm(space, view)
   const { draft, set: change } = form
   const { errors, attempt } = useFieldErrors(fields)
-  const save = useMutation({
-    mutationFn: () => form.save(),
-    onSuccess: async (isSaved) => {
-      if (!isSaved) return
-      await queryClient.invalidateQueries({ queryKey: todayKey(spaceId) })
-      notifySuccess(t('saved'))
-    },
+  const save = useChange(() => form.save(), {
+    stale: todayKey(spaceId),
+    done: () => t('saved'),
+    hasErrorPlace: true,
   })
   const store = () => void attempt(() => save.mutateAsync())
   const submit = (event: FormEvent) => {

@@ -5,7 +5,7 @@ import { postJson } from '../../api/client.ts'
 import { Dimmed } from '../../ui/dimmed.tsx'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import { isPrice, PriceInput } from './price-input.tsx'
-import { useChange } from './use-change.ts'
+import { useCatalogueChange } from './use-catalogue.ts'
 
 const empty = { wireId: '', model: '', input: '', output: '' }
 type Name = keyof typeof empty
@@ -29,7 +29,7 @@ function AddForm({ providerId, onClose }: { providerId: string; onClose: () => v
   const [values, setValues] = useState(empty)
   const { errors, check, show } = useFieldErrors(apiFields, { other: 'form' })
   const set = (name: Name, value: string) => setValues((before) => ({ ...before, [name]: value }))
-  const add = useChange(
+  const add = useCatalogueChange(
     () =>
       postJson(`/api/providers/${encodeURIComponent(providerId)}/deployments`, { deployments: [toDeployment(values)] }),
     () => t('discover.added', { count: 1 }),

@@ -13,7 +13,7 @@ import { useFieldErrors } from '../../ui/field-errors.ts'
 import type { PricedDeployment } from './model-deployment.tsx'
 import { isPrice, PriceInput } from './price-input.tsx'
 import { type ToolKind, toolKinds, toolPrices } from './tool-kinds.ts'
-import { useChange } from './use-change.ts'
+import { useCatalogueChange } from './use-catalogue.ts'
 
 const fields = ['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWriteHour', 'reasoning'] as const
 type Field = (typeof fields)[number]
@@ -115,7 +115,7 @@ function usePriceForm(deployment: PricedDeployment, onClose: () => void) {
   const { errors, check, show } = useFieldErrors([...fields, ...toolKinds, 'validFrom'], { other: 'form' })
   const stated = fields.filter((name) => values[name].trim() !== '')
   const priced = tools.flatMap((kind) => (uses[kind]?.trim() ? [[kind, uses[kind].trim()] as const] : []))
-  const save = useChange(
+  const save = useCatalogueChange(
     () =>
       postJson(`/api/deployments/${encodeURIComponent(deployment.id)}/prices`, {
         ...Object.fromEntries(stated.map((name) => [name, values[name].trim()])),

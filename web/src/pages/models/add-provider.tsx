@@ -16,7 +16,7 @@ import { ProviderFieldInput } from './provider-field-input.tsx'
 import { hostings, newProvider } from './provider-form.tsx'
 import { Mark, ProviderPicker } from './provider-picker.tsx'
 import { Advice } from './test-result.tsx'
-import { useChange } from './use-change.ts'
+import { useCatalogueChange } from './use-catalogue.ts'
 
 // One file for both forms: the second part that shares modules with other pages would load them with every page.
 export { ProviderFormDrawer } from './provider-form.tsx'
@@ -129,7 +129,7 @@ function usePresetForm(preset: Preset, { taken, onAdded }: Pick<Props, 'taken' |
     mutationFn: () => postJson<DiscoveredModels>('/api/providers/probe', toBody(preset, values)),
     onError: (error) => !isNoListing(error) && show(error),
   })
-  const add = useChange(
+  const add = useCatalogueChange(
     async () => {
       await assertFree(values.id.trim(), t('picker.idTaken'))
       await store(preset, values, chosen)

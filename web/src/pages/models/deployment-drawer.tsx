@@ -19,7 +19,7 @@ import { useFieldErrors } from '../../ui/field-errors.ts'
 import { HostingBadge, SourceBadge, StateBadge } from './badges.tsx'
 import { ErrorShare, Milliseconds } from './health-text.tsx'
 import { TrafficBars } from './traffic-bars.tsx'
-import { useChange, useEnable, useFreshEntry } from './use-change.ts'
+import { useCatalogueChange, useEnable, useFreshEntry } from './use-catalogue.ts'
 
 const addressOf = (id: string) => `/api/deployments/${encodeURIComponent(id)}`
 
@@ -161,7 +161,7 @@ function WeightForm({ deployment }: { deployment: DeploymentView }) {
     labelOf: () => t('deployments.weight'),
   })
   const { weight } = form.draft
-  const save = useChange(
+  const save = useCatalogueChange(
     () => form.save(),
     () => t('deployments.weightSaved'),
     { hasErrorPlace: true },
@@ -199,7 +199,7 @@ function RemoveButton({ deployment, onRemoved }: { deployment: DeploymentView; o
   const { t } = useTranslation('models')
   const { id, declaredIn } = deployment
   const isOwn = declaredIn === 'operator'
-  const remove = useChange(
+  const remove = useCatalogueChange(
     () => deleteJson(addressOf(id)),
     () => (isOwn ? t('deployments.removed', { id }) : t('deployments.reset', { id })),
   )

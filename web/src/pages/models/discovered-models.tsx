@@ -12,7 +12,7 @@ import { SearchField } from '../../ui/list-controls.tsx'
 import { PriceInput } from './price-input.tsx'
 import { Tag } from './tag.tsx'
 import { Advice } from './test-result.tsx'
-import { useChange } from './use-change.ts'
+import { useCatalogueChange } from './use-catalogue.ts'
 
 type Listed = DiscoveredModels['data'][number]
 
@@ -70,7 +70,7 @@ export function DiscoveredModelsList(props: { providerId: string; found: Discove
 function useAdding(providerId: string, found: DiscoveredModels, choices: ReadonlyMap<string, Choice>) {
   const { t } = useTranslation('models')
   const kinds = new Map(found.data.map(({ wireId, kind }) => [wireId, kind]))
-  return useChange(
+  return useCatalogueChange(
     () =>
       postJson(`/api/providers/${encodeURIComponent(providerId)}/deployments`, {
         deployments: [...choices].map(([wireId, { model, input, output }]) => ({

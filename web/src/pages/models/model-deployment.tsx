@@ -13,7 +13,7 @@ import { AnchorLink } from '../../ui/link.tsx'
 import { HostingBadge, SourceBadge, StateBadge } from './badges.tsx'
 import { Tag } from './tag.tsx'
 import { toolKinds } from './tool-kinds.ts'
-import { useChange } from './use-change.ts'
+import { useCatalogueChange } from './use-catalogue.ts'
 
 const AddPriceModal = lazyPart(() => import('./add-price.tsx'), 'AddPriceModal')
 
@@ -223,7 +223,7 @@ function difference(format: ReturnType<typeof useFormat>, price: string, listed:
 
 function DeletePrice({ price, id, deploymentId }: { price: TimelinePrice; id: string; deploymentId: string }) {
   const { t } = useTranslation('models')
-  const remove = useChange(
+  const remove = useCatalogueChange(
     () => deleteJson(`/api/deployments/${encodeURIComponent(deploymentId)}/prices/${id}`),
     () => t('price.deleted'),
   )

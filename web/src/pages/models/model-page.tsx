@@ -14,7 +14,7 @@ import { ModelDeployment } from './model-deployment.tsx'
 import { Availability } from './models-page.tsx'
 import { modelQuery } from './routes.tsx'
 import { Tag } from './tag.tsx'
-import { useEnable } from './use-change.ts'
+import { useEnable } from './use-catalogue.ts'
 
 const route = getRouteApi('/shell/operator/models/$modelId')
 

@@ -2,7 +2,7 @@ import '@mantine/core/styles/Drawer.css'
 import type { ProviderView } from '@contract/console-models.ts'
 import type { DiscoveredModels, ProviderTest } from '@contract/models.ts'
 import { Alert, Button, Group, Progress, Stack, Switch, Text } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { deleteJson, postJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
@@ -18,9 +18,8 @@ import { AddByName } from './add-by-name.tsx'
 import { SourceBadge } from './badges.tsx'
 import { DiscoveredModelsList } from './discovered-models.tsx'
 import { Credentials } from './providers-page.tsx'
-import { catalogueKey } from './routes.tsx'
 import { TestResult } from './test-result.tsx'
-import { useChange, useEnable } from './use-change.ts'
+import { useCatalogueChange, useEnable } from './use-catalogue.ts'
 
 interface DrawerProps {
   onClose: () => void
@@ -112,7 +111,7 @@ function EnabledSwitch({ provider }: { provider: ProviderView }) {
 
 function RemoveButton({ provider, onRemoved }: { provider: ProviderView; onRemoved: () => void }) {
   const { t } = useTranslation('models')
-  const remove = useChange(
+  const remove = useCatalogueChange(
     () => deleteJson(addressOf(provider.id)),
     () => t('providers.removed', { id: provider.id }),
   )
@@ -137,12 +136,7 @@ function RemoveButton({ provider, onRemoved }: { provider: ProviderView; onRemov
 
 function TestSection({ provider }: { provider: ProviderView }) {
   const { t } = useTranslation('models')
-  const queryClient = useQueryClient()
-  const test = useMutation({
-    mutationFn: () => postJson<ProviderTest>(`${addressOf(provider.id)}/test`, {}),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: catalogueKey }),
-    onError: notifyError,
-  })
+  const test = useCatalogueChange(() => postJson<ProviderTest>(`${addressOf(provider.id)}/test`, {}))
   const result = test.data ?? provider.lastTest
   return (
     <Section

@@ -24,7 +24,7 @@ import {
   toBody,
   toPatch,
 } from './provider-fields.ts'
-import { useChange, useFreshEntry } from './use-change.ts'
+import { useCatalogueChange, useFreshEntry } from './use-catalogue.ts'
 
 export const hostings = ['eu', 'us', 'global', 'local'] as const
 
@@ -153,7 +153,7 @@ function useProviderForm(provider: ProviderView | undefined, onSaved: (id: strin
   })
   const values = shared.draft
   const form: ProviderForm = { description, values, stored }
-  const save = useChange(
+  const save = useCatalogueChange(
     () => shared.save(),
     () => t('providerForm.saved', { id: values.id.trim() }),
     { hasErrorPlace: true },
