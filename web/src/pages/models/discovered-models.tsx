@@ -9,6 +9,7 @@ import { ApiError, postJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { Dimmed } from '../../ui/dimmed.tsx'
 import { SearchField } from '../../ui/list-controls.tsx'
+import { TableFrame } from '../../ui/table-frame.tsx'
 import { PriceInput } from './price-input.tsx'
 import { Tag } from './tag.tsx'
 import { Advice } from './test-result.tsx'
@@ -94,29 +95,24 @@ function ModelRows(props: {
 }) {
   const { t } = useTranslation('models')
   return (
-    <Table.ScrollContainer
-      minWidth={560}
-      scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': t('discover.title'), role: 'region' } }}
-    >
-      <Table verticalSpacing={6} aria-label={t('discover.title')}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('discover.model')}</Table.Th>
-            <Table.Th>{t('discover.price')}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {props.rows.map((row) => (
-            <ModelRow
-              key={row.wireId}
-              row={row}
-              choice={props.choices.get(row.wireId)}
-              onChange={(choice) => props.onChange(row.wireId, choice)}
-            />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <TableFrame label={t('discover.title')} minimumWidth={560} spacing={6}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{t('discover.model')}</Table.Th>
+          <Table.Th>{t('discover.price')}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {props.rows.map((row) => (
+          <ModelRow
+            key={row.wireId}
+            row={row}
+            choice={props.choices.get(row.wireId)}
+            onChange={(choice) => props.onChange(row.wireId, choice)}
+          />
+        ))}
+      </Table.Tbody>
+    </TableFrame>
   )
 }
 

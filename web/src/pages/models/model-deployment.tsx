@@ -10,6 +10,7 @@ import { Facts } from '../../ui/facts.tsx'
 import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { AnchorLink } from '../../ui/link.tsx'
+import { TableFrame } from '../../ui/table-frame.tsx'
 import { HostingBadge, SourceBadge, StateBadge } from './badges.tsx'
 import { Tag } from './tag.tsx'
 import { toolKinds } from './tool-kinds.ts'
@@ -83,30 +84,25 @@ function PriceTimeline({ deployment }: { deployment: PricedDeployment }) {
   const label = t('price.timeline', { id: deployment.id })
   if (prices.length === 0 && !snapshotPrice) return <Dimmed>{t('price.none')}</Dimmed>
   return (
-    <Table.ScrollContainer
-      minWidth={720}
-      scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': label, role: 'region' } }}
-    >
-      <Table verticalSpacing={6} aria-label={label}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t('price.phase')}</Table.Th>
-            <Table.Th>{t('price.validity')}</Table.Th>
-            <Table.Th>{t('price.inputMillion')}</Table.Th>
-            <Table.Th>{t('price.outputMillion')}</Table.Th>
-            <Table.Th>{t('price.cache')}</Table.Th>
-            <Table.Th>{t('price.source')}</Table.Th>
-            <Table.Th aria-label={t('actions')} />
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {prices.map((price) => (
-            <PriceRow key={`${price.validFrom} ${price.source}`} price={price} deploymentId={deployment.id} />
-          ))}
-          {snapshotPrice && <SnapshotRow deployment={deployment} snapshotPrice={snapshotPrice} />}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <TableFrame label={label} minimumWidth={720} spacing={6}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{t('price.phase')}</Table.Th>
+          <Table.Th>{t('price.validity')}</Table.Th>
+          <Table.Th>{t('price.inputMillion')}</Table.Th>
+          <Table.Th>{t('price.outputMillion')}</Table.Th>
+          <Table.Th>{t('price.cache')}</Table.Th>
+          <Table.Th>{t('price.source')}</Table.Th>
+          <Table.Th aria-label={t('actions')} />
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {prices.map((price) => (
+          <PriceRow key={`${price.validFrom} ${price.source}`} price={price} deploymentId={deployment.id} />
+        ))}
+        {snapshotPrice && <SnapshotRow deployment={deployment} snapshotPrice={snapshotPrice} />}
+      </Table.Tbody>
+    </TableFrame>
   )
 }
 
