@@ -1,8 +1,8 @@
-import { goldenLimits, type GoldenMessages } from '../../contract/golden-questions.ts'
-import type { OwnedDatabase, Queryable } from '../../platform/database/index.ts'
-import type { NamedDocument } from '../../documents/documents/index.ts'
-import { AppError, isUuid, type OrganisationId, type SpaceId } from '../../platform/kernel/index.ts'
+import { goldenLimits } from '../../contract/golden-questions.ts'
+import { countRows, type OwnedDatabase, type Queryable, type Stored } from '../../platform/database/index.ts'
+import { AppError, isUuid } from '../../platform/kernel/index.ts'
 import { type Actor, type NewAdminLogEntry, recordAdminChange } from '../../tenants/operators/index.ts'
+import { lockSpace } from '../spaces/index.ts'
 import { describeForLog, type GoldenQuestion, hashesOf, questionOf } from './golden-question.ts'
 
 export type GoldenQuestionStore = ReturnType<typeof createGoldenQuestionStore>
@@ -13,22 +13,19 @@ export function createGoldenQuestionStore(database: OwnedDatabase) {
     async loadPage({ spaceId, search = null, limit, offset }: PageFilter) {
       // strpos: the text is no pattern.
       const matches = `space_id = $1 AND ($2::text IS NULL OR strpos(lower(question), lower($2::text)) > 0)`
-      const [counted] = await database.query<{ total: bigint }>(
-        `SELECT count(*) AS total FROM golden_questions WHERE ${matches}`,
-        [spaceId, search],
-      )
+      const total = await countRows(database, `golden_questions WHERE ${matches}`, [spaceId, search])
       const rows = await database.query<QuestionRow>(
-        `SELECT * FROM golden_questions WHERE ${matches} ORDER BY created_at, id LIMIT $3 OFFSET $4`,
+        `${selectQuestions} WHERE ${matches} ORDER BY created_at, id LIMIT $3 OFFSET $4`,
         [spaceId, search, limit, offset],
       )
-      return { total: Number(counted?.total ?? 0n), questions: rows.map(toQuestion) }
+      return { total, questions: rows.map(toQuestion) }
     },
     async find(spaceId: string, id: string): Promise<GoldenQuestion | undefined> {
       if (!isUuid(id)) return undefined
-      const [row] = await database.query<QuestionRow>(
-        `SELECT * FROM golden_questions WHERE space_id = $1 AND id = $2`,
-        [spaceId, id],
-      )
+      const [row] = await database.query<QuestionRow>(`${selectQuestions} WHERE space_id = $1 AND id = $2`, [
+        spaceId,
+        id,
+      ])
       return row && toQuestion(row)
     },
     /** Hashes of the last messages, hexadecimal. */
@@ -108,45 +105,19 @@ interface PageFilter {
   offset: number
 }
 
-export interface QuestionRow {
-  id: string
-  space_id: string
-  organisation_id: string
-  messages: GoldenMessages
-  expected_documents: NamedDocument[]
-  expected_facts: string[]
-  must_abstain: boolean
-  created_at: Date
-  updated_at: Date
+export const selectQuestions = `SELECT id, space_id AS "spaceId", organisation_id AS "organisationId", messages,
+    expected_documents AS "expectedDocuments", expected_facts AS "expectedFacts", must_abstain AS "mustAbstain",
+    created_at AS "createdAt", updated_at AS "updatedAt"
+  FROM golden_questions`
+
+export type QuestionRow = Stored<GoldenQuestion, 'createdAt' | 'updatedAt'>
+
+export function toQuestion({ createdAt, updatedAt, ...question }: QuestionRow): GoldenQuestion {
+  return { ...question, createdAt: createdAt.getTime(), updatedAt: updatedAt.getTime() }
 }
 
-export function toQuestion(row: QuestionRow): GoldenQuestion {
-  return {
-    id: row.id,
-    spaceId: row.space_id as SpaceId,
-    organisationId: row.organisation_id as OrganisationId,
-    messages: row.messages,
-    expectedDocuments: row.expected_documents,
-    expectedFacts: row.expected_facts,
-    mustAbstain: row.must_abstain,
-    createdAt: row.created_at.getTime(),
-    updatedAt: row.updated_at.getTime(),
-  }
-}
-
-/** Changes that count the questions of a Space wait for each other. Throws `space_not_found`. */
-export async function lockSpace(transaction: Queryable, spaceId: string): Promise<void> {
-  const [row] = await transaction.query(`SELECT 1 FROM spaces WHERE id = $1 FOR NO KEY UPDATE`, [spaceId])
-  if (!row) throw new AppError('space_not_found', `There is no Space ${spaceId}.`)
-}
-
-export async function countQuestions(transaction: Queryable, spaceId: string): Promise<number> {
-  const [row] = await transaction.query<{ total: bigint }>(
-    `SELECT count(*) AS total FROM golden_questions WHERE space_id = $1`,
-    [spaceId],
-  )
-  return Number(row!.total)
-}
+export const countQuestions = (transaction: Queryable, spaceId: string): Promise<number> =>
+  countRows(transaction, 'golden_questions WHERE space_id = $1', [spaceId])
 
 async function assertRoom(transaction: Queryable, spaceId: string): Promise<void> {
   if ((await countQuestions(transaction, spaceId)) < goldenLimits.questionsPerSpace) return
@@ -164,10 +135,10 @@ function repeated(): AppError {
 
 async function lock(transaction: Queryable, spaceId: string, id: string): Promise<GoldenQuestion | undefined> {
   if (!isUuid(id)) return undefined
-  const [row] = await transaction.query<QuestionRow>(
-    `SELECT * FROM golden_questions WHERE space_id = $1 AND id = $2 FOR UPDATE`,
-    [spaceId, id],
-  )
+  const [row] = await transaction.query<QuestionRow>(`${selectQuestions} WHERE space_id = $1 AND id = $2 FOR UPDATE`, [
+    spaceId,
+    id,
+  ])
   return row && toQuestion(row)
 }
 

@@ -1,5 +1,5 @@
 import type { GoldenResultBody, GoldenResultsQuery } from '../../contract/golden-runs.ts'
-import type { OwnedDatabase } from '../../platform/database/index.ts'
+import { countRows, type OwnedDatabase } from '../../platform/database/index.ts'
 import type { NamedDocument } from '../../documents/documents/index.ts'
 import type { GoldenContent } from './golden-question.ts'
 import type { MeasuredAnswer } from './measure-answer.ts'
@@ -104,14 +104,14 @@ async function loadPage(database: OwnedDatabase, runId: string, { limit, offset,
       LEFT JOIN golden_results b ON b.run_id = r.previous_run_id AND b.question_id = c.question_id AND r.ended_at IS NOT NULL
     WHERE c.run_id = $1 AND ($2::text IS NULL OR ($2::text = 'not_passed' AND c.outcome <> 'passed')
       OR ($2::text = 'worse' AND c.outcome IN ('failed', 'error') AND b.outcome = 'passed'))`
-  const [counted] = await database.query<{ total: bigint }>(`SELECT count(*) AS total FROM ${matching}`, [runId, only])
+  const total = await countRows(database, matching, [runId, only])
   const results = await database.query<GoldenResult>(
     `SELECT c.question_id AS "questionId", c.content, c.outcome, b.outcome AS previous, c.error, c.answer, c.detail,
        c.cost_pico_usd AS "costPicoUsd", c.request_id AS "requestId"
      FROM ${matching} ORDER BY c.place LIMIT $3 OFFSET $4`,
     [runId, only, limit, offset],
   )
-  return { total: Number(counted?.total ?? 0n), results }
+  return { total, results }
 }
 
 type PageQuery = Omit<GoldenResultsQuery, 'only'> & { only?: GoldenResultsQuery['only'] | null }

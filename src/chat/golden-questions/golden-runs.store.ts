@@ -1,8 +1,9 @@
 import { addToOutbox } from '../../gateway/billing/index.ts'
 import type { GoldenRunMeasures, GoldenRunState, GoldenStopReason } from '../../contract/golden-runs.ts'
-import type { OwnedDatabase, Queryable } from '../../platform/database/index.ts'
+import { countRows, type OwnedDatabase, type Queryable, type Stored } from '../../platform/database/index.ts'
 import { AppError, createUuid, isUuid, type OrganisationId, type SpaceId } from '../../platform/kernel/index.ts'
 import { type Actor, recordAdminChange } from '../../tenants/operators/index.ts'
+import { lockSpace } from '../spaces/index.ts'
 import type { SpaceSnapshot } from './configuration.ts'
 import type { GoldenContent } from './golden-question.ts'
 import { type GoldenRun, maximumKeptRuns } from './golden-run.ts'
@@ -41,7 +42,7 @@ export function createGoldenRunStore(database: OwnedDatabase) {
     insert: (run: NewGoldenRun, actor: Actor) => database.transaction((transaction) => insert(transaction, run, actor)),
     async find(spaceId: string, id: string): Promise<GoldenRun | undefined> {
       if (!isUuid(id)) return undefined
-      const [row] = await database.query<Row>(`SELECT * FROM golden_runs WHERE space_id = $1 AND id = $2`, [
+      const [row] = await database.query<Row>(`SELECT ${runColumns} FROM golden_runs WHERE space_id = $1 AND id = $2`, [
         spaceId,
         id,
       ])
@@ -49,20 +50,17 @@ export function createGoldenRunStore(database: OwnedDatabase) {
     },
     /** Newest first. */
     async loadPage(spaceId: string, { limit, offset }: { limit: number; offset: number }) {
-      const [counted] = await database.query<{ total: bigint }>(
-        `SELECT count(*) AS total FROM golden_runs WHERE space_id = $1`,
-        [spaceId],
-      )
+      const total = await countRows(database, 'golden_runs WHERE space_id = $1', [spaceId])
       const rows = await database.query<Row>(
-        `SELECT * FROM golden_runs WHERE space_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3`,
+        `SELECT ${runColumns} FROM golden_runs WHERE space_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3`,
         [spaceId, limit, offset],
       )
-      return { total: Number(counted?.total ?? 0n), runs: rows.map(toRun) }
+      return { total, runs: rows.map(toRun) }
     },
     /** The newest completed run of a configuration. */
     async findCompleted(spaceId: string, configuration: string): Promise<GoldenRun | undefined> {
       const [row] = await database.query<Row>(
-        `SELECT * FROM golden_runs WHERE space_id = $1 AND configuration = $2 AND state = 'completed'
+        `SELECT ${runColumns} FROM golden_runs WHERE space_id = $1 AND configuration = $2 AND state = 'completed'
           ORDER BY created_at DESC, id DESC LIMIT 1`,
         [spaceId, configuration],
       )
@@ -79,7 +77,7 @@ export function createGoldenRunStore(database: OwnedDatabase) {
     async begin(id: string, nowMs: number): Promise<GoldenRun | undefined> {
       const [row] = await database.query<Row>(
         `UPDATE golden_runs SET state = 'running', started_at = coalesce(started_at, $2)
-          WHERE id = $1 AND state IN ('queued', 'running') RETURNING *`,
+          WHERE id = $1 AND state IN ('queued', 'running') RETURNING ${runColumns}`,
         [id, new Date(nowMs)],
       )
       return row && toRun(row)
@@ -135,8 +133,7 @@ export interface RunEnding {
 }
 
 async function insert(transaction: Queryable, run: NewGoldenRun, actor: Actor): Promise<void> {
-  const [space] = await transaction.query(`SELECT 1 FROM spaces WHERE id = $1 FOR NO KEY UPDATE`, [run.spaceId])
-  if (!space) throw new AppError('space_not_found', `There is no Space ${run.spaceId}.`)
+  await lockSpace(transaction, run.spaceId)
   const [active] = await transaction.query<{ id: string }>(
     `SELECT id FROM golden_runs WHERE space_id = $1 AND state IN ('queued', 'running')`,
     [run.spaceId],
@@ -298,39 +295,21 @@ async function loadCounts(database: OwnedDatabase, runIds: readonly string[]): P
   )
 }
 
-interface Row {
-  id: string
-  space_id: string
-  organisation_id: string
-  state: GoldenRunState
-  reason_code: GoldenStopReason | null
+const runColumns = `id, space_id AS "spaceId", organisation_id AS "organisationId", state, reason_code AS "reasonCode", reason,
+  run_trigger AS trigger, started_by AS "startedBy", space, settings, configuration, measures, created_at AS "createdAt",
+  started_at AS "startedAt", ended_at AS "endedAt"`
+
+type Row = Stored<Omit<GoldenRun, 'reason'>, 'createdAt' | 'startedAt' | 'endedAt'> & {
+  reasonCode: GoldenStopReason | null
   reason: string | null
-  run_trigger: GoldenRun['trigger']
-  started_by: string
-  space: SpaceSnapshot
-  settings: GoldenSettingValues
-  configuration: string
-  measures: GoldenRunMeasures | null
-  created_at: Date
-  started_at: Date | null
-  ended_at: Date | null
 }
 
-function toRun(row: Row): GoldenRun {
+function toRun({ reasonCode, reason, createdAt, startedAt, endedAt, ...run }: Row): GoldenRun {
   return {
-    id: row.id,
-    spaceId: row.space_id as SpaceId,
-    organisationId: row.organisation_id as OrganisationId,
-    state: row.state,
-    reason: row.reason_code === null ? null : { code: row.reason_code, message: row.reason ?? '' },
-    trigger: row.run_trigger,
-    startedBy: row.started_by,
-    space: row.space,
-    settings: row.settings,
-    configuration: row.configuration,
-    measures: row.measures,
-    createdAt: row.created_at.getTime(),
-    startedAt: row.started_at?.getTime() ?? null,
-    endedAt: row.ended_at?.getTime() ?? null,
+    ...run,
+    reason: reasonCode === null ? null : { code: reasonCode, message: reason ?? '' },
+    createdAt: createdAt.getTime(),
+    startedAt: startedAt?.getTime() ?? null,
+    endedAt: endedAt?.getTime() ?? null,
   }
 }

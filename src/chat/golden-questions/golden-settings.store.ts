@@ -1,6 +1,7 @@
 import type { OwnedDatabase, Queryable } from '../../platform/database/index.ts'
-import { AppError, type OrganisationId, type SpaceId } from '../../platform/kernel/index.ts'
+import type { OrganisationId, SpaceId } from '../../platform/kernel/index.ts'
 import { type Actor, changedFields, recordAdminChange } from '../../tenants/operators/index.ts'
+import { lockSpace } from '../spaces/index.ts'
 import { defaultGoldenSettings, type GoldenSettingValues } from './settings-change.ts'
 
 export interface StoredGoldenSettings {
@@ -46,8 +47,7 @@ export function createGoldenSettingsStore(database: OwnedDatabase) {
       { actor, nowMs }: { actor: Actor; nowMs: number },
     ) =>
       database.transaction(async (transaction) => {
-        const [found] = await transaction.query(`SELECT 1 FROM spaces WHERE id = $1 FOR NO KEY UPDATE`, [space.id])
-        if (!found) throw new AppError('space_not_found', `There is no Space ${space.id}.`)
+        await lockSpace(transaction, space.id)
         const current = await loadRow(transaction, space.id)
         const next = change(current.settings)
         const changed = changedFields(current.settings, next.settings)

@@ -1,8 +1,9 @@
 import type { OwnedDatabase, Queryable } from '../../platform/database/index.ts'
 import type { OrganisationId, SpaceId } from '../../platform/kernel/index.ts'
 import { type Actor, recordAdminChange } from '../../tenants/operators/index.ts'
+import { lockSpace } from '../spaces/index.ts'
 import { assertRoom, type GoldenQuestion } from './golden-question.ts'
-import { countQuestions, insertRows, lockSpace, type QuestionRow, toQuestion } from './golden-questions.store.ts'
+import { countQuestions, insertRows, type QuestionRow, selectQuestions, toQuestion } from './golden-questions.store.ts'
 
 /** The longest questions of one statement have about 600,000 characters, so that no statement holds up other requests. */
 export const questionsPerPart = 25
@@ -23,7 +24,7 @@ export function createGoldenTransferStore(database: OwnedDatabase) {
     /** The questions with these ids that still exist, the oldest first. */
     async loadMany(spaceId: string, ids: readonly string[]): Promise<GoldenQuestion[]> {
       const rows = await database.query<QuestionRow>(
-        `SELECT * FROM golden_questions WHERE space_id = $1 AND id = ANY($2::uuid[]) ORDER BY created_at, id`,
+        `${selectQuestions} WHERE space_id = $1 AND id = ANY($2::uuid[]) ORDER BY created_at, id`,
         [spaceId, ids],
       )
       return rows.map(toQuestion)

@@ -1,9 +1,10 @@
-import { type StoredTool, spaceToolLimits } from '../../contract/space-tools.ts'
+import { spaceToolLimits } from '../../contract/space-tools.ts'
 import type { AdminAction } from '../../contract/admin-log.ts'
-import type { OwnedDatabase, Queryable } from '../../platform/database/index.ts'
+import type { OwnedDatabase, Queryable, Stored } from '../../platform/database/index.ts'
 import { AppError, type OrganisationId, type SpaceId } from '../../platform/kernel/index.ts'
 import { type Actor, changedFields, recordAdminChange } from '../../tenants/operators/index.ts'
-import type { OfferedServer, ShownCredential, ToolServer, ToolUse } from './tool-server.ts'
+import { lockSpace } from '../spaces/index.ts'
+import type { OfferedServer, ToolServer, ToolUse } from './tool-server.ts'
 
 export type ToolServerStore = ReturnType<typeof createToolServerStore>
 
@@ -74,8 +75,7 @@ export const changedMeanwhile = () =>
 /** Two changes of one Space wait for each other. */
 function withinSpace(database: OwnedDatabase, { spaceId }: Place, work: (transaction: Queryable) => Promise<void>) {
   return database.transaction(async (transaction) => {
-    const [space] = await transaction.query(`SELECT 1 FROM spaces WHERE id = $1 FOR NO KEY UPDATE`, [spaceId])
-    if (!space) throw new AppError('space_not_found', `There is no Space ${spaceId}.`)
+    await lockSpace(transaction, spaceId)
     await work(transaction)
   })
 }
@@ -165,45 +165,18 @@ function record(
   })
 }
 
-interface ServerRow {
-  id: string
-  space_id: string
-  organisation_id: string
-  kind: ToolServer['kind']
-  name: string
-  url: string
-  enabled: boolean
-  may_change_data: boolean
-  visitors: boolean
-  credential_sealed: string | null
-  credential_shown: ShownCredential | null
-  tools: StoredTool[]
-  allowed: StoredTool[]
-  generation: number
-  read_at: Date
-  created_at: Date
-  updated_at: Date
-}
-
 async function loadServers(queryable: Queryable, where: string, values: string[]): Promise<ToolServer[]> {
-  const rows = await queryable.query<ServerRow>(`SELECT * FROM space_tool_servers WHERE ${where}`, values)
-  return rows.map((row) => ({
-    id: row.id,
-    spaceId: row.space_id as SpaceId,
-    organisationId: row.organisation_id as OrganisationId,
-    kind: row.kind,
-    name: row.name,
-    url: row.url,
-    enabled: row.enabled,
-    mayChangeData: row.may_change_data,
-    visitors: row.visitors,
-    credentialSealed: row.credential_sealed,
-    credentialShown: row.credential_shown,
-    tools: row.tools,
-    allowed: row.allowed,
-    generation: row.generation,
-    readAt: row.read_at.getTime(),
-    createdAt: row.created_at.getTime(),
-    updatedAt: row.updated_at.getTime(),
+  const rows = await queryable.query<Stored<ToolServer, 'readAt' | 'createdAt' | 'updatedAt'>>(
+    `SELECT id, space_id AS "spaceId", organisation_id AS "organisationId", kind, name, url, enabled,
+       may_change_data AS "mayChangeData", visitors, credential_sealed AS "credentialSealed", credential_shown AS "credentialShown",
+       tools, allowed, generation, read_at AS "readAt", created_at AS "createdAt", updated_at AS "updatedAt"
+     FROM space_tool_servers WHERE ${where}`,
+    values,
+  )
+  return rows.map(({ readAt, createdAt, updatedAt, ...server }) => ({
+    ...server,
+    readAt: readAt.getTime(),
+    createdAt: createdAt.getTime(),
+    updatedAt: updatedAt.getTime(),
   }))
 }

@@ -5,15 +5,9 @@ import {
   isForeignKeyViolation,
   type Queryable,
   type RecordChange,
+  type Stored,
 } from '../../platform/database/index.ts'
-import {
-  AppError,
-  type EndpointId,
-  type OrganisationId,
-  type SpaceId,
-  isUuid,
-  sharedOwner,
-} from '../../platform/kernel/index.ts'
+import { AppError, isUuid, sharedOwner } from '../../platform/kernel/index.ts'
 import { type Actor, adminChangesOf, changedFields } from '../../tenants/operators/index.ts'
 import { describeSpaceForLog } from './describe-space.ts'
 import type { Space, SpaceSettings } from './space.ts'
@@ -38,12 +32,11 @@ export function createSpaceStore(database: Database, recordChange: RecordChange)
 
   return {
     async loadAll(): Promise<Space[]> {
-      return (await database.for(sharedOwner).query<SpaceRow>(`SELECT * FROM spaces`)).map(toSpace)
+      return (await database.for(sharedOwner).query<SpaceRow>(selectSpaces)).map(toSpace)
     },
     async loadMany(ids: readonly string[]): Promise<Space[]> {
-      return (
-        await database.for(sharedOwner).query<SpaceRow>(`SELECT * FROM spaces WHERE id = ANY($1::uuid[])`, [ids])
-      ).map(toSpace)
+      const shared = database.for(sharedOwner)
+      return (await shared.query<SpaceRow>(`${selectSpaces} WHERE id = ANY($1::uuid[])`, [ids])).map(toSpace)
     },
     loadPage: (filter: PageFilter) => loadPage(database, filter),
     /** Throws `organisation_not_found`. */
@@ -135,44 +128,37 @@ async function loadPage(database: Database, filter: PageFilter) {
   const own = database.for(organisationId ?? filter.owner ?? sharedOwner)
   const total = await countRows(own, `spaces WHERE ${matches}`, values)
   const rows = await own.query<SpaceRow>(
-    `SELECT * FROM spaces WHERE ${matches} ORDER BY created_at DESC, id DESC LIMIT $5 OFFSET $6`,
+    `${selectSpaces} WHERE ${matches} ORDER BY created_at DESC, id DESC LIMIT $5 OFFSET $6`,
     [...values, limit, offset],
   )
   return { total, spaces: rows.map(toSpace) }
 }
 
-interface SpaceRow {
-  id: string
-  organisation_id: string
-  name: string
-  instructions: string
-  model: string
-  settings: Partial<SpaceSettings>
-  published: boolean
-  endpoint_id: string | null
-  created_at: Date
-  updated_at: Date
+const selectSpaces = `SELECT id, organisation_id AS "organisationId", name, instructions, model, settings, published,
+    endpoint_id AS "endpointId", created_at AS "createdAt", updated_at AS "updatedAt"
+  FROM spaces`
+
+type SpaceRow = Stored<Omit<Space, 'settings'>, 'createdAt' | 'updatedAt'> & { settings: Partial<SpaceSettings> }
+
+function toSpace({ settings, createdAt, updatedAt, ...space }: SpaceRow): Space {
+  return Object.freeze({
+    ...space,
+    // A row that is older than a setting gets the setting's default. Answers of existing Spaces stay as they are.
+    settings: Object.freeze({ ...defaultSpaceSettings, attribution: 'off', ...settings }),
+    createdAt: createdAt.getTime(),
+    updatedAt: updatedAt.getTime(),
+  })
 }
 
-function toSpace(row: SpaceRow): Space {
-  return Object.freeze({
-    id: row.id as SpaceId,
-    organisationId: row.organisation_id as OrganisationId,
-    name: row.name,
-    instructions: row.instructions,
-    model: row.model,
-    // A row that is older than a setting gets the setting's default. Answers of existing Spaces stay as they are.
-    settings: Object.freeze({ ...defaultSpaceSettings, attribution: 'off', ...row.settings }),
-    published: row.published,
-    endpointId: row.endpoint_id as EndpointId | null,
-    createdAt: row.created_at.getTime(),
-    updatedAt: row.updated_at.getTime(),
-  })
+/** Changes of what belongs to a Space wait for each other. Throws `space_not_found`. */
+export async function lockSpace(transaction: Queryable, spaceId: string): Promise<void> {
+  const [row] = await transaction.query(`SELECT 1 FROM spaces WHERE id = $1 FOR NO KEY UPDATE`, [spaceId])
+  if (!row) throw new AppError('space_not_found', `There is no Space ${spaceId}.`)
 }
 
 async function lock(transaction: Queryable, id: string): Promise<Space | undefined> {
   if (!isUuid(id)) return undefined
-  const [row] = await transaction.query<SpaceRow>(`SELECT * FROM spaces WHERE id = $1 FOR UPDATE`, [id])
+  const [row] = await transaction.query<SpaceRow>(`${selectSpaces} WHERE id = $1 FOR UPDATE`, [id])
   return row && toSpace(row)
 }
 

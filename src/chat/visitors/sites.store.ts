@@ -1,8 +1,9 @@
 import type { AdminAction } from '../../contract/admin-log.ts'
-import type { Database, Queryable, RecordChange } from '../../platform/database/index.ts'
+import type { Database, Queryable, RecordChange, Stored } from '../../platform/database/index.ts'
 import { AppError, type OrganisationId, sharedOwner, type SpaceId } from '../../platform/kernel/index.ts'
 import { type Actor, changedFields, recordAdminChange } from '../../tenants/operators/index.ts'
-import { describeSiteForLog, type Site, type SiteSettings } from './site.ts'
+import { lockSpace } from '../spaces/index.ts'
+import { describeSiteForLog, type Site } from './site.ts'
 
 /** The topic of sites in the change feed; its ids are those of Spaces. */
 export const sitesTopic = 'sites'
@@ -21,21 +22,20 @@ interface SiteChange {
 export function createSiteStore(database: Database, recordChange: RecordChange) {
   return {
     async loadAll(): Promise<Site[]> {
-      return (await database.for(sharedOwner).query<SiteRow>(`SELECT * FROM sites`)).map(toSite)
+      return (await database.for(sharedOwner).query<SiteRow>(selectSites)).map(toSite)
     },
     async loadMany(spaceIds: readonly string[]): Promise<Site[]> {
       const rows = await database
         .for(sharedOwner)
-        .query<SiteRow>(`SELECT * FROM sites WHERE space_id = ANY($1::uuid[])`, [spaceIds])
+        .query<SiteRow>(`${selectSites} WHERE space_id = ANY($1::uuid[])`, [spaceIds])
       return rows.map(toSite)
     },
     /** Applies `change` to the current row, which stays locked until the commit. Throws `space_not_found`, and `conflict` for a name that is taken. */
     update: ({ spaceId, organisationId, action, actor, change }: SiteChange): Promise<Site> =>
       database.for(organisationId).transaction(async (transaction) => {
         // Two changes of one site wait for each other, also the first two.
-        const [space] = await transaction.query(`SELECT 1 FROM spaces WHERE id = $1 FOR NO KEY UPDATE`, [spaceId])
-        if (!space) throw new AppError('space_not_found', `There is no Space ${spaceId}.`)
-        const [row] = await transaction.query<SiteRow>(`SELECT * FROM sites WHERE space_id = $1`, [spaceId])
+        await lockSpace(transaction, spaceId)
+        const [row] = await transaction.query<SiteRow>(`${selectSites} WHERE space_id = $1`, [spaceId])
         const current = row && toSite(row)
         const next = change(current)
         if (next === current) return current
@@ -94,33 +94,17 @@ async function write(transaction: Queryable, site: Site): Promise<void> {
 const nameTaken = (name: string) =>
   new AppError('conflict', `The name ${name} is taken by another chat of this installation.`, { param: 'name' })
 
-interface SiteRow {
-  space_id: string
-  organisation_id: string
-  name: string
-  public_id: string
-  enabled: boolean
-  paused: boolean
-  settings: SiteSettings
-  password_hash: string | null
-  daily_cap_pico_usd: bigint
-  generation: number
-  updated_at: Date
-}
+const selectSites = `SELECT space_id AS "spaceId", organisation_id AS "organisationId", name, public_id AS "publicId", enabled, paused,
+    settings, password_hash AS "passwordHash", daily_cap_pico_usd AS "dailyCapPicoUsd", generation, updated_at AS "updatedAt"
+  FROM sites`
 
-function toSite(row: SiteRow): Site {
+type SiteRow = Stored<Site, 'updatedAt'>
+
+function toSite({ settings, updatedAt, ...site }: SiteRow): Site {
   return Object.freeze({
-    spaceId: row.space_id as SpaceId,
-    organisationId: row.organisation_id as OrganisationId,
-    name: row.name,
-    publicId: row.public_id,
-    enabled: row.enabled,
-    paused: row.paused,
+    ...site,
     // A row that is older than the filter has none.
-    settings: Object.freeze({ ...row.settings, filter: row.settings.filter ?? null }),
-    passwordHash: row.password_hash,
-    dailyCapPicoUsd: row.daily_cap_pico_usd,
-    generation: row.generation,
-    updatedAt: row.updated_at.getTime(),
+    settings: Object.freeze({ ...settings, filter: settings.filter ?? null }),
+    updatedAt: updatedAt.getTime(),
   })
 }

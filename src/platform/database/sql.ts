@@ -60,6 +60,11 @@ export async function countRows(
   return Number(row!.total)
 }
 
+/** A value as a row has it: a moment is a date, and not milliseconds. */
+export type Stored<Value, Moments extends keyof Value> = Omit<Value, Moments> & {
+  [Moment in Moments]: null extends Value[Moment] ? Date | null : Date
+}
+
 /** An SQL identifier in quotes, for statements that do not accept a parameter in its place. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
