@@ -24,17 +24,8 @@ export interface ReachedThreshold {
 const usedUpPercent = 99
 
 /** Records the thresholds that are reached, and returns the new ones: each once per period. */
-export async function recordReached(
-  transaction: Queryable,
-  checks: readonly ThresholdCheck[],
-): Promise<ReachedThreshold[]> {
-  const rows = await transaction.query<{
-    organisation_id: string
-    period: string
-    percent: number
-    budget: bigint
-    settled: bigint
-  }>(
+export function recordReached(transaction: Queryable, checks: readonly ThresholdCheck[]): Promise<ReachedThreshold[]> {
+  return transaction.query<ReachedThreshold>(
     `with spent as materialized (
        select k.organisation_id, k.period, k.budget, k.refused,
          coalesce(p.settled_pico_usd, 0) + coalesce((
@@ -49,7 +40,7 @@ export async function recordReached(
          or percent = 100 and refused and settled::numeric * 100 >= budget::numeric * $6::int4)
        on conflict do nothing
        returning organisation_id, period, percent)
-     select r.organisation_id, r.period, r.percent, s.budget, s.settled
+     select r.organisation_id as "organisationId", r.period, r.percent, s.budget as "budgetPicoUsd", s.settled as "settledPicoUsd"
      from recorded r join spent s on s.organisation_id = r.organisation_id and s.period = r.period
      order by r.organisation_id, r.period, r.percent`,
     [
@@ -61,26 +52,13 @@ export async function recordReached(
       usedUpPercent,
     ],
   )
-  return rows.map((row) => ({
-    organisationId: row.organisation_id as OrganisationId,
-    period: row.period,
-    percent: row.percent,
-    budgetPicoUsd: row.budget,
-    settledPicoUsd: row.settled,
-  }))
 }
 
 /** Running periods with a budget, for the check at start: a crash may have prevented the event of a bill. */
-export async function loadRunningPeriods(database: Queryable, nowMs: number): Promise<ThresholdCheck[]> {
-  const rows = await database.query<{ organisation_id: string; period: string; budget: bigint }>(
-    `select organisation_id, period, budget_pico_usd as budget from ledger_periods
+export function loadRunningPeriods(database: Queryable, nowMs: number): Promise<ThresholdCheck[]> {
+  return database.query<ThresholdCheck>(
+    `select organisation_id as "organisationId", period, budget_pico_usd as "budgetPicoUsd", false as refused from ledger_periods
      where ends_at > $1 and budget_pico_usd > 0`,
     [new Date(nowMs)],
   )
-  return rows.map((row) => ({
-    organisationId: row.organisation_id as OrganisationId,
-    period: row.period,
-    budgetPicoUsd: row.budget,
-    refused: false,
-  }))
 }

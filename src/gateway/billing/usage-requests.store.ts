@@ -84,11 +84,10 @@ export function isSelective({ model, surface, spaceId, tagId, ending }: RequestF
   return model !== null || surface !== null || spaceId !== null || !isIndexed
 }
 
-interface StoredRequest extends Omit<RequestRow, 'startedAtMs' | 'settledAtMs' | 'promptTokens' | 'completionTokens'> {
+interface StoredRequest extends Omit<RequestRow, 'startedAtMs' | 'settledAtMs'> {
+  matches: true
   startedAt: Date
   settledAt: Date
-  prompt: bigint
-  completion: bigint
 }
 
 /** Reads up to `read` requests before `place`; at most `limit` of those that match are returned, and then `last` is the last of them. */
@@ -98,9 +97,7 @@ export async function loadRequestChunk(
   place: RequestPlace,
   { read, limit }: { read: number; limit: number },
 ): Promise<RequestChunk> {
-  const rows = await database.query<
-    (StoredRequest & { matches: true }) | { matches: false; requestId: string; startedAt: Date }
-  >(
+  const rows = await database.query<StoredRequest | { matches: false; requestId: string; startedAt: Date }>(
     `with candidates as materialized (${candidatesOf(filter)}),
      matching as (
        select * from candidates where $6::int8 is not null and ($7::text is null or ($7 = 'failed' and ${isFailed}) or ending = $7)
@@ -108,8 +105,8 @@ export async function loadRequestChunk(
          and ($10::uuid is null or coalesce(space_id, '${noSpace}') = $10)
        order by started_at desc, request_id desc limit $11)
      select true as matches, request_id as "requestId", started_at as "startedAt", settled_at as "settledAt",
-       first_token_ms as "firstTokenMs", surface, space_id as "spaceId", model, hosting, prompt_tokens as prompt,
-       completion_tokens as completion, billed_pico_usd as "billedPicoUsd", estimated, ending, failure,
+       first_token_ms as "firstTokenMs", surface, space_id as "spaceId", model, hosting, prompt_tokens::float8 as "promptTokens",
+       completion_tokens::float8 as "completionTokens", billed_pico_usd as "billedPicoUsd", estimated, ending, failure,
        schema_mismatch as "schemaMismatch"
      from matching
      union all
@@ -138,24 +135,8 @@ export async function loadRequestChunk(
   return { rows: found, last: { startedAtMs: last.startedAtMs, requestId: last.requestId } }
 }
 
-function requestOf({ startedAt, settledAt, prompt, completion, ...row }: StoredRequest): RequestRow {
-  return {
-    requestId: row.requestId,
-    startedAtMs: startedAt.getTime(),
-    settledAtMs: settledAt.getTime(),
-    firstTokenMs: row.firstTokenMs,
-    surface: row.surface,
-    spaceId: row.spaceId,
-    model: row.model,
-    hosting: row.hosting,
-    promptTokens: Number(prompt),
-    completionTokens: Number(completion),
-    billedPicoUsd: row.billedPicoUsd,
-    estimated: row.estimated,
-    ending: row.ending,
-    failure: row.failure,
-    schemaMismatch: row.schemaMismatch,
-  }
+function requestOf({ matches: _matches, startedAt, settledAt, ...row }: StoredRequest): RequestRow {
+  return { ...row, startedAtMs: startedAt.getTime(), settledAtMs: settledAt.getTime() }
 }
 
 /** The last day up to `day` with calls that pass the filter; undefined if there is none. */
