@@ -1,11 +1,11 @@
 import { keepPreviousData } from '@tanstack/react-query'
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { createRoute, redirect } from '@tanstack/react-router'
 import type { MembersView, PeopleView } from '@contract/console-people.ts'
 import type { OpenInvitationBody, PasswordResetBody, SessionsBody, SetupState } from '@contract/people.ts'
 import { jsonQuery, withQuery } from '../../api/queries.ts'
 import { operatorRoute, organisationRoute, publicRoute, shellRoute } from '../../app/layout-routes.tsx'
+import { lazyPage } from '../../app/lazy-page.ts'
 import { signInAddress } from '../../app/sign-in-address.ts'
-import { withTexts } from '../../i18n/translations.ts'
 
 /** People on one page of a list. */
 export const pageSize = 50
@@ -43,24 +43,21 @@ export const publicAccountRoutes = [
       const { required } = await context.queryClient.ensureQueryData(setupQuery)
       if (!required) throw redirect({ href: signInAddress(), reloadDocument: true })
     },
-    component: lazyRouteComponent(() => withTexts('accounts', import('./setup-page.tsx')), 'SetupPage'),
+    component: lazyPage('accounts', () => import('./setup-page.tsx'), 'SetupPage'),
   }),
   createRoute({
     getParentRoute: () => publicRoute,
     path: 'invitations/$token',
     loader: ({ context, params }) => context.queryClient.ensureQueryData(invitationQuery(params.token)),
-    component: lazyRouteComponent(() => withTexts('accounts', import('./invitation-page.tsx')), 'InvitationPage'),
-    errorComponent: lazyRouteComponent(() => withTexts('accounts', import('./gone-link.tsx')), 'InvitationError'),
+    component: lazyPage('accounts', () => import('./invitation-page.tsx'), 'InvitationPage'),
+    errorComponent: lazyPage('accounts', () => import('./gone-link.tsx'), 'InvitationError'),
   }),
   createRoute({
     getParentRoute: () => publicRoute,
     path: 'password-resets/$token',
     loader: ({ context, params }) => context.queryClient.ensureQueryData(passwordResetQuery(params.token)),
-    component: lazyRouteComponent(
-      () => withTexts('accounts', import('./password-reset-page.tsx')),
-      'PasswordResetPage',
-    ),
-    errorComponent: lazyRouteComponent(() => withTexts('accounts', import('./gone-link.tsx')), 'PasswordResetError'),
+    component: lazyPage('accounts', () => import('./password-reset-page.tsx'), 'PasswordResetPage'),
+    errorComponent: lazyPage('accounts', () => import('./gone-link.tsx'), 'PasswordResetError'),
   }),
 ] as const
 
@@ -69,7 +66,7 @@ export const accountShellRoutes = [
     getParentRoute: () => shellRoute,
     path: 'account',
     loader: ({ context }) => context.queryClient.ensureQueryData(sessionsQuery),
-    component: lazyRouteComponent(() => withTexts('accounts', import('./account-page.tsx')), 'AccountPage'),
+    component: lazyPage('accounts', () => import('./account-page.tsx'), 'AccountPage'),
   }),
 ] as const
 
@@ -78,7 +75,7 @@ export const memberRoutes = [
     getParentRoute: () => organisationRoute,
     path: 'members',
     loader: ({ context, params }) => context.queryClient.ensureQueryData(membersQuery(params.organisationId, 0)),
-    component: lazyRouteComponent(() => withTexts('accounts', import('./members-page.tsx')), 'MembersPage'),
+    component: lazyPage('accounts', () => import('./members-page.tsx'), 'MembersPage'),
   }),
 ] as const
 
@@ -87,6 +84,6 @@ export const operatorPeopleRoutes = [
     getParentRoute: () => operatorRoute,
     path: 'people',
     loader: ({ context }) => context.queryClient.ensureQueryData(peopleQuery(0, '')),
-    component: lazyRouteComponent(() => withTexts('accounts', import('./people-page.tsx')), 'PeoplePage'),
+    component: lazyPage('accounts', () => import('./people-page.tsx'), 'PeoplePage'),
   }),
 ] as const

@@ -1,6 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { operatorRoute } from '../../app/layout-routes.tsx'
-import { withTexts } from '../../i18n/translations.ts'
+import { lazyPage } from '../../app/lazy-page.ts'
 
 export const alertViews = ['open', 'resolved', 'messages', 'settings'] as const
 export type AlertView = (typeof alertViews)[number]
@@ -19,7 +19,7 @@ export const alertsRoute = createRoute({
     else if (view === 'messages') await queryClient.ensureInfiniteQueryData(deliveriesQuery)
     else await queryClient.ensureInfiniteQueryData(alertsQuery(view))
   },
-  component: lazyRouteComponent(() => withTexts('alerts', import('./alerts-page.tsx')), 'AlertsPage'),
+  component: lazyPage('alerts', () => import('./alerts-page.tsx'), 'AlertsPage'),
 })
 
 export const alertRoutes = [alertsRoute] as const

@@ -1,9 +1,9 @@
 import { infiniteQueryOptions } from '@tanstack/react-query'
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import type { ConversationPageBody, ConversationViewBody } from '@contract/conversations.ts'
 import { getJson } from '../../api/client.ts'
 import { pagesQuery, withQuery } from '../../api/queries.ts'
-import { withTexts } from '../../i18n/translations.ts'
+import { lazyPage } from '../../app/lazy-page.ts'
 import { startOfDay } from '../../ui/local-time.ts'
 import { spaceRoute } from '../spaces/space-route.tsx'
 
@@ -53,10 +53,7 @@ export const conversationsRoute = createRoute({
   loaderDeps: ({ search }) => search,
   loader: ({ context, params, deps }) =>
     context.queryClient.ensureInfiniteQueryData(conversationsQuery(params.spaceId, deps)),
-  component: lazyRouteComponent(
-    () => withTexts('conversations', import('./conversations-page.tsx')),
-    'ConversationsPage',
-  ),
+  component: lazyPage('conversations', () => import('./conversations-page.tsx'), 'ConversationsPage'),
 })
 
 export const conversationRoute = createRoute({
@@ -64,10 +61,7 @@ export const conversationRoute = createRoute({
   path: 'conversations/$conversationId',
   loader: ({ context, params }) =>
     context.queryClient.ensureInfiniteQueryData(conversationQuery(params.spaceId, params.conversationId)),
-  component: lazyRouteComponent(
-    () => withTexts('conversations', import('./conversation-page.tsx')),
-    'ConversationPage',
-  ),
+  component: lazyPage('conversations', () => import('./conversation-page.tsx'), 'ConversationPage'),
 })
 
 export const conversationRoutes = [conversationsRoute, conversationRoute] as const

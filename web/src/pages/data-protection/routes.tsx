@@ -1,9 +1,9 @@
 import { infiniteQueryOptions } from '@tanstack/react-query'
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import type { ErasurePage } from '@contract/erasures.ts'
 import { pagesQuery } from '../../api/queries.ts'
 import { organisationRoute } from '../../app/layout-routes.tsx'
-import { withTexts } from '../../i18n/translations.ts'
+import { lazyPage } from '../../app/lazy-page.ts'
 
 /** Pause between two looks at an erasure that is running. */
 const refreshMs = 2_000
@@ -27,9 +27,6 @@ export const dataProtectionRoutes = [
     getParentRoute: () => organisationRoute,
     path: 'data-protection',
     loader: ({ context, params }) => context.queryClient.ensureInfiniteQueryData(erasuresQuery(params.organisationId)),
-    component: lazyRouteComponent(
-      () => withTexts('data-protection', import('./data-protection-page.tsx')),
-      'DataProtectionPage',
-    ),
+    component: lazyPage('data-protection', () => import('./data-protection-page.tsx'), 'DataProtectionPage'),
   }),
 ] as const

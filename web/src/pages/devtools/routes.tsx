@@ -1,8 +1,8 @@
 import type { DeveloperToolsView } from '@contract/console-developer-tools.ts'
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { jsonQuery } from '../../api/queries.ts'
 import { organisationRoute } from '../../app/layout-routes.tsx'
-import { withTexts } from '../../i18n/translations.ts'
+import { lazyPage } from '../../app/lazy-page.ts'
 
 /** State of the gateway, API key and models: the data of Developer Tools and of the playground. */
 export const developerToolsQuery = (organisationId: string) =>
@@ -15,10 +15,7 @@ const developerToolsRoute = createRoute({
   getParentRoute: () => organisationRoute,
   path: 'developer-tools',
   loader: ({ context, params }) => context.queryClient.ensureQueryData(developerToolsQuery(params.organisationId)),
-  component: lazyRouteComponent(
-    () => withTexts('devtools', import('./developer-tools-page.tsx')),
-    'DeveloperToolsPage',
-  ),
+  component: lazyPage('devtools', () => import('./developer-tools-page.tsx'), 'DeveloperToolsPage'),
 })
 
 const playgroundRoute = createRoute({
@@ -27,10 +24,7 @@ const playgroundRoute = createRoute({
   validateSearch: (search: Record<string, unknown>): { model?: string } =>
     typeof search['model'] === 'string' ? { model: search['model'] } : {},
   loader: ({ context, params }) => context.queryClient.ensureQueryData(developerToolsQuery(params.organisationId)),
-  component: lazyRouteComponent(
-    () => withTexts(['devtools', 'playground'], import('../playground/playground-page.tsx')),
-    'PlaygroundPage',
-  ),
+  component: lazyPage(['devtools', 'playground'], () => import('../playground/playground-page.tsx'), 'PlaygroundPage'),
 })
 
 export const devtoolsRoutes = [developerToolsRoute, playgroundRoute] as const

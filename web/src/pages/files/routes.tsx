@@ -1,5 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { withTexts } from '../../i18n/translations.ts'
+import { createRoute } from '@tanstack/react-router'
+import { lazyPage } from '../../app/lazy-page.ts'
 import { spaceRoute } from '../spaces/space-route.tsx'
 import { readListSearch, windowQuery } from './document-queries.ts'
 
@@ -10,6 +10,6 @@ export const filesRoutes = [
     validateSearch: readListSearch,
     loaderDeps: ({ search }) => search,
     loader: ({ context, params, deps }) => context.queryClient.ensureQueryData(windowQuery(params.spaceId, deps, 0)),
-    component: lazyRouteComponent(() => withTexts(['files', 'failures'], import('./files-page.tsx')), 'FilesPage'),
+    component: lazyPage(['files', 'failures'], () => import('./files-page.tsx'), 'FilesPage'),
   }),
 ] as const

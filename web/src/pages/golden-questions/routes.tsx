@@ -1,5 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { withTexts } from '../../i18n/translations.ts'
+import { createRoute } from '@tanstack/react-router'
+import { lazyPage } from '../../app/lazy-page.ts'
 import { spaceRoute } from '../spaces/space-route.tsx'
 import { readResultSearch, resultsQuery, runsQuery } from './run-queries.ts'
 import { candidatesQuery, goldenSettingsQuery, questionsQuery, readOffset, readQuestionSearch } from './queries.ts'
@@ -12,7 +12,7 @@ export const questionsRoute = createRoute({
   validateSearch: readQuestionSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, params, deps }) => context.queryClient.ensureQueryData(questionsQuery(params.spaceId, deps)),
-  component: lazyRouteComponent(() => withTexts(texts, import('./questions-page.tsx')), 'QuestionsPage'),
+  component: lazyPage(texts, () => import('./questions-page.tsx'), 'QuestionsPage'),
 })
 
 export const candidatesRoute = createRoute({
@@ -22,21 +22,21 @@ export const candidatesRoute = createRoute({
   loaderDeps: ({ search }) => search,
   loader: ({ context, params, deps }) =>
     context.queryClient.ensureQueryData(candidatesQuery(params.spaceId, deps.offset)),
-  component: lazyRouteComponent(() => withTexts(texts, import('./candidates-page.tsx')), 'CandidatesPage'),
+  component: lazyPage(texts, () => import('./candidates-page.tsx'), 'CandidatesPage'),
 })
 
 export const goldenSettingsRoute = createRoute({
   getParentRoute: () => spaceRoute,
   path: 'golden-questions/settings',
   loader: ({ context, params }) => context.queryClient.ensureQueryData(goldenSettingsQuery(params.spaceId)),
-  component: lazyRouteComponent(() => withTexts(texts, import('./settings-page.tsx')), 'GoldenSettingsPage'),
+  component: lazyPage(texts, () => import('./settings-page.tsx'), 'GoldenSettingsPage'),
 })
 
 export const runsRoute = createRoute({
   getParentRoute: () => spaceRoute,
   path: 'golden-questions/runs',
   loader: ({ context, params }) => context.queryClient.ensureQueryData(runsQuery(params.spaceId)),
-  component: lazyRouteComponent(() => withTexts(texts, import('./runs-page.tsx')), 'RunsPage'),
+  component: lazyPage(texts, () => import('./runs-page.tsx'), 'RunsPage'),
 })
 
 export const runRoute = createRoute({
@@ -49,7 +49,7 @@ export const runRoute = createRoute({
       context.queryClient.ensureQueryData(runsQuery(params.spaceId)),
       context.queryClient.ensureQueryData(resultsQuery(params.spaceId, params.runId, deps)),
     ]),
-  component: lazyRouteComponent(() => withTexts(texts, import('./run-page.tsx')), 'RunPage'),
+  component: lazyPage(texts, () => import('./run-page.tsx'), 'RunPage'),
 })
 
 /** Golden questions of a Space. */

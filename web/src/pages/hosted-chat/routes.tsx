@@ -1,6 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { organisationRoute } from '../../app/layout-routes.tsx'
-import { withTexts } from '../../i18n/translations.ts'
+import { lazyPage } from '../../app/lazy-page.ts'
 import { spaceQuery } from '../spaces/queries.ts'
 import { siteQuery } from './site-queries.ts'
 
@@ -9,7 +9,7 @@ export const hostedChatRoute = createRoute({
   path: 'published-spaces/$spaceId/hosted-chat',
   loader: ({ context: { queryClient }, params: { spaceId } }) =>
     Promise.all([queryClient.ensureQueryData(spaceQuery(spaceId)), queryClient.ensureQueryData(siteQuery(spaceId))]),
-  component: lazyRouteComponent(() => withTexts('hosted-chat', import('./hosted-chat-page.tsx')), 'HostedChatPage'),
+  component: lazyPage('hosted-chat', () => import('./hosted-chat-page.tsx'), 'HostedChatPage'),
 })
 
 export const hostedChatRoutes = [hostedChatRoute] as const

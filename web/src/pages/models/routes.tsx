@@ -1,10 +1,10 @@
 import type { DeploymentsView, ModelsView, ModelView, ProvidersView } from '@contract/console-models.ts'
 import type { ModelKind } from '@contract/model-kinds.ts'
 import { keepPreviousData } from '@tanstack/react-query'
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { jsonQuery, withQuery } from '../../api/queries.ts'
 import { operatorRoute } from '../../app/layout-routes.tsx'
-import { withTexts } from '../../i18n/translations.ts'
+import { lazyPage } from '../../app/lazy-page.ts'
 
 /** All queries of these pages; a change of the catalogue invalidates them together. */
 export const catalogueKey = ['catalogue'] as const
@@ -84,7 +84,7 @@ const providersRoute = createRoute({
   validateSearch: readList,
   loaderDeps: ({ search: { open: _open, ...deps } }) => deps,
   loader: ({ context, deps }) => context.queryClient.ensureQueryData(providersQuery(deps)),
-  component: lazyRouteComponent(() => withTexts('models', import('./providers-page.tsx')), 'ProvidersPage'),
+  component: lazyPage('models', () => import('./providers-page.tsx'), 'ProvidersPage'),
 })
 
 const deploymentsRoute = createRoute({
@@ -101,7 +101,7 @@ const deploymentsRoute = createRoute({
   },
   loaderDeps: ({ search: { open: _open, ...deps } }) => deps,
   loader: ({ context, deps }) => context.queryClient.ensureQueryData(deploymentsQuery(deps)),
-  component: lazyRouteComponent(() => withTexts('models', import('./deployments-page.tsx')), 'DeploymentsPage'),
+  component: lazyPage('models', () => import('./deployments-page.tsx'), 'DeploymentsPage'),
 })
 
 const modelsRoute = createRoute({
@@ -114,14 +114,14 @@ const modelsRoute = createRoute({
   },
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps }) => context.queryClient.ensureQueryData(modelsQuery(deps)),
-  component: lazyRouteComponent(() => withTexts('models', import('./models-page.tsx')), 'ModelsPage'),
+  component: lazyPage('models', () => import('./models-page.tsx'), 'ModelsPage'),
 })
 
 const modelRoute = createRoute({
   getParentRoute: () => operatorRoute,
   path: 'models/$modelId',
   loader: ({ context, params }) => context.queryClient.ensureQueryData(modelQuery(params.modelId)),
-  component: lazyRouteComponent(() => withTexts('models', import('./model-page.tsx')), 'ModelPage'),
+  component: lazyPage('models', () => import('./model-page.tsx'), 'ModelPage'),
 })
 
 export const modelRoutes = [providersRoute, deploymentsRoute, modelsRoute, modelRoute] as const

@@ -1,12 +1,12 @@
 import { keepPreviousData } from '@tanstack/react-query'
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import type { AdminLogPageBody } from '@contract/admin-log.ts'
 import type { ConsoleOrganisationBody, ConsoleOrganisationsBody } from '@contract/console-organisations.ts'
 import type { ConsoleSystemBody } from '@contract/console-system.ts'
 import { jsonQuery, pagesQuery, withQuery } from '../../api/queries.ts'
 import { operatorRoute, organisationRoute } from '../../app/layout-routes.tsx'
+import { lazyPage } from '../../app/lazy-page.ts'
 import { readTexts } from '../../app/read-texts.ts'
-import { withTexts } from '../../i18n/translations.ts'
 import { startOfDay } from '../../ui/local-time.ts'
 
 /** What the address of the list states; absent members have the server's defaults. */
@@ -80,14 +80,14 @@ export const organisationsRoute = createRoute({
   }),
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps }) => context.queryClient.ensureQueryData(organisationsQuery(deps)),
-  component: lazyRouteComponent(() => withTexts('operator', import('./organisations-page.tsx')), 'OrganisationsPage'),
+  component: lazyPage('operator', () => import('./organisations-page.tsx'), 'OrganisationsPage'),
 })
 
 export const organisationPageRoute = createRoute({
   getParentRoute: () => operatorRoute,
   path: 'organisations/$organisationId',
   loader: ({ context, params }) => context.queryClient.ensureQueryData(organisationQuery(params.organisationId)),
-  component: lazyRouteComponent(() => withTexts('operator', import('./organisation-page.tsx')), 'OrganisationPage'),
+  component: lazyPage('operator', () => import('./organisation-page.tsx'), 'OrganisationPage'),
 })
 
 export const auditRoute = createRoute({
@@ -96,14 +96,14 @@ export const auditRoute = createRoute({
   validateSearch: (search: Record<string, unknown>): AuditSearch => readTexts(search, auditFields),
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps }) => context.queryClient.ensureInfiniteQueryData(auditQuery(deps)),
-  component: lazyRouteComponent(() => withTexts('operator', import('./audit-page.tsx')), 'AuditPage'),
+  component: lazyPage('operator', () => import('./audit-page.tsx'), 'AuditPage'),
 })
 
 export const systemRoute = createRoute({
   getParentRoute: () => operatorRoute,
   path: 'system',
   loader: ({ context }) => context.queryClient.ensureQueryData(systemQuery),
-  component: lazyRouteComponent(() => withTexts('operator', import('./system-page.tsx')), 'SystemPage'),
+  component: lazyPage('operator', () => import('./system-page.tsx'), 'SystemPage'),
 })
 
 export const activityRoute = createRoute({
@@ -113,7 +113,7 @@ export const activityRoute = createRoute({
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps, params }) =>
     context.queryClient.ensureInfiniteQueryData(auditQuery(deps, params.organisationId)),
-  component: lazyRouteComponent(() => withTexts('operator', import('./activity-page.tsx')), 'ActivityPage'),
+  component: lazyPage('operator', () => import('./activity-page.tsx'), 'ActivityPage'),
 })
 
 export const operatorRoutes = [organisationsRoute, organisationPageRoute, auditRoute, systemRoute] as const

@@ -1,7 +1,7 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { operatorRoute } from '../../app/layout-routes.tsx'
+import { lazyPage } from '../../app/lazy-page.ts'
 import { readTexts } from '../../app/read-texts.ts'
-import { withTexts } from '../../i18n/translations.ts'
 import type { OverviewSearch } from './overview-query.ts'
 
 const splits = ['organisation', 'provider', 'model', 'hosting'] as const
@@ -24,17 +24,14 @@ export const overviewRoute = createRoute({
     context.queryClient.ensureQueryData((await import('./overview-query.ts')).overviewQuery(deps)),
   // A changed filter keeps the page until the new data are there.
   pendingMs: 1_000,
-  component: lazyRouteComponent(
-    () => withTexts(['overview', 'usage', 'alerts'], import('./overview-page.tsx')),
-    'OverviewPage',
-  ),
+  component: lazyPage(['overview', 'usage', 'alerts'], () => import('./overview-page.tsx'), 'OverviewPage'),
 })
 
 const healthRoute = createRoute({
   getParentRoute: () => operatorRoute,
   path: 'health',
   loader: async ({ context }) => context.queryClient.ensureQueryData((await import('./health-query.ts')).healthQuery),
-  component: lazyRouteComponent(() => withTexts('overview', import('./health-page.tsx')), 'HealthPage'),
+  component: lazyPage('overview', () => import('./health-page.tsx'), 'HealthPage'),
 })
 
 export const overviewRoutes = [overviewRoute, healthRoute] as const

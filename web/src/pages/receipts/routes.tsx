@@ -1,8 +1,8 @@
 import type { ReceiptBody } from '@contract/usage.ts'
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { jsonQuery } from '../../api/queries.ts'
 import { organisationRoute } from '../../app/layout-routes.tsx'
-import { withTexts } from '../../i18n/translations.ts'
+import { lazyPage } from '../../app/lazy-page.ts'
 
 /** A receipt never changes. */
 export const receiptQuery = (requestId: string) =>
@@ -11,15 +11,15 @@ export const receiptQuery = (requestId: string) =>
 const receiptSearchRoute = createRoute({
   getParentRoute: () => organisationRoute,
   path: 'receipts',
-  component: lazyRouteComponent(() => withTexts('receipts', import('./receipt-page.tsx')), 'ReceiptSearchPage'),
+  component: lazyPage('receipts', () => import('./receipt-page.tsx'), 'ReceiptSearchPage'),
 })
 
 const receiptRoute = createRoute({
   getParentRoute: () => organisationRoute,
   path: 'receipts/$requestId',
   loader: ({ context, params }) => context.queryClient.ensureQueryData(receiptQuery(params.requestId)),
-  component: lazyRouteComponent(() => withTexts('receipts', import('./receipt-page.tsx')), 'ReceiptPage'),
-  errorComponent: lazyRouteComponent(() => withTexts('receipts', import('./receipt-page.tsx')), 'ReceiptError'),
+  component: lazyPage('receipts', () => import('./receipt-page.tsx'), 'ReceiptPage'),
+  errorComponent: lazyPage('receipts', () => import('./receipt-page.tsx'), 'ReceiptError'),
 })
 
 export const receiptRoutes = [receiptSearchRoute, receiptRoute] as const

@@ -1,8 +1,8 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import type { SemanticSearchBody } from '@contract/semantic-search.ts'
 import { jsonQuery } from '../../api/queries.ts'
 import { operatorRoute } from '../../app/layout-routes.tsx'
-import { withTexts } from '../../i18n/translations.ts'
+import { lazyPage } from '../../app/lazy-page.ts'
 
 export const semanticSearchPath = '/api/semantic-search'
 
@@ -19,9 +19,6 @@ export const semanticSearchRoutes = [
     getParentRoute: () => operatorRoute,
     path: 'semantic-search',
     loader: ({ context }) => context.queryClient.ensureQueryData(semanticSearchQuery),
-    component: lazyRouteComponent(
-      () => withTexts('semantic-search', import('./semantic-search-page.tsx')),
-      'SemanticSearchPage',
-    ),
+    component: lazyPage('semantic-search', () => import('./semantic-search-page.tsx'), 'SemanticSearchPage'),
   }),
 ] as const

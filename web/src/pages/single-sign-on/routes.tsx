@@ -1,8 +1,8 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import type { SingleSignOnBody } from '@contract/single-sign-on.ts'
 import { jsonQuery } from '../../api/queries.ts'
 import { operatorRoute } from '../../app/layout-routes.tsx'
-import { withTexts } from '../../i18n/translations.ts'
+import { lazyPage } from '../../app/lazy-page.ts'
 
 export const singleSignOnPath = '/api/single-sign-on'
 
@@ -13,9 +13,6 @@ export const singleSignOnRoutes = [
     getParentRoute: () => operatorRoute,
     path: 'single-sign-on',
     loader: ({ context }) => context.queryClient.ensureQueryData(singleSignOnQuery),
-    component: lazyRouteComponent(
-      () => withTexts('single-sign-on', import('./single-sign-on-page.tsx')),
-      'SingleSignOnPage',
-    ),
+    component: lazyPage('single-sign-on', () => import('./single-sign-on-page.tsx'), 'SingleSignOnPage'),
   }),
 ] as const

@@ -1,5 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { withTexts } from '../../i18n/translations.ts'
+import { createRoute } from '@tanstack/react-router'
+import { lazyPage } from '../../app/lazy-page.ts'
 import { spaceRoute } from '../spaces/space-route.tsx'
 
 export const spaceToolsRoute = createRoute({
@@ -10,7 +10,7 @@ export const spaceToolsRoute = createRoute({
     const { toolServersQuery } = await import('./queries.ts')
     return context.queryClient.ensureQueryData(toolServersQuery(params.spaceId))
   },
-  component: lazyRouteComponent(() => withTexts('space-tools', import('./space-tools-page.tsx')), 'SpaceToolsPage'),
+  component: lazyPage('space-tools', () => import('./space-tools-page.tsx'), 'SpaceToolsPage'),
 })
 
 export const spaceToolsRoutes = [spaceToolsRoute] as const

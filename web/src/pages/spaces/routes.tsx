@@ -1,6 +1,6 @@
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { createRoute, redirect } from '@tanstack/react-router'
 import { organisationRoute } from '../../app/layout-routes.tsx'
-import { withTexts } from '../../i18n/translations.ts'
+import { lazyPage } from '../../app/lazy-page.ts'
 import { publicationQuery, readListSearch, spaceListQuery, spaceModelsQuery, spaceQuery } from './queries.ts'
 import { spaceRoute } from './space-route.tsx'
 
@@ -11,7 +11,7 @@ export const spaceListRoute = createRoute({
   loaderDeps: ({ search }) => search,
   loader: ({ context, params, deps }) =>
     context.queryClient.ensureQueryData(spaceListQuery(params.organisationId, deps)),
-  component: lazyRouteComponent(() => withTexts('spaces', import('./spaces-page.tsx')), 'SpacesPage'),
+  component: lazyPage('spaces', () => import('./spaces-page.tsx'), 'SpacesPage'),
 })
 
 export const publishedListRoute = createRoute({
@@ -21,14 +21,14 @@ export const publishedListRoute = createRoute({
   loaderDeps: ({ search }) => search,
   loader: ({ context, params, deps }) =>
     context.queryClient.ensureQueryData(spaceListQuery(params.organisationId, deps)),
-  component: lazyRouteComponent(() => withTexts('spaces', import('./published-page.tsx')), 'PublishedPage'),
+  component: lazyPage('spaces', () => import('./published-page.tsx'), 'PublishedPage'),
 })
 
 export const publicationRoute = createRoute({
   getParentRoute: () => organisationRoute,
   path: 'published-spaces/$spaceId',
   loader: ({ context, params }) => context.queryClient.ensureQueryData(publicationQuery(params.spaceId)),
-  component: lazyRouteComponent(() => withTexts('spaces', import('./publication-page.tsx')), 'PublicationPage'),
+  component: lazyPage('spaces', () => import('./publication-page.tsx'), 'PublicationPage'),
 })
 
 export const spacesRoutes = [spaceListRoute, publishedListRoute, publicationRoute] as const
@@ -37,7 +37,7 @@ export const settingsRoute = createRoute({
   getParentRoute: () => spaceRoute,
   path: 'settings',
   loader: ({ context, params }) => context.queryClient.ensureQueryData(spaceModelsQuery(params.organisationId)),
-  component: lazyRouteComponent(() => withTexts('spaces', import('./settings-page.tsx')), 'SettingsPage'),
+  component: lazyPage('spaces', () => import('./settings-page.tsx'), 'SettingsPage'),
 })
 
 /** A stored conversation, and the answer in it that is shown first, from 0. Wrong values are left out. */
@@ -56,7 +56,7 @@ export const chatRoute = createRoute({
   // Documents may have become ready since the Space was loaded.
   loader: ({ context, params }) =>
     void context.queryClient.prefetchQuery({ ...spaceQuery(params.spaceId), staleTime: 5_000 }),
-  component: lazyRouteComponent(() => withTexts(['spaces', 'own-chats'], import('./chat/chat-page.tsx')), 'ChatPage'),
+  component: lazyPage(['spaces', 'own-chats'], () => import('./chat/chat-page.tsx'), 'ChatPage'),
 })
 
 const indexRoute = createRoute({

@@ -1,7 +1,7 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { organisationRoute } from '../../app/layout-routes.tsx'
+import { lazyPage } from '../../app/lazy-page.ts'
 import { readTexts } from '../../app/read-texts.ts'
-import { withTexts } from '../../i18n/translations.ts'
 import { reportQuery, requestsQuery, type UsageSearch } from './usage-query.ts'
 
 const surfaces = ['gateway', 'space_chat', 'embeddings'] as const
@@ -28,7 +28,7 @@ export const usageRoute = createRoute({
   },
   // A changed filter keeps the page until the new data are there.
   pendingMs: 1_000,
-  component: lazyRouteComponent(() => withTexts('usage', import('./usage-page.tsx')), 'UsagePage'),
+  component: lazyPage('usage', () => import('./usage-page.tsx'), 'UsagePage'),
 })
 
 export const usageRoutes = [usageRoute] as const

@@ -1,7 +1,7 @@
-import { withTexts } from '../../i18n/translations.ts'
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import type { DocumentViewBody } from '@contract/document-viewer.ts'
 import { jsonQuery } from '../../api/queries.ts'
+import { lazyPage } from '../../app/lazy-page.ts'
 import { readAnswerPlace } from '../spaces/chat/answer-place.ts'
 import { spaceRoute } from '../spaces/space-route.tsx'
 import { windowAt, windowQuery } from './text/text-windows.ts'
@@ -39,7 +39,7 @@ export const documentRoute = createRoute({
   loaderDeps: ({ search }) => ({ from: search.from }),
   loader: ({ context, params, deps }) =>
     context.queryClient.ensureQueryData(documentViewQuery(params.documentId, deps.from)),
-  component: lazyRouteComponent(() => withTexts(['viewer', 'failures'], import('./document-page.tsx')), 'DocumentPage'),
+  component: lazyPage(['viewer', 'failures'], () => import('./document-page.tsx'), 'DocumentPage'),
 })
 
 export const searchRoute = createRoute({
@@ -47,7 +47,7 @@ export const searchRoute = createRoute({
   path: 'search',
   validateSearch: ({ question }: Record<string, unknown>): { question?: string } =>
     typeof question === 'string' && question !== '' ? { question: question.slice(0, 10_000) } : {},
-  component: lazyRouteComponent(() => withTexts('viewer', import('./search-page.tsx')), 'SearchPage'),
+  component: lazyPage('viewer', () => import('./search-page.tsx'), 'SearchPage'),
 })
 
 export const viewerRoutes = [documentRoute, searchRoute] as const
