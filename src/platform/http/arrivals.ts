@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { Turns } from '../kernel/index.ts'
+import type { Connections } from './connections.ts'
 
 /** Requests of one owner whose headers are read in a turn of the event loop; each takes about 60 µs. */
 const mostInTurn = 32
@@ -67,6 +68,7 @@ export function limitArrivals(server: Pick<Server, 'on'>) {
   }
 
   return {
+    open: open as Connections,
     /** Called for each request, with the organisation of its key. Returns whether it is the first one of its connection. */
     begin(socket: Socket, owner: string): boolean {
       const connection = open.get(socket)

@@ -4,6 +4,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError, connectionArrived, createRequestId, type Log } from '../kernel/index.ts'
 import { renderErrorBody } from './error-renderer.ts'
 
+/** Those that are open: see arrivals.ts. */
+export type Connections = ReadonlyMap<Socket, unknown>
+
 /** Part of the limit from which idle connections are closed to make room for new ones. */
 const crowded = 0.9
 /** Closing idle connections looks at all of them. */
@@ -13,28 +16,23 @@ const shortestPauseMs = 1_000
  * Bounds the open connections. From nine tenths of the limit on, connections between two requests are closed, at most once in a second;
  * above the limit new ones are closed at once. Connections without a request end by the time limits of the server.
  */
-export function limitConnections(server: Server, maximumConnections: number, refused: () => void) {
-  const open = new Set<Socket>()
+export function limitConnections(server: Server, open: Connections, most: number, refused: () => void): void {
   let closedAtMs = -Infinity
-  server.maxConnections = maximumConnections
-  server.on('connection', (socket) => {
-    open.add(socket)
+  server.maxConnections = most
+  server.on('connection', () => {
     connectionArrived()
-    socket.once('close', () => open.delete(socket))
-    if (open.size < maximumConnections * crowded || performance.now() - closedAtMs < shortestPauseMs) return
+    if (open.size < most * crowded || performance.now() - closedAtMs < shortestPauseMs) return
     closedAtMs = performance.now()
     server.closeIdleConnections()
   })
   server.on('drop', refused)
-  return {
-    open: (): number => open.size,
-    /** Ends connections that have not sent a byte, which Node.js does not count as idle: a browser or a load balancer opens them in advance. */
-    async closeUnused(): Promise<void> {
-      // What has arrived is read first.
-      await nextTurn()
-      for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
-    },
-  }
+}
+
+/** Ends connections that have not sent a byte, which Node.js does not count as idle: a browser or a load balancer opens them in advance. */
+export async function closeUnused(open: Connections): Promise<void> {
+  // What has arrived is read first.
+  await nextTurn()
+  for (const socket of open.keys()) if (socket.bytesRead === 0) socket.destroy()
 }
 
 /** Responses to input below the routes: errors of the HTTP parser, tunnels, unknown expectations. */

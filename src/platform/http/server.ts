@@ -20,7 +20,7 @@ import { type Admission, createBodyBudget } from './load.ts'
 import { type Authenticators, findOrganisation, isActing, isOfVisits } from './identity.ts'
 import { createBodyThread } from './body-thread.ts'
 import { limitArrivals } from './arrivals.ts'
-import { answerOddRequests, answerParserError, limitConnections } from './connections.ts'
+import { answerOddRequests, answerParserError, closeUnused, type Connections, limitConnections } from './connections.ts'
 import { createDirectCalls, type DirectCalls } from './direct-calls.ts'
 import { createSlowBodies, deferContinue, type SlowBodies } from './body-arrival.ts'
 import { FastifyVisit, type Visit } from './visit.ts'
@@ -117,14 +117,14 @@ export function createServer(options: ServerOptions): App {
   answerOddRequests(app.server, options.log)
   deferContinue(app.server)
   app.server.headersTimeout = slowHeadersMs
-  observeLoad(app, options, maximumConnections)
+  const arrivals = limitArrivals(app.server)
+  observeLoad(app, options, arrivals.open, maximumConnections)
   app.setValidatorCompiler(({ schema, httpPart, method }) => createValidator(schema as z.ZodType, httpPart, method))
   // Responses are built from typed values. Validating them would slow the hot path down and could only turn a response into a 500.
   app.setSerializerCompiler(() => (body) => JSON.stringify(body))
   app.removeContentTypeParser('text/plain')
   app.decorate('stalledClientMs', options.stalledClientMs)
   decorateRequests(app)
-  const arrivals = limitArrivals(app.server)
   const house = openHouse(app, options, arrivals)
   const admit = createAdmit(house)
   addHooks(app, admit, longBodies)
@@ -203,11 +203,10 @@ function successOf({ schema }: RouteOptions): number | undefined {
   return status === undefined || others.length > 0 ? undefined : Number(status)
 }
 
-function observeLoad(app: App, { metrics, admission }: ServerOptions, maximumConnections: number) {
-  const refused = () => metrics.overload.refusedConnections.inc()
-  const { open, closeUnused } = limitConnections(app.server, maximumConnections, refused)
-  app.addHook('preClose', closeUnused)
-  metrics.overload.observe({ running: () => admission?.running() ?? 0, connections: open })
+function observeLoad(app: App, { metrics, admission }: ServerOptions, open: Connections, most: number) {
+  limitConnections(app.server, open, most, () => metrics.overload.refusedConnections.inc())
+  app.addHook('preClose', () => closeUnused(open))
+  metrics.overload.observe({ running: () => admission?.running() ?? 0, connections: () => open.size })
 }
 
 /** Requests that arrive at once begin in turns of their organisations; those without a valid key, and those of people, take turns as one. */
