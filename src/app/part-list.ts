@@ -19,7 +19,6 @@ export interface PartList<Given extends Closing, Parts extends Given = Given> {
 /** Registers a function that a stop calls. A stop calls them in reverse order. */
 export type OnStop = (close: () => unknown) => void
 
-/** The parts of a list. */
 export type PartsOf<List> =
   List extends PartList<infer _Given, infer Parts> ? { [Name in keyof Parts]: Parts[Name] } : never
 

@@ -1,6 +1,5 @@
 import type { Queryable, SqlValue } from '../../platform/database/index.ts'
 
-/** What was removed. */
 export interface Removed {
   /** Conversations of which nothing is left. */
   conversations: number

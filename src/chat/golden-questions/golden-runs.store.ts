@@ -110,7 +110,6 @@ export interface Regression {
   worse: number
 }
 
-/** A run at its end. */
 export interface EndedRun {
   id: string
   spaceId: SpaceId

@@ -236,7 +236,6 @@ export function createAllowance({ grant, secondsLeft, onEnd }: AllowanceDependen
 const dateAt = (atMs: number, timeZone: string) =>
   Temporal.Instant.fromEpochMilliseconds(atMs).toZonedDateTimeISO(timeZone).toPlainDate()
 
-/** The date in a time zone. */
 export const dayAt = (atMs: number, timeZone: string): string => dateAt(atMs, timeZone).toString()
 
 /** When the next day begins in a time zone. */

@@ -117,7 +117,6 @@ async function loadUsageSums(database: Queryable, query: UsageQuery, isComplete:
   return rows.map(sumOf)
 }
 
-/** A page of sums. */
 export async function loadUsagePage(database: Queryable, query: UsageQuery, isComplete: boolean): Promise<UsagePage> {
   const sums = await loadUsageSums(database, { ...query, limit: query.limit + 1 }, isComplete)
   const rows = sums.slice(0, query.limit)

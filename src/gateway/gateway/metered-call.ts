@@ -31,7 +31,6 @@ export interface MeteredCall<Answer extends Part, Part> {
   spending?: SpendLimit | undefined
   signal: EndSignal
   resolved: ResolvedModel
-  /** Sizes of the hold. */
   size: Pick<HoldRequest, 'promptTokensBound' | 'promptTokensEstimate' | 'outputCapTokens' | 'modelMaxOutputTokens'>
   /** Over all attempts; absent: the router's limits. */
   timeoutMs?: number

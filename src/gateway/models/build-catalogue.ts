@@ -20,7 +20,6 @@ export interface BuiltCatalogue {
 export interface DeclaredProvider extends ProviderDeclaration {
   /** The source with the highest precedence, including one that only enables or disables. */
   readonly origin: Declarations['origin']
-  /** The source of the settings. */
   readonly declaredIn: Declarations['origin']
   /** The source of the settings that the operator's declaration replaces. */
   readonly replaces: Declarations['origin'] | null

@@ -79,7 +79,6 @@ export interface WireRequest {
   adjusted: string[]
 }
 
-/** A request whose body is encoded. */
 export type EncodedRequest = Omit<WireRequest, 'body' | 'adjusted'> & { body: EncodedBody }
 
 export interface WireStreamReader {

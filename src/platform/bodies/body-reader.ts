@@ -111,7 +111,6 @@ export interface BodyShape {
   members?: ReadonlyMap<string, BodyShape>
   /** Most members of an object, with a word for them. */
   maximumMembers?: number
-  /** Entries of an array. */
   items?: BodyShape
   /** Most entries of an array. */
   maximumItems?: number
@@ -370,7 +369,6 @@ class Scanner {
     }
   }
 
-  /** The text of a string literal. */
   private text(start: number, end: number): string {
     const literal = this.bytes.toString('utf8', start, Math.min(end, start + maximumNameBytes))
     if (end - start > maximumNameBytes) return `${literal.slice(1, 60)}…`

@@ -1,7 +1,6 @@
 import type { OwnedDatabase } from '../../platform/database/index.ts'
 
 export interface AttemptRule {
-  /** Attempts in one window. */
   maximum: number
   /** A window begins with its first attempt. */
   windowMs: number

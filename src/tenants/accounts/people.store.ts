@@ -161,7 +161,6 @@ async function endChallenges(queryable: Queryable, personId: string): Promise<vo
   await queryable.execute(`DELETE FROM people_verifications WHERE value = $1`, [personId])
 }
 
-/** Removes the second factor of a person. */
 export async function removeSecondFactor(transaction: Queryable, personId: string): Promise<void> {
   await transaction.execute(`DELETE FROM people_two_factors WHERE person_id = $1`, [personId])
   await transaction.execute(`UPDATE people SET two_factor_enabled = false WHERE id = $1`, [personId])

@@ -12,7 +12,6 @@ const units: [Intl.RelativeTimeFormatUnit, number][] = [
 const mebibyte = 1024 * 1024
 const byteUnits = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte']
 
-/** Formats of one locale, by `Intl`. */
 export function createFormat(locale: string) {
   const number = once(() => new Intl.NumberFormat(locale, { maximumFractionDigits: 2 }))
   const compact = once(() => {

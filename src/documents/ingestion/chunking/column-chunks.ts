@@ -115,7 +115,6 @@ function widthsOf(rows: readonly PlacedRow[]): number[] {
   return widths.map((width) => (width === 0 ? 0 : width + separatorCharacters * rows.length))
 }
 
-/** Characters of a sample. */
 const sampleCharacters = 4_096
 
 function charactersPerToken(rows: readonly PlacedRow[], countTokens: ChunkingOptions['countTokens']): number {

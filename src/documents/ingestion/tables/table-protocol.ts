@@ -2,7 +2,6 @@ import type { Reading } from '../../documents/index.ts'
 import type { DocumentFormat } from '../extraction.ts'
 import type { SqlColumn, SqlValue } from './columns.ts'
 
-/** A document with tables. */
 export interface TableDocument extends Reading {
   /** Of its content: a new version of the document has another one. */
   key: string

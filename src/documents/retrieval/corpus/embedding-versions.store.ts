@@ -17,7 +17,6 @@ export interface EmbeddingVersion {
   source: EmbedderSource | null
 }
 
-/** Columns of an EmbeddingVersion. */
 export const versionColumns =
   'id, embedder_id as "embedderId", dimensions, storage, state, created_at as "createdAt", source'
 

@@ -14,7 +14,6 @@ export const maximumRankedTerms = 40
  */
 const leastShare = 0.02
 
-/** A word of a query. */
 export interface QueryTerm {
   /** The terms it may have in the Space, one for each way to stem it; they count as one word. */
   variants: readonly number[]

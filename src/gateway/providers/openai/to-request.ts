@@ -17,7 +17,6 @@ export interface RequestContext {
   settings: ProviderSettings
   /** The settings with the fields that the host refuses. */
   accepting: ProviderSettings
-  /** Name of the flavour. */
   host: FlavourName
   flavour: Flavour
   endpoint: Endpoint

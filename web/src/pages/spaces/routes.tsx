@@ -72,5 +72,4 @@ const indexRoute = createRoute({
   },
 })
 
-/** Pages of one Space. */
 export const spacePageRoutes = [indexRoute, settingsRoute, chatRoute] as const

@@ -16,7 +16,6 @@ import { SpaceList, useSpaceColumns } from './space-list.tsx'
 import { SpaceSteps } from './space-steps.tsx'
 import { AnchorLink } from '../../ui/link.tsx'
 
-/** The Spaces of an organisation. */
 export function SpacesPage() {
   const { t } = useTranslation('spaces')
   const { organisationId } = spaceListRoute.useParams()

@@ -32,7 +32,6 @@ export interface InsertedFile {
   insertedId: string
 }
 
-/** A picture at its place. */
 interface PlacedPicture {
   picture: FoundPicture
 }

@@ -113,7 +113,6 @@ export function closeRow(table: HtmlTable): ExtractedBlock[] {
   return table.blocks.addRow(cells, namesColumns)
 }
 
-/** Ends a table. */
 export function closeTable(table: HtmlTable): ExtractedBlock[] {
   return [...closeRow(table), ...table.blocks.end()]
 }

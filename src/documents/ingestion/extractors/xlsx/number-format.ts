@@ -12,7 +12,6 @@ const maximumCode = 1_000
 
 export type NumberFormat = (value: number) => string
 
-/** Compiles a format code. */
 export function compileFormat(code: string, date1904: boolean): NumberFormat {
   if (code === '' || /^(?:general|@)$/i.test(code) || code.length > maximumCode) return plainNumber
   const sections = splitSections(code)

@@ -16,7 +16,6 @@ export interface ReadySegment extends SegmentPlace {
   rows: number
 }
 
-/** Where a segment is. */
 export interface SegmentPlace {
   id: number
   /** Its table outside of the database; null: `segmentTable(id)`. */
@@ -66,7 +65,6 @@ const buildBytesPerRow = 1_200
 // Any number that no other class of advisory locks uses.
 const publishLockClass = 704_199_422
 
-/** The table of a segment. */
 export function segmentTable(id: number): string {
   return `vector_segment_${Math.trunc(id)}`
 }

@@ -9,7 +9,6 @@ interface MarkedTextProps {
   range: CodePointRange | undefined
 }
 
-/** A text with the part of the range marked. */
 export function MarkedText({ text, start, range }: MarkedTextProps) {
   return markRange(text, start, range).map((part, index) =>
     part.isMarked ? (
