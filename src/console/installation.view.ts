@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { freshness, type LedgerService, noteFreshness } from '../gateway/billing/index.ts'
 import { errorResponses } from '../contract/errors.ts'
@@ -8,7 +7,7 @@ import {
   installationUsageQuerySchema,
   installationUsageSchema,
 } from '../contract/installation-usage.ts'
-import { describeRoutes, type Routes } from '../platform/http/index.ts'
+import { describeRoutes, type Routes, sendFile } from '../platform/http/index.ts'
 import type { Clock } from '../platform/kernel/index.ts'
 import type { Organisations } from '../tenants/organisations/index.ts'
 
@@ -49,10 +48,7 @@ export function installationView({ reports, organisations, clock }: Installation
       async (request, reply) => {
         noteFreshness(reply, clock)
         const { name, lines } = reports.loadCsv(request.query, nameOf)
-        return reply
-          .type('text/csv; charset=utf-8')
-          .header('content-disposition', `attachment; filename="${name}"`)
-          .send(Readable.from(lines) as never)
+        return sendFile(reply, name, 'csv', lines)
       },
     )
   }

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { z } from 'zod'
 import {
   type ConversationPageBody,
@@ -15,7 +14,7 @@ import {
 } from '../../contract/conversations.ts'
 import { errorResponses } from '../../contract/errors.ts'
 import { idParamsSchema } from '../../contract/operator.ts'
-import type { App, Routes } from '../../platform/http/index.ts'
+import { type App, type Routes, sendFile } from '../../platform/http/index.ts'
 import { AppError } from '../../platform/kernel/index.ts'
 import { type Actor, actorOf } from '../../tenants/operators/index.ts'
 import { type RoutesOfSpace, routesOfSpace, type Space } from '../spaces/index.ts'
@@ -142,10 +141,7 @@ function addExport(
       const { id } = spaceOf(request.params.id)
       const filter = { from: toDate(from), to: toDate(to), user: user ?? null, conversationId: conversationId ?? null }
       const pages = await conversations.export(id, actorOf(request), filter)
-      return reply
-        .type(format === 'csv' ? 'text/csv; charset=utf-8' : 'application/jsonl; charset=utf-8')
-        .header('content-disposition', `attachment; filename="conversations-${id}.${format}"`)
-        .send(Readable.from(renderExport(pages, format)) as never)
+      return sendFile(reply, `conversations-${id}`, format, renderExport(pages, format))
     },
   )
 }

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { errorResponses } from '../../contract/errors.ts'
 import {
   createGoldenQuestionSchema,
@@ -17,7 +16,7 @@ import {
 } from '../../contract/golden-questions.ts'
 import { emptySchema, idParamsSchema } from '../../contract/operator.ts'
 import { ifMatchHeadersSchema } from '../../contract/settings-version.ts'
-import type { App, Routes } from '../../platform/http/index.ts'
+import { type App, type Routes, sendFile } from '../../platform/http/index.ts'
 import { actorOf } from '../../tenants/operators/index.ts'
 import { type RoutesOfSpace, routesOfSpace, type Space } from '../spaces/index.ts'
 import type { GoldenQuestions } from './golden-questions.ts'
@@ -124,10 +123,7 @@ function addTransfer(app: App, { questions, forMembers, spaceOf }: Context) {
     }),
     async (request, reply) => {
       const space = spaceOf(request.params.id)
-      return reply
-        .type('application/json; charset=utf-8')
-        .header('content-disposition', `attachment; filename="golden-questions-${space.id}.json"`)
-        .send(Readable.from(await questions.export(space)) as never)
+      return sendFile(reply, `golden-questions-${space.id}`, 'json', await questions.export(space))
     },
   )
   app.post(

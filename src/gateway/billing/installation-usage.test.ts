@@ -137,7 +137,7 @@ describe(`reports of the installation (seed ${testSeed})`, () => {
       id === organisations[2]!.id ? '=Acme' : undefined,
     )
     const rows = (await Array.fromAsync(lines)).join('').trimEnd().split('\r\n')
-    expect(name).toBe('installation-usage-2026-10-23-2026-11-21.csv')
+    expect(name).toBe('installation-usage-2026-10-23-2026-11-21')
     expect(rows[0]).toBe(
       'day,organisationId,organisation,provider,model,hosting,requests,failed,promptTokens,completionTokens,billedUsd',
     )

@@ -84,7 +84,7 @@ export function createInstallationReports(deps: InstallationUsageDeps): Installa
     loadCsv(query, nameOf) {
       const filter = filterOf(query, clock.now())
       const [from, to] = [filter.days[0]!, filter.days.at(-1)!]
-      return { name: `installation-usage-${from}-${to}.csv`, lines: renderCsv(deps, filter, nameOf) }
+      return { name: `installation-usage-${from}-${to}`, lines: renderCsv(deps, filter, nameOf) }
     },
   }
 }

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { errorResponses } from '../../contract/errors.ts'
 import {
@@ -9,7 +8,7 @@ import {
   usageQuerySchema,
   usageSchema,
 } from '../../contract/usage.ts'
-import { type App, describeRoutes, ownerOf, type Routes } from '../../platform/http/index.ts'
+import { type App, describeRoutes, ownerOf, type Routes, sendFile } from '../../platform/http/index.ts'
 import { AppError, type Clock } from '../../platform/kernel/index.ts'
 import { administrators, noOrganisation, type Organisation } from '../../tenants/organisations/index.ts'
 import type { LedgerService } from './ledger.ts'
@@ -71,11 +70,8 @@ export function usageRoutes({ ledger, organisations, clock }: UsageRoutesDeps): 
           const [page, totals] = await Promise.all([ledger.loadUsage(query), ledger.loadUsageTotals(query)])
           return renderUsage(organisation, range, dimensions, page, totals)
         }
-        const name = `usage-${range.from}-${range.to}.csv`
-        return reply
-          .type('text/csv; charset=utf-8')
-          .header('content-disposition', `attachment; filename="${name}"`)
-          .send(Readable.from(renderUsageCsv(dimensions, loadUsagePages(ledger, query))) as never)
+        const lines = renderUsageCsv(dimensions, loadUsagePages(ledger, query))
+        return sendFile(reply, `usage-${range.from}-${range.to}`, 'csv', lines)
       },
     )
   }

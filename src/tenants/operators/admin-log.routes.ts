@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import {
@@ -14,7 +13,7 @@ import {
 } from '../../contract/admin-log.ts'
 import { errorResponses } from '../../contract/errors.ts'
 import { idParamsSchema } from '../../contract/operator.ts'
-import { type App, describeRoutes, type Routes } from '../../platform/http/index.ts'
+import { type App, describeRoutes, type Routes, sendFile } from '../../platform/http/index.ts'
 import { AppError, csvCell } from '../../platform/kernel/index.ts'
 import { type Actor, actorOf, type AdminLog, type AdminLogEntry } from './admin-log.ts'
 
@@ -100,7 +99,6 @@ async function loadPage(adminLog: AdminLog, query: AdminLogQuery): Promise<Admin
   return { items: entries.map(renderEntry), nextCursor }
 }
 
-/** The stream reads a page when the client has taken the one before; a client that leaves ends it. */
 async function sendExport(
   reply: FastifyReply,
   adminLog: AdminLog,
@@ -108,10 +106,7 @@ async function sendExport(
   { format, ...selection }: AdminLogExportQuery,
 ) {
   const pages = await adminLog.export(actor, format, { ...selection, actor: selection.actor?.toLowerCase() })
-  return reply
-    .type(format === 'csv' ? 'text/csv; charset=utf-8' : 'application/jsonl; charset=utf-8')
-    .header('content-disposition', `attachment; filename="admin-log.${format}"`)
-    .send(Readable.from(renderAdminLog(pages, format), { highWaterMark: 1 }) as never)
+  return sendFile(reply, 'admin-log', format, renderAdminLog(pages, format))
 }
 
 function noOrganisation(id: string): AppError {

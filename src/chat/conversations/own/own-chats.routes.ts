@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { conversationQuerySchema } from '../../../contract/conversations.ts'
 import { errorResponses } from '../../../contract/errors.ts'
@@ -15,7 +14,7 @@ import {
   removedOwnChatsSchema,
   renameOwnChatSchema,
 } from '../../../contract/own-chats.ts'
-import type { App, Routes } from '../../../platform/http/index.ts'
+import { type App, type Routes, sendFile } from '../../../platform/http/index.ts'
 import { AppError } from '../../../platform/kernel/index.ts'
 import { type RoutesOfSpace, routesOfSpace, type Space } from '../../spaces/index.ts'
 import { readPlace, renderEnd } from '../list-pages.ts'
@@ -178,11 +177,8 @@ function addExport(app: App, forMembers: Described, chats: OwnChats, find: Find)
       const { space, owner } = find(request)
       if (chatId !== null && !(owner && (await chats.loadOne(owner, { chatId, after: 0 })))) throw noChat(chatId)
       const parts = owner ? chats.loadParts(owner, chatId) : noParts()
-      const name = `${chatId === null ? 'conversations' : 'conversation'}-${chatId ?? space.id}.${format}`
-      return reply
-        .type(format === 'md' ? 'text/markdown; charset=utf-8' : 'application/json; charset=utf-8')
-        .header('content-disposition', `attachment; filename="${name}"`)
-        .send(Readable.from(format === 'md' ? renderMarkdown(parts) : renderJson(parts)) as never)
+      const name = `${chatId === null ? 'conversations' : 'conversation'}-${chatId ?? space.id}`
+      return sendFile(reply, name, format, format === 'md' ? renderMarkdown(parts) : renderJson(parts))
     },
   )
 }
