@@ -41,7 +41,6 @@ import { renderPlace } from './queue-places.ts'
 import { renderWebSource } from './web-sources/web-source.ts'
 import type { WebSources } from './web-sources/web-sources.ts'
 
-const config = { auth: 'organisation' } as const
 const versions: readonly DocumentsVersion[] = [1, 2]
 
 export interface DocumentRoutesDependencies {
@@ -56,13 +55,9 @@ export function documentRoutes({ documents, webSources, clock }: DocumentRoutesD
     app.get(
       '/',
       {
-        config,
-        schema: {
-          tags: ['Health'],
-          summary: 'Health check',
-          operationId: 'getHealth',
+        ...describeRoutes('organisation', 'Health')('getHealth', 'Health check', {
           response: { 200: healthSchema, ...errorResponses(401) },
-        },
+        }),
         // A person who types the address has no key. API clients accept JSON or anything.
         errorHandler(error, request, reply) {
           if (!request.headers.accept?.includes('text/html')) throw error
@@ -83,18 +78,14 @@ export function documentRoutes({ documents, webSources, clock }: DocumentRoutesD
 /** What the routes of a version differ in. The versions accept different types, and each of them serves the documents of both. */
 function describeVersion(version: DocumentsVersion) {
   const isFirst = version === 1
-  const tag = isFirst ? 'Documents' : 'Documents, version 2'
-  const described = describeRoutes('organisation', tag)
-  const operationId = (name: string) => (isFirst ? name : `${name}V2`)
+  const described = describeRoutes('organisation', isFirst ? 'Documents' : 'Documents, version 2')
   return {
     version,
-    tag,
     path: `/v${version}/documents` as const,
-    operationId,
     documentSchema: isFirst ? documentSchema : documentV2Schema,
     uploadQuery: isFirst ? uploadQuerySchema : uploadV2QuerySchema,
     described: <Schema extends object>(name: string, summary: string, schema: Schema) =>
-      described(operationId(name), summary, schema),
+      described(isFirst ? name : `${name}V2`, summary, schema),
   }
 }
 
@@ -164,7 +155,7 @@ function addUpload(
   { documents, webSources }: Pick<DocumentRoutesDependencies, 'documents' | 'webSources'>,
   routes: VersionRoutes,
 ) {
-  const { version, path, operationId, tag, uploadQuery } = routes
+  const { version, path, described, uploadQuery } = routes
   const isFirst = version === 1
   void app.register(async (scope: unknown) => {
     const uploads = scope as App
@@ -172,26 +163,21 @@ function addUpload(
     if (!isFirst) acceptBodyTexts(uploads)
     uploads.post(
       path,
-      {
-        config: { ...config, limited: 'upload' },
-        schema: {
-          tags: [tag],
-          summary: 'Upload a document',
-          operationId: operationId('uploadDocument'),
-          description:
-            'multipart/form-data with `file`, and optionally `name` and `metadata` (a JSON object). Processing continues in the background. `Idempotency-Key` makes a repeated upload safe for a day. `x-duplicate-of` names an older document with the same content.' +
-            (isFirst ? '' : webDescription),
-          consumes: isFirst ? ['multipart/form-data'] : ['multipart/form-data', 'application/json'],
-          querystring: uploadQuery,
-          body: isFirst ? uploadBodySchema : uploadV2BodySchema,
-          response: {
-            200: documentSummarySchema.describe('With `onDuplicate=skip`: the existing document.'),
-            201: documentSummarySchema,
-            ...(!isFirst && { 202: webSourceSchema.describe('With a JSON body.') }),
-            ...errorResponses(400, 401, 404, 409, 413, 415, 503),
-          },
+      described('uploadDocument', 'Upload a document', {
+        config: { limited: 'upload' },
+        description:
+          'multipart/form-data with `file`, and optionally `name` and `metadata` (a JSON object). Processing continues in the background. `Idempotency-Key` makes a repeated upload safe for a day. `x-duplicate-of` names an older document with the same content.' +
+          (isFirst ? '' : webDescription),
+        consumes: isFirst ? ['multipart/form-data'] : ['multipart/form-data', 'application/json'],
+        querystring: uploadQuery,
+        body: isFirst ? uploadBodySchema : uploadV2BodySchema,
+        response: {
+          200: documentSummarySchema.describe('With `onDuplicate=skip`: the existing document.'),
+          201: documentSummarySchema,
+          ...(!isFirst && { 202: webSourceSchema.describe('With a JSON body.') }),
+          ...errorResponses(400, 401, 404, 409, 413, 415, 503),
         },
-      },
+      }),
       async (request, reply) => {
         if (!isFirst && request.bodyText !== undefined) {
           reply.code(202)

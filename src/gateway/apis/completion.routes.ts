@@ -54,8 +54,8 @@ export interface ClientApi<Parsed extends ParsedCall> {
 }
 
 /**
- * The options of a route that makes completions, and its handler: gate, limits, body, completion, headers, answer or stream. Used as
- * `app.post(url, { ...route.options(described), … }, route.handler)`.
+ * The `config` and the handler of a route that makes completions: gate, limits, body, completion, headers, answer or stream. Used as
+ * `app.post(url, described(…, { config, … }), handler)`.
  */
 export function completionRoute<Parsed extends ParsedCall>(
   api: ClientApi<Parsed>,
@@ -65,9 +65,6 @@ export function completionRoute<Parsed extends ParsedCall>(
   const handle = (call: Call) => answer(api, call, dependencies)
   return {
     handler: answerCall(handle),
-    /** `body` has read it; the schema of the route is for the API page. */
-    validatorCompiler: () => (value: unknown) => ({ value }),
-    /** Of `describeRoutes`. */
     config: { limited: 'call', body, access: assertGatewayAccess, direct: handle } as const,
   }
 }

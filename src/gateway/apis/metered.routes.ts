@@ -40,7 +40,5 @@ export function meteredRoute<Body extends MeteredBody>(
   return {
     handler: answerCall(handle),
     config: { limited: 'call', body, access: assertGatewayAccess } as const,
-    /** `body` has read it; the schema of the route is for the API page. */
-    validatorCompiler: () => (value: unknown) => ({ value }),
   }
 }

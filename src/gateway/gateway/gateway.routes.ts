@@ -36,7 +36,9 @@ import type {
   WholeCompletion,
 } from './port.ts'
 
-const tags = ['Gateway']
+const tag = 'Gateway'
+const described = describeRoutes('organisation', tag)
+const config = { access: assertGatewayAccess }
 
 interface CompletionDependencies {
   completions: Completions
@@ -54,16 +56,11 @@ export function gatewayRoutes({
   return (app) => {
     app.get(
       '/v1/gateway/models',
-      {
-        config: { auth: 'organisation', access: assertGatewayAccess },
-        schema: {
-          tags,
-          summary: 'List models',
-          operationId: 'listModels',
-          description: 'Exactly the ids that a completion would accept, `eu/` ids included.',
-          response: { 200: modelListSchema, ...errorResponses(401, 403) },
-        },
-      },
+      described('listModels', 'List models', {
+        config,
+        description: 'Exactly the ids that a completion would accept, `eu/` ids included.',
+        response: { 200: modelListSchema, ...errorResponses(401, 403) },
+      }),
       (request) => ({
         object: 'list' as const,
         data: catalogue.list(request.organisation, clock.now()).map(renderModel),
@@ -82,10 +79,6 @@ const renderModel = ({ id, created, ownedBy }: ListedModel) => ({
 })
 
 function addModel(app: App, catalogue: Catalogue, clock: Clock) {
-  const options = (schema: object) => ({
-    config: { auth: 'organisation' as const, access: assertGatewayAccess },
-    schema,
-  })
   const answer = (request: FastifyRequest, id: string) => {
     const model = catalogue.find(request.organisation, id, clock.now())
     if (!model) throw modelNotFound(id)
@@ -93,30 +86,23 @@ function addModel(app: App, catalogue: Catalogue, clock: Clock) {
   }
   app.get(
     '/v1/gateway/models/:id',
-    options({
-      tags,
-      summary: 'Get a model',
-      operationId: 'getModel',
+    described('getModel', 'Get a model', {
+      config,
       description: 'An entry of the list, by id or alias. A slash in an id may be sent as it is or as %2F.',
       params: z.object({ id: z.string() }),
       response: { 200: modelSchema, ...errorResponses(401, 403, 404) },
     }),
-    (request) => answer(request, (request.params as { id: string }).id),
+    (request) => answer(request, request.params.id),
   )
   // Ids with a slash (`eu/…`, `vendor/model`) that the client has not encoded.
-  app.get('/v1/gateway/models/*', options({ hide: true }), (request) =>
-    answer(request, (request.params as { '*': string })['*']),
-  )
+  const hidden = { config: { auth: 'organisation', ...config }, schema: { hide: true } as object } as const
+  app.get('/v1/gateway/models/*', hidden, (request) => answer(request, (request.params as { '*': string })['*']))
 }
 
 /** The completion for clients with the key, and for the console, where a person acts for the organisation: one handler. */
 function addCompletions(app: App, dependencies: CompletionDependencies) {
   const handle = answerCompletions(dependencies)
   const answer = answerCall(handle)
-  // completionBody has read it; the schema here is for the API page.
-  const validatorCompiler = () => (value: unknown) => ({ value })
-  const tag = 'Gateway'
-  const described = describeRoutes('organisation', tag)
   const limits = { limited: 'call', body: completionBody, access: assertGatewayAccess } as const
   const schema = {
     body: completionRequestSchema,
@@ -129,32 +115,26 @@ function addCompletions(app: App, dependencies: CompletionDependencies) {
     'Plain or streamed (`stream: true`). `x-portico-deployment` and `x-portico-hosting` prove where the answer was made.'
   app.post(
     '/v1/gateway/chat/completions',
-    {
-      ...described('createChatCompletion', 'Create a chat completion', {
-        config: { ...limits, direct: handle },
-        ...schema,
-        description,
-      }),
-      validatorCompiler,
-    },
+    described('createChatCompletion', 'Create a chat completion', {
+      config: { ...limits, direct: handle },
+      ...schema,
+      description,
+    }),
     answer,
   )
   app.post(
     '/api/organisations/:id/chat/completions',
-    {
-      ...describeRoutes({ ...administrators, acting: true }, tag)(
-        'createOrganisationChatCompletion',
-        'Create a chat completion for the organisation',
-        {
-          config: limits,
-          ...schema,
-          description:
-            'As `POST /v1/gateway/chat/completions`, for a signed-in administrator: same checks, limits and cost.',
-          params: z.object({ id: z.string() }),
-        },
-      ),
-      validatorCompiler,
-    },
+    describeRoutes({ ...administrators, acting: true }, tag)(
+      'createOrganisationChatCompletion',
+      'Create a chat completion for the organisation',
+      {
+        config: limits,
+        ...schema,
+        description:
+          'As `POST /v1/gateway/chat/completions`, for a signed-in administrator: same checks, limits and cost.',
+        params: z.object({ id: z.string() }),
+      },
+    ),
     answer,
   )
 }

@@ -1,7 +1,9 @@
 import { type AuditBody, type AuditFindingBody, auditSchema } from '../../contract/audit.ts'
 import { errorResponses } from '../../contract/errors.ts'
-import type { Routes } from '../../platform/http/index.ts'
+import { describeRoutes, type Routes } from '../../platform/http/index.ts'
 import type { Clock } from '../../platform/kernel/index.ts'
+
+const described = describeRoutes({ role: 'operator' }, 'Operator')
 
 /** The audit of one area. src/app/routes.ts lists all areas. */
 interface AuditCheck {
@@ -34,17 +36,11 @@ export function auditRoutes({
   return (app) => {
     app.get(
       '/api/audit',
-      {
-        config: { auth: { role: 'operator' } },
-        schema: {
-          tags: ['Operator'],
-          summary: 'Check the consistency of the stored data',
-          operationId: 'runAudit',
-          description:
-            'Compares ledger entries with counters, leases and holds, and documents with their index. It reads all of this data, so it can take long. The status is 200 with and without findings.',
-          response: { 200: auditSchema, ...errorResponses(401, 403) },
-        },
-      },
+      described('runAudit', 'Check the consistency of the stored data', {
+        description:
+          'Compares ledger entries with counters, leases and holds, and documents with their index. It reads all of this data, so it can take long. The status is 200 with and without findings.',
+        response: { 200: auditSchema, ...errorResponses(401, 403) },
+      }),
       () => (running ??= audit().finally(() => (running = undefined))),
     )
   }

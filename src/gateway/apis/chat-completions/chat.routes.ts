@@ -51,7 +51,7 @@ const chatApi: ClientApi<ReadChat> = {
  * handler, where a person acts for the organisation.
  */
 export function chatCompletionRoutes(dependencies: CompletionRouteDependencies): Routes {
-  const { handler, config, ...hooks } = completionRoute(chatApi, chatBody, dependencies)
+  const { handler, config } = completionRoute(chatApi, chatBody, dependencies)
   const { direct: _ofClients, ...ofSessions } = config
   const tag = 'Gateway, version 2'
   const described = describeRoutes('organisation', tag)
@@ -65,33 +65,27 @@ export function chatCompletionRoutes(dependencies: CompletionRouteDependencies):
   return (app) => {
     app.post(
       '/v2/gateway/chat/completions',
-      {
-        ...described('createChatCompletionV2', 'Create a chat completion with tools, structured outputs and media', {
-          config,
-          ...schema,
-          description:
-            'Plain or streamed (`stream: true`). A field that no deployment of the model can serve is a 400 that names the field and models that can.',
-        }),
-        ...hooks,
-      },
+      described('createChatCompletionV2', 'Create a chat completion with tools, structured outputs and media', {
+        config,
+        ...schema,
+        description:
+          'Plain or streamed (`stream: true`). A field that no deployment of the model can serve is a 400 that names the field and models that can.',
+      }),
       handler,
     )
     app.post(
       '/api/organisations/:id/v2/chat/completions',
-      {
-        ...describeRoutes({ ...administrators, acting: true }, tag)(
-          'createOrganisationChatCompletionV2',
-          'Create a chat completion of version 2 for the organisation',
-          {
-            config: ofSessions,
-            ...schema,
-            params: z.object({ id: z.string() }),
-            description:
-              'As `POST /v2/gateway/chat/completions`, for a signed-in administrator: same checks, limits and cost.',
-          },
-        ),
-        ...hooks,
-      },
+      describeRoutes({ ...administrators, acting: true }, tag)(
+        'createOrganisationChatCompletionV2',
+        'Create a chat completion of version 2 for the organisation',
+        {
+          config: ofSessions,
+          ...schema,
+          params: z.object({ id: z.string() }),
+          description:
+            'As `POST /v2/gateway/chat/completions`, for a signed-in administrator: same checks, limits and cost.',
+        },
+      ),
       handler,
     )
   }

@@ -26,15 +26,12 @@ export function embeddingRoutes({ embeddings }: { embeddings: Embeddings }): Rou
   return (app) => {
     app.post(
       '/v2/gateway/embeddings',
-      {
-        ...described('createEmbeddings', 'Create embeddings', {
-          config: route.config,
-          body: embeddingRequestSchema,
-          response: { 200: embeddingListSchema, ...errorResponses(400, 401, 402, 403, 404, 429, 502, 503, 504) },
-          description: 'Of texts, or of tokens if the provider takes them.',
-        }),
-        validatorCompiler: route.validatorCompiler,
-      },
+      described('createEmbeddings', 'Create embeddings', {
+        config: route.config,
+        body: embeddingRequestSchema,
+        response: { 200: embeddingListSchema, ...errorResponses(400, 401, 402, 403, 404, 429, 502, 503, 504) },
+        description: 'Of texts, or of tokens if the provider takes them.',
+      }),
       route.handler,
     )
   }

@@ -78,36 +78,30 @@ function readHeaders<Read extends ReadMessages | ReadCount>(parsed: Read, call: 
 
 /** `POST /v2/gateway/anthropic/v1/messages` and `…/count_tokens`. */
 export function messagesRoutes(dependencies: MessagesDependencies): Routes {
-  const { handler, config, ...hooks } = completionRoute(messagesApi, messagesBody, dependencies)
+  const { handler, config } = completionRoute(messagesApi, messagesBody, dependencies)
   const described = describeRoutes('organisation', tag)
   return (app) => {
     app.post(
       '/v2/gateway/anthropic/v1/messages',
-      {
-        ...described('createMessage', 'Create a message', {
-          config,
-          body: messagesRequestSchema,
-          response: {
-            200: jsonOrEvents(messageSchema, messageEventSchema),
-            ...messagesErrors(400, 401, 402, 403, 404, 413, 429, 502, 503, 504),
-          },
-          description,
-        }),
-        ...hooks,
-      },
+      described('createMessage', 'Create a message', {
+        config,
+        body: messagesRequestSchema,
+        response: {
+          200: jsonOrEvents(messageSchema, messageEventSchema),
+          ...messagesErrors(400, 401, 402, 403, 404, 413, 429, 502, 503, 504),
+        },
+        description,
+      }),
       handler,
     )
     app.post(
       '/v2/gateway/anthropic/v1/messages/count_tokens',
-      {
-        ...described('countMessageTokens', 'Count the tokens of a prompt', {
-          config: { limited: 'call', body: countTokensBody, access: assertGatewayAccess },
-          body: countTokensRequestSchema,
-          response: { 200: countTokensSchema, ...messagesErrors(400, 401, 402, 403, 404, 413, 429, 502, 503, 504) },
-          description: countDescription,
-        }),
-        validatorCompiler: () => (value: unknown) => ({ value }),
-      },
+      described('countMessageTokens', 'Count the tokens of a prompt', {
+        config: { limited: 'call', body: countTokensBody, access: assertGatewayAccess },
+        body: countTokensRequestSchema,
+        response: { 200: countTokensSchema, ...messagesErrors(400, 401, 402, 403, 404, 413, 429, 502, 503, 504) },
+        description: countDescription,
+      }),
       answerCall((call) => answerCount(call, dependencies)),
     )
   }

@@ -40,18 +40,16 @@ export function messagesModelRoutes({ catalogue, clock }: ModelsDependencies): R
   return (app) => {
     app.get(
       '/v2/gateway/anthropic/v1/models',
-      {
-        ...described('listMessagesModels', 'List models', {
-          config: { access: assertGatewayAccess },
-          description: 'Every model that the organisation may call, of all providers.',
-          querystring: z.object({
-            limit: queryInteger(1, maximumLimit).default(usualLimit),
-            after_id: z.string().optional(),
-            before_id: z.string().optional(),
-          }),
-          response: { 200: messagesModelListSchema, ...messagesErrors(400, 401, 403) },
+      described('listMessagesModels', 'List models', {
+        config: { access: assertGatewayAccess },
+        description: 'Every model that the organisation may call, of all providers.',
+        querystring: z.object({
+          limit: queryInteger(1, maximumLimit).default(usualLimit),
+          after_id: z.string().optional(),
+          before_id: z.string().optional(),
         }),
-      },
+        response: { 200: messagesModelListSchema, ...messagesErrors(400, 401, 403) },
+      }),
       ({ organisation, query }) => {
         const page = pageOf(catalogue.list(organisation, clock.now()), query)
         const data = page.models.map((model) => render(organisation, model))
@@ -60,14 +58,12 @@ export function messagesModelRoutes({ catalogue, clock }: ModelsDependencies): R
     )
     app.get(
       '/v2/gateway/anthropic/v1/models/:id',
-      {
-        ...described('getMessagesModel', 'Get a model', {
-          config: { access: assertGatewayAccess },
-          description: 'By id or alias. A slash in an id may be sent as it is or as %2F.',
-          params: z.object({ id: z.string() }),
-          response: { 200: messagesModelSchema, ...messagesErrors(401, 403, 404) },
-        }),
-      },
+      described('getMessagesModel', 'Get a model', {
+        config: { access: assertGatewayAccess },
+        description: 'By id or alias. A slash in an id may be sent as it is or as %2F.',
+        params: z.object({ id: z.string() }),
+        response: { 200: messagesModelSchema, ...messagesErrors(401, 403, 404) },
+      }),
       (request) => find(request, request.params.id),
     )
     // Ids with a slash that the client has not encoded.

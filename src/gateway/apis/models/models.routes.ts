@@ -3,21 +3,18 @@ import { z } from 'zod'
 import { errorResponses } from '../../../contract/errors.ts'
 import { modelListV2Schema, type ModelV2Body, modelV2Schema } from '../../../contract/gateway-v2-models.ts'
 import { hostedToolKinds } from '../../../contract/hosted-tools.ts'
-import type { Routes } from '../../../platform/http/index.ts'
+import { describeRoutes, type Routes } from '../../../platform/http/index.ts'
 import { assertGatewayAccess } from '../../../tenants/organisations/index.ts'
 import { ceilDivide, type Clock, formatPicoUsd } from '../../../platform/kernel/index.ts'
 import { modelNotFound } from '../../gateway/index.ts'
 import { type Catalogue, euPrefix, listCapabilities, priceInForce, type ResolvedModel } from '../../models/index.ts'
 import { basisPointsPerWhole, type UnitPrices, withDefaults } from '../../billing/index.ts'
 
-const tags = ['Gateway, version 2']
+const described = describeRoutes('organisation', 'Gateway, version 2')
+const config = { access: assertGatewayAccess }
 
 /** `/v2/gateway/models`: every model that the organisation can call, with what it can do, its limits and prices. */
 export function modelRoutes({ catalogue, clock }: { catalogue: Catalogue; clock: Clock }): Routes {
-  const options = (schema: object) => ({
-    config: { auth: 'organisation' as const, access: assertGatewayAccess },
-    schema,
-  })
   const render = ({ organisation: { markupBasisPoints } }: FastifyRequest, resolved: ResolvedModel) => {
     const capabilities = [...listCapabilities(catalogue, resolved), ...hosted(resolved)]
     return renderModel(resolved, capabilities, { markupBasisPoints, nowMs: clock.now() })
@@ -37,10 +34,8 @@ export function modelRoutes({ catalogue, clock }: { catalogue: Catalogue; clock:
   return (app) => {
     app.get(
       '/v2/gateway/models',
-      options({
-        tags,
-        summary: 'List models of every kind',
-        operationId: 'listModelsV2',
+      described('listModelsV2', 'List models of every kind', {
+        config,
         description:
           'Chat, embedding and rerank models with what they can do, their limits and prices, `eu/` ids included.',
         response: { 200: modelListV2Schema, ...errorResponses(401, 403) },
@@ -52,20 +47,17 @@ export function modelRoutes({ catalogue, clock }: { catalogue: Catalogue; clock:
     )
     app.get(
       '/v2/gateway/models/:id',
-      options({
-        tags,
-        summary: 'Get a model with what it can do',
-        operationId: 'getModelV2',
+      described('getModelV2', 'Get a model with what it can do', {
+        config,
         description: 'An entry of the list, by id or alias. A slash in an id may be sent as it is or as %2F.',
         params: z.object({ id: z.string() }),
         response: { 200: modelV2Schema, ...errorResponses(401, 403, 404) },
       }),
-      (request) => find(request, (request.params as { id: string }).id),
+      (request) => find(request, request.params.id),
     )
     // Ids with a slash (`eu/…`, `vendor/model`) that the client has not encoded.
-    app.get('/v2/gateway/models/*', options({ hide: true }), (request) =>
-      find(request, (request.params as { '*': string })['*']),
-    )
+    const hidden = { config: { auth: 'organisation', ...config }, schema: { hide: true } as object } as const
+    app.get('/v2/gateway/models/*', hidden, (request) => find(request, (request.params as { '*': string })['*']))
   }
 }
 

@@ -19,15 +19,12 @@ export function rerankRoutes({ reranking }: { reranking: Reranking }): Routes {
   return (app) => {
     app.post(
       '/v2/gateway/rerank',
-      {
-        ...described('rerankDocuments', 'Rank documents by a query', {
-          config: route.config,
-          body: rerankRequestSchema,
-          response: { 200: rerankSchema, ...errorResponses(400, 401, 402, 403, 404, 429, 502, 503, 504) },
-          description: 'The best document first, in the form of Cohere and Jina.',
-        }),
-        validatorCompiler: route.validatorCompiler,
-      },
+      described('rerankDocuments', 'Rank documents by a query', {
+        config: route.config,
+        body: rerankRequestSchema,
+        response: { 200: rerankSchema, ...errorResponses(400, 401, 402, 403, 404, 429, 502, 503, 504) },
+        description: 'The best document first, in the form of Cohere and Jina.',
+      }),
       route.handler,
     )
   }

@@ -60,7 +60,7 @@ export function responsesRoutes({
   tokenCounts,
   ...dependencies
 }: CompletionRouteDependencies & { tokens: TokenCounting; tokenCounts: TokenCounts }): Routes {
-  const { handler, config, ...hooks } = completionRoute(responsesApi(dependencies.clock), responsesBody, dependencies)
+  const { handler, config } = completionRoute(responsesApi(dependencies.clock), responsesBody, dependencies)
   const described = describeRoutes('organisation', 'Gateway, version 2')
   const countInput = async (call: Call) => {
     const parsed = call.body as ReadResponses
@@ -75,32 +75,26 @@ export function responsesRoutes({
   return (app) => {
     app.post(
       '/v2/gateway/responses',
-      {
-        ...described('createResponse', 'Create a response', {
-          config,
-          body: responsesRequestSchema,
-          response: {
-            200: jsonOrEvents(responseSchema, responseEventSchema),
-            ...errorResponses(400, 401, 402, 403, 404, 429, 502, 503, 504),
-          },
-          description:
-            'The Responses API without state: the client sends the whole conversation, and Portico stores none of it. Plain or streamed (`stream: true`).',
-        }),
-        ...hooks,
-      },
+      described('createResponse', 'Create a response', {
+        config,
+        body: responsesRequestSchema,
+        response: {
+          200: jsonOrEvents(responseSchema, responseEventSchema),
+          ...errorResponses(400, 401, 402, 403, 404, 429, 502, 503, 504),
+        },
+        description:
+          'The Responses API without state: the client sends the whole conversation, and Portico stores none of it. Plain or streamed (`stream: true`).',
+      }),
       handler,
     )
     app.post(
       '/v2/gateway/responses/input_tokens',
-      {
-        ...described('countResponseTokens', 'Count the input tokens of a response', {
-          config: { limited: 'call', body: tokenCountBody, access: assertGatewayAccess },
-          body: responsesTokenCountRequestSchema,
-          response: { 200: responsesTokenCountSchema, ...errorResponses(400, 401, 402, 403, 404, 429, 503) },
-          description: `${countDescription} Without a model, texts and tools are counted by Portico.`,
-        }),
-        validatorCompiler: hooks.validatorCompiler,
-      },
+      described('countResponseTokens', 'Count the input tokens of a response', {
+        config: { limited: 'call', body: tokenCountBody, access: assertGatewayAccess },
+        body: responsesTokenCountRequestSchema,
+        response: { 200: responsesTokenCountSchema, ...errorResponses(400, 401, 402, 403, 404, 429, 503) },
+        description: `${countDescription} Without a model, texts and tools are counted by Portico.`,
+      }),
       answerCall(count),
     )
   }
