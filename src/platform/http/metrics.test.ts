@@ -4,7 +4,7 @@ import { createRequestMetrics } from './metrics.ts'
 
 it('counts each answered request by route, method and status at every reading', async () => {
   const registry = new Registry()
-  const metrics = createRequestMetrics([registry])
+  const metrics = createRequestMetrics(registry)
   const answer = () => metrics.answered('GET', '/a', 200, 3)
   metrics.started()
   metrics.started()

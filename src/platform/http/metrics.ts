@@ -6,30 +6,49 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 export function createMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'portico_' })
-  const registers = [registry]
+  const makers = metricsIn(registry)
+  const { counter, gauge } = makers
   return {
     registry,
-    http: createRequestMetrics(registers),
-    instances: new Gauge({
-      name: 'portico_instances',
-      help: 'Processes that are alive on this database, by role.',
-      labelNames: ['role'],
-      registers,
-    }),
-    overload: createOverloadMetrics(registers),
-    telemetryDropped: new Counter({
-      name: 'portico_telemetry_dropped_total',
-      help: 'Spans (traces) and exports (metrics) that the collector has not received, by reason: queue_full, unreachable, timeout, status or rejected.',
-      labelNames: ['signal', 'reason'],
-      registers,
-    }),
-    ...createBillingMetrics(registers),
-    ...createProviderMetrics(registers),
-    ...createDocumentMetrics(registers),
+    http: createRequestMetrics(registry),
+    instances: gauge('portico_instances', 'Processes that are alive on this database, by role.', ['role']),
+    overload: createOverloadMetrics(makers),
+    telemetryDropped: counter(
+      'portico_telemetry_dropped_total',
+      'Spans (traces) and exports (metrics) that the collector has not received, by reason: queue_full, unreachable, timeout, status or rejected.',
+      ['signal', 'reason'],
+    ),
+    ...createBillingMetrics(makers),
+    ...createProviderMetrics(makers),
+    ...createDocumentMetrics(makers),
   }
 }
 
 export type Metrics = ReturnType<typeof createMetrics>
+type Makers = ReturnType<typeof metricsIn>
+
+/** Each takes the name of a metric and what it counts. */
+function metricsIn(registry: Registry) {
+  const registers = [registry]
+  return {
+    counter: <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
+      new Counter({ name, help, labelNames, registers }),
+    gauge: <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
+      new Gauge({ name, help, labelNames, registers }),
+    histogram: (name: string, help: string, buckets: number[]) => new Histogram({ name, help, buckets, registers }),
+    /** Its value is read when it is scraped. */
+    liveGauge(name: string, help: string, read: () => number) {
+      void new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          this.set(read())
+        },
+      })
+    },
+  }
+}
 
 export interface MetricsServer {
   port: number
@@ -95,132 +114,99 @@ function listen(server: Server, port: number, host: string): Promise<void> {
 }
 
 /** Usage, cost and budgets. */
-function createBillingMetrics(registers: Registry[]) {
+function createBillingMetrics({ counter, gauge }: Makers) {
   return {
-    completionTokens: new Counter({
-      name: 'portico_tokens_total',
-      help: 'Billed tokens.',
-      labelNames: ['surface', 'class'],
-      registers,
-    }),
-    billedUsd: new Counter({
-      name: 'portico_billed_usd_total',
-      help: 'Billed cost with markup, US dollars (for plots; the ledger is exact).',
-      labelNames: ['surface'],
-      registers,
-    }),
-    writtenOffUsd: new Counter({
-      name: 'portico_written_off_usd_total',
-      help: 'Provider cost above what a budget could bear, carried by the operator.',
-      registers,
-    }),
-    statedCosts: new Counter({
-      name: 'portico_stated_costs_total',
-      help: 'Calls whose provider stated a cost, compared with tokens times prices: equal (within 1 %), above or below.',
-      labelNames: ['deployment', 'result'],
-      registers,
-    }),
-    removedEntries: new Counter({
-      name: 'portico_ledger_entries_removed_total',
-      help: 'Old ledger entries that this instance removed, because of ledger.keepEntriesDays.',
-      registers,
-    }),
-    budgetThresholds: new Counter({
-      name: 'portico_budget_thresholds_total',
-      help: 'Budgets that crossed a threshold.',
-      labelNames: ['threshold'],
-      registers,
-    }),
-    budgetLeftUsd: new Gauge({
-      name: 'portico_budget_left_usd',
-      help: 'What is left of the running budget period; at most 500 organisations, the smallest share left first.',
-      labelNames: ['organisation'],
-      registers,
-    }),
+    completionTokens: counter('portico_tokens_total', 'Billed tokens.', ['surface', 'class']),
+    billedUsd: counter(
+      'portico_billed_usd_total',
+      'Billed cost with markup, US dollars (for plots; the ledger is exact).',
+      ['surface'],
+    ),
+    writtenOffUsd: counter(
+      'portico_written_off_usd_total',
+      'Provider cost above what a budget could bear, carried by the operator.',
+    ),
+    statedCosts: counter(
+      'portico_stated_costs_total',
+      'Calls whose provider stated a cost, compared with tokens times prices: equal (within 1 %), above or below.',
+      ['deployment', 'result'],
+    ),
+    removedEntries: counter(
+      'portico_ledger_entries_removed_total',
+      'Old ledger entries that this instance removed, because of ledger.keepEntriesDays.',
+    ),
+    budgetThresholds: counter('portico_budget_thresholds_total', 'Budgets that crossed a threshold.', ['threshold']),
+    budgetLeftUsd: gauge(
+      'portico_budget_left_usd',
+      'What is left of the running budget period; at most 500 organisations, the smallest share left first.',
+      ['organisation'],
+    ),
   }
 }
 
 /** Calls to providers. */
-function createProviderMetrics(registers: Registry[]) {
+function createProviderMetrics({ counter, gauge }: Makers) {
   return {
-    providerAttempts: new Counter({
-      name: 'portico_provider_attempts_total',
-      help: 'Calls to providers by outcome.',
-      labelNames: ['deployment', 'outcome'],
-      registers,
-    }),
-    learnedRefusals: new Counter({
-      name: 'portico_learned_refusals_total',
-      help: 'Request fields that a deployment turned out to refuse, each left out for an hour.',
-      labelNames: ['deployment', 'field'],
-      registers,
-    }),
-    circuitState: new Gauge({
-      name: 'portico_circuit_state',
-      help: 'Circuit of a deployment as this instance sees it: 0 closed, 1 half open, 2 open.',
-      labelNames: ['deployment'],
-      registers,
-    }),
+    providerAttempts: counter('portico_provider_attempts_total', 'Calls to providers by outcome.', [
+      'deployment',
+      'outcome',
+    ]),
+    learnedRefusals: counter(
+      'portico_learned_refusals_total',
+      'Request fields that a deployment turned out to refuse, each left out for an hour.',
+      ['deployment', 'field'],
+    ),
+    circuitState: gauge(
+      'portico_circuit_state',
+      'Circuit of a deployment as this instance sees it: 0 closed, 1 half open, 2 open.',
+      ['deployment'],
+    ),
   }
 }
 
 /** Documents, their search, and background jobs. */
-function createDocumentMetrics(registers: Registry[]) {
+function createDocumentMetrics({ counter, gauge, histogram }: Makers) {
   return {
-    jobs: new Gauge({
-      name: 'portico_jobs',
-      help: 'Background jobs of all instances: delayed, ready (waiting for a worker) or running.',
-      labelNames: ['kind', 'state'],
-      registers,
-    }),
-    documents: new Counter({
-      name: 'portico_documents_processed_total',
-      help: 'Documents that left processing.',
-      labelNames: ['status', 'code'],
-      registers,
-    }),
-    ingestionSeconds: new Histogram({
-      name: 'portico_ingestion_seconds',
-      help: 'From upload to ready.',
-      buckets: [0.1, 0.5, 1, 5, 10, 30, 60, 300, 900],
-      registers,
-    }),
-    citations: new Counter({
-      name: 'portico_citations_total',
-      help: 'Markers of answers by outcome of their check: supported, moved, dropped, unchecked, or attributed: added.',
-      labelNames: ['outcome'],
-      registers,
-    }),
-    goldenRuns: new Counter({
-      name: 'portico_golden_runs_total',
-      help: 'Runs of golden questions that this instance ended, by trigger (manual or schedule) and outcome: completed, worse (completed, and questions of the run before no longer passed), stopped or failed.',
-      labelNames: ['trigger', 'outcome'],
-      registers,
-    }),
-    spaceTools: new Counter({
-      name: 'portico_space_tool_calls_total',
-      help: 'Uses of tools of Spaces, by kind (mcp or openapi) and outcome: answered, refused (by the service), failed or stopped (the time or the client ended it).',
-      labelNames: ['kind', 'outcome'],
-      registers,
-    }),
-    searchSeconds: new Histogram({
-      name: 'portico_search_seconds',
-      help: 'Hybrid search in a Space.',
-      buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
-      registers,
-    }),
-    reranks: new Counter({
-      name: 'portico_reranks_total',
-      help: 'Searches that a reranker was to order, by outcome: reranked, timeout, failed, resting or skipped.',
-      labelNames: ['outcome'],
-      registers,
-    }),
-    rerankSeconds: new Histogram({
-      name: 'portico_rerank_seconds',
-      help: 'Comparison of the best passages of a search with the question.',
-      buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10],
-      registers,
-    }),
+    jobs: gauge('portico_jobs', 'Background jobs of all instances: delayed, ready (waiting for a worker) or running.', [
+      'kind',
+      'state',
+    ]),
+    documents: counter('portico_documents_processed_total', 'Documents that left processing.', ['status', 'code']),
+    ingestionSeconds: histogram(
+      'portico_ingestion_seconds',
+      'From upload to ready.',
+      [0.1, 0.5, 1, 5, 10, 30, 60, 300, 900],
+    ),
+    citations: counter(
+      'portico_citations_total',
+      'Markers of answers by outcome of their check: supported, moved, dropped, unchecked, or attributed: added.',
+      ['outcome'],
+    ),
+    goldenRuns: counter(
+      'portico_golden_runs_total',
+      'Runs of golden questions that this instance ended, by trigger (manual or schedule) and outcome: completed, worse (completed, and questions of the run before no longer passed), stopped or failed.',
+      ['trigger', 'outcome'],
+    ),
+    spaceTools: counter(
+      'portico_space_tool_calls_total',
+      'Uses of tools of Spaces, by kind (mcp or openapi) and outcome: answered, refused (by the service), failed or stopped (the time or the client ended it).',
+      ['kind', 'outcome'],
+    ),
+    searchSeconds: histogram(
+      'portico_search_seconds',
+      'Hybrid search in a Space.',
+      [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+    ),
+    reranks: counter(
+      'portico_reranks_total',
+      'Searches that a reranker was to order, by outcome: reranked, timeout, failed, resting or skipped.',
+      ['outcome'],
+    ),
+    rerankSeconds: histogram(
+      'portico_rerank_seconds',
+      'Comparison of the best passages of a search with the question.',
+      [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10],
+    ),
   }
 }
 
@@ -238,7 +224,8 @@ interface RouteCounts {
  * Metrics of the public port's requests. They are counted here and added to the metrics in batches, at the latest when these are
  * read: finding the labels of three metrics takes as long as parsing the body of a request.
  */
-export function createRequestMetrics(registers: Registry[]) {
+export function createRequestMetrics(registry: Registry) {
+  const registers = [registry]
   const routes = new Map<string, RouteCounts>()
   let inFlight = 0
   let waiting = 0
@@ -258,14 +245,7 @@ export function createRequestMetrics(registers: Registry[]) {
     registers,
     collect: flush,
   })
-  void new Gauge({
-    name: 'portico_http_requests_in_flight',
-    help: 'Requests being handled.',
-    registers,
-    collect() {
-      this.set(inFlight)
-    },
-  })
+  metricsIn(registry).liveGauge('portico_http_requests_in_flight', 'Requests being handled.', () => inFlight)
 
   function flush() {
     for (const [route, counts] of routes) {
@@ -299,37 +279,29 @@ export function createRequestMetrics(registers: Registry[]) {
 }
 
 /** Metrics of what the public port does not accept, and of how close it is to that. */
-function createOverloadMetrics(registers: Registry[]) {
+function createOverloadMetrics({ counter, liveGauge }: Makers) {
   let running = () => 0
   let connections = () => 0
-  void new Gauge({
-    name: 'portico_running_requests',
-    help: 'Requests of organisations that run, streams included; server.maximumRunningRequests bounds them.',
-    registers,
-    collect() {
-      this.set(running())
-    },
-  })
-  void new Gauge({
-    name: 'portico_http_connections',
-    help: 'Open connections of the public port; server.maximumConnections bounds them.',
-    registers,
-    collect() {
-      this.set(connections())
-    },
-  })
+  liveGauge(
+    'portico_running_requests',
+    'Requests of organisations that run, streams included; server.maximumRunningRequests bounds them.',
+    () => running(),
+  )
+  liveGauge(
+    'portico_http_connections',
+    'Open connections of the public port; server.maximumConnections bounds them.',
+    () => connections(),
+  )
   return {
-    refused: new Counter({
-      name: 'portico_overload_refusals_total',
-      help: 'Requests that were rejected before their body was read, by reason: running, share, event_loop or memory.',
-      labelNames: ['reason'],
-      registers,
-    }),
-    refusedConnections: new Counter({
-      name: 'portico_http_connections_refused_total',
-      help: 'Connections above server.maximumConnections, closed without an answer.',
-      registers,
-    }),
+    refused: counter(
+      'portico_overload_refusals_total',
+      'Requests that were rejected before their body was read, by reason: running, share, event_loop or memory.',
+      ['reason'],
+    ),
+    refusedConnections: counter(
+      'portico_http_connections_refused_total',
+      'Connections above server.maximumConnections, closed without an answer.',
+    ),
     /** The gauges read these when they are scraped. */
     observe(read: { running: () => number; connections: () => number }): void {
       running = read.running
