@@ -1,4 +1,5 @@
 import {
+  columnsOf,
   countRows,
   type Database,
   type OwnedDatabase,
@@ -128,7 +129,7 @@ async function removePlaces(
   onRemoved: OnRemoved,
 ): Promise<void> {
   await transaction.query(`SELECT FROM conversation_stores WHERE id = $1 FOR UPDATE`, [id])
-  const chosen = [places.map(({ conversationId }) => conversationId), places.map(({ number }) => number)]
+  const chosen = columnsOf(places, 'conversationId', 'number')
   const given = `unnest($1::uuid[], $2::int4[]) AS given (conversation_id, number)`
   const rows = await transaction.query<{ at: Date; unanswered: boolean; question: string | null }>(
     `SELECT at, CASE WHEN unanswered THEN question END AS question FROM conversation_turns JOIN ${given} USING (conversation_id, number)`,

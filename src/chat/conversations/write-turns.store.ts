@@ -1,4 +1,4 @@
-import { type OwnedDatabase, DatabaseError, type Queryable } from '../../platform/database/index.ts'
+import { columnsOf, DatabaseError, type OwnedDatabase, type Queryable } from '../../platform/database/index.ts'
 import { createUuid, describeError } from '../../platform/kernel/index.ts'
 import { conversationLimits } from './limits.ts'
 import { type KnownTurn, type PlacedTurn, placeTurns } from './place-turns.ts'
@@ -147,15 +147,13 @@ async function addToConversations(transaction: Queryable, storeId: string, place
     [
       storeId,
       [...byId.keys()],
-      rows.map(({ user }) => user),
-      rows.map(({ startedAtMs }) => new Date(startedAtMs)),
-      rows.map(({ lastAtMs }) => new Date(lastAtMs)),
-      rows.map(({ lastNumber }) => lastNumber),
-      rows.map(({ turns }) => turns),
-      rows.map(({ failed }) => failed),
-      rows.map(({ unanswered }) => unanswered),
-      rows.map(({ bytes }) => bytes),
-      rows.map(({ billed }) => billed),
+      ...columnsOf(
+        rows,
+        'user',
+        ({ startedAtMs }) => new Date(startedAtMs),
+        ({ lastAtMs }) => new Date(lastAtMs),
+      ),
+      ...columnsOf(rows, 'lastNumber', 'turns', 'failed', 'unanswered', 'bytes', 'billed'),
     ],
   )
   await transaction.execute(

@@ -1,5 +1,5 @@
 import { goldenLimits } from '../../contract/golden-questions.ts'
-import { countRows, type OwnedDatabase, type Queryable, type Stored } from '../../platform/database/index.ts'
+import { columnsOf, countRows, type OwnedDatabase, type Queryable, type Stored } from '../../platform/database/index.ts'
 import { AppError, isUuid } from '../../platform/kernel/index.ts'
 import { type Actor, type NewAdminLogEntry, recordAdminChange } from '../../tenants/operators/index.ts'
 import { lockSpace } from '../spaces/index.ts'
@@ -144,7 +144,6 @@ async function lock(transaction: Queryable, spaceId: string, id: string): Promis
 
 /** Leaves out conversations that the Space has; returns the number of added questions. */
 export function insertRows(transaction: Queryable, questions: readonly GoldenQuestion[]): Promise<number> {
-  const hashes = questions.map(hashesOf)
   return transaction.execute(
     `INSERT INTO golden_questions (id, space_id, organisation_id, messages, question, question_hash, messages_hash,
        expected_documents, expected_facts, must_abstain, created_at, updated_at)
@@ -154,20 +153,21 @@ export function insertRows(transaction: Queryable, questions: readonly GoldenQue
          $10::bool[], $11::timestamptz[], $12::timestamptz[]) AS given (id, space_id, organisation_id, messages, question,
          question_hash, messages_hash, documents, facts, must_abstain, created_at, updated_at)
      ON CONFLICT (space_id, messages_hash) DO NOTHING`,
-    [
-      questions.map(({ id }) => id),
-      questions.map(({ spaceId }) => spaceId),
-      questions.map(({ organisationId }) => organisationId),
-      questions.map(({ messages }) => JSON.stringify(messages)),
-      questions.map(questionOf),
-      hashes.map(({ question }) => question),
-      hashes.map(({ messages }) => messages),
-      questions.map(({ expectedDocuments }) => JSON.stringify(expectedDocuments)),
-      questions.map(({ expectedFacts }) => JSON.stringify(expectedFacts)),
-      questions.map(({ mustAbstain }) => mustAbstain),
-      questions.map(({ createdAt }) => new Date(createdAt)),
-      questions.map(({ updatedAt }) => new Date(updatedAt)),
-    ],
+    columnsOf(
+      questions.map((question) => ({ ...question, hashes: hashesOf(question) })),
+      'id',
+      'spaceId',
+      'organisationId',
+      ({ messages }) => JSON.stringify(messages),
+      questionOf,
+      ({ hashes }) => hashes.question,
+      ({ hashes }) => hashes.messages,
+      ({ expectedDocuments }) => JSON.stringify(expectedDocuments),
+      ({ expectedFacts }) => JSON.stringify(expectedFacts),
+      'mustAbstain',
+      ({ createdAt }) => new Date(createdAt),
+      ({ updatedAt }) => new Date(updatedAt),
+    ),
   )
 }
 

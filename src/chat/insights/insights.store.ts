@@ -1,4 +1,4 @@
-import { countRows, type Database, type Queryable } from '../../platform/database/index.ts'
+import { columnsOf, countRows, type Database, type Queryable } from '../../platform/database/index.ts'
 import { sharedOwner } from '../../platform/kernel/index.ts'
 
 /** Bounds of the stored rows. */
@@ -109,13 +109,7 @@ async function addCitations(transaction: Queryable, rows: readonly CitationCount
       ORDER BY 1, 2, 3, 4
      ON CONFLICT (organisation_id, day, space_id, document_id)
        DO UPDATE SET citations = insight_citations.citations + excluded.citations`,
-    [
-      rows.map((row) => row.organisationId),
-      rows.map((row) => row.day),
-      rows.map((row) => row.spaceId),
-      rows.map((row) => row.documentId),
-      rows.map((row) => row.citations),
-    ],
+    columnsOf(rows, 'organisationId', 'day', 'spaceId', 'documentId', 'citations'),
     { timeoutMs: writeTimeoutMs },
   )
 }
@@ -132,13 +126,7 @@ async function addAnswers(transaction: Queryable, rows: readonly AnswerCount[]) 
      ON CONFLICT (organisation_id, day, space_id)
        DO UPDATE SET answers = insight_answers.answers + excluded.answers,
          unanswered = insight_answers.unanswered + excluded.unanswered`,
-    [
-      rows.map((row) => row.organisationId),
-      rows.map((row) => row.day),
-      rows.map((row) => row.spaceId),
-      rows.map((row) => row.answers),
-      rows.map((row) => row.unanswered),
-    ],
+    columnsOf(rows, 'organisationId', 'day', 'spaceId', 'answers', 'unanswered'),
     { timeoutMs: writeTimeoutMs },
   )
 }
@@ -158,14 +146,7 @@ async function addQuestions(transaction: Queryable, rows: readonly AskedQuestion
      ON CONFLICT (space_id, question_hash)
        DO UPDATE SET asked = insight_questions.asked + excluded.asked, question = excluded.question,
          last_asked_at = greatest(insight_questions.last_asked_at, excluded.last_asked_at)`,
-    [
-      rows.map((row) => row.spaceId),
-      rows.map((row) => row.hash),
-      rows.map((row) => row.organisationId),
-      rows.map((row) => row.question),
-      rows.map((row) => row.asked),
-      rows.map((row) => row.lastAskedAtMs),
-    ],
+    columnsOf(rows, 'spaceId', 'hash', 'organisationId', 'question', 'asked', 'lastAskedAtMs'),
     { timeoutMs: writeTimeoutMs },
   )
   await transaction.execute(

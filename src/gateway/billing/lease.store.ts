@@ -1,6 +1,6 @@
 import { FencedError } from './instance.store.ts'
 import { type InstanceId, type OrganisationId, withDeadline } from '../../platform/kernel/index.ts'
-import type { OwnedDatabase, Queryable } from '../../platform/database/index.ts'
+import { columnsOf, type OwnedDatabase, type Queryable } from '../../platform/database/index.ts'
 import { type Period, periodAfter } from './periods.ts'
 
 /** Channel of the notifications between instances; the payload is a LeaseNotice as JSON. */
@@ -281,7 +281,7 @@ export function loadPeriodStates(
          sum(granted_pico_usd - settled_pico_usd) filter (where instance_id <> $1) as others
        from ledger_leases l where l.organisation_id = k.organisation_id and l.period = k.period) l on true
      order by k.place`,
-    [instanceId, keys.map((key) => key.organisationId), keys.map((key) => key.period)],
+    [instanceId, ...columnsOf(keys, 'organisationId', 'period')],
   )
 }
 

@@ -1,5 +1,5 @@
 import type { OrganisationId } from '../../platform/kernel/index.ts'
-import type { Queryable } from '../../platform/database/index.ts'
+import { columnsOf, type Queryable } from '../../platform/database/index.ts'
 
 /** Parts of the budget that raise an event, in per cent. */
 const thresholdPercents = [80, 100] as const
@@ -44,10 +44,7 @@ export function recordReached(transaction: Queryable, checks: readonly Threshold
      from recorded r join spent s on s.organisation_id = r.organisation_id and s.period = r.period
      order by r.organisation_id, r.period, r.percent`,
     [
-      checks.map((check) => check.organisationId),
-      checks.map((check) => check.period),
-      checks.map((check) => check.budgetPicoUsd),
-      checks.map((check) => check.refused),
+      ...columnsOf(checks, 'organisationId', 'period', 'budgetPicoUsd', 'refused'),
       [...thresholdPercents],
       usedUpPercent,
     ],

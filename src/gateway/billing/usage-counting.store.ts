@@ -1,4 +1,4 @@
-import type { OwnedDatabase, Queryable } from '../../platform/database/index.ts'
+import { columnsOf, type OwnedDatabase, type Queryable } from '../../platform/database/index.ts'
 import { bucketOf, isFailed, noSpace } from './usage-tables.ts'
 import { countTags } from './usage-tags.store.ts'
 
@@ -214,14 +214,7 @@ export async function addRefusals(database: Queryable, refused: readonly Refused
      group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
      on conflict (organisation_id, day, model, surface, refused, code)
      do update set requests = usage_failures.requests + excluded.requests`,
-    [
-      refused.map(({ organisationId }) => organisationId),
-      refused.map(({ atMs }) => new Date(atMs)),
-      refused.map(({ model }) => model),
-      refused.map(({ surface }) => surface),
-      refused.map(({ code }) => code),
-      refused.map(({ requests }) => BigInt(requests)),
-    ],
+    columnsOf(refused, 'organisationId', ({ atMs }) => new Date(atMs), 'model', 'surface', 'code', 'requests'),
     { background: true },
   )
 }

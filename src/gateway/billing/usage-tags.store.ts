@@ -1,4 +1,4 @@
-import type { Queryable } from '../../platform/database/index.ts'
+import { columnsOf, type Queryable } from '../../platform/database/index.ts'
 import { usageTagLimits } from '../../contract/usage-reports.ts'
 import { isFailed, otherTags } from './usage-tables.ts'
 
@@ -20,8 +20,7 @@ interface TaggedEntry {
 }
 
 /** One tag of one entry. */
-interface TaggedPair {
-  entry: TaggedEntry
+interface TaggedPair extends Omit<TaggedEntry, 'tags'> {
   key: string
   value: string
   tagId: bigint
@@ -38,9 +37,9 @@ export async function countTags(transaction: Queryable, requestIds: string[]): P
     [requestIds],
   )
   const keys = await admitKeys(transaction, entries)
-  const pairs = entries.flatMap((entry) =>
-    Object.entries(entry.tags).flatMap(([key, value]) =>
-      keys.has(placeOf(entry.organisationId, key)) ? [{ entry, key, value, tagId: otherTags }] : [],
+  const pairs = entries.flatMap(({ tags, ...entry }) =>
+    Object.entries(tags).flatMap(([key, value]) =>
+      keys.has(placeOf(entry.organisationId, key)) ? [{ ...entry, key, value, tagId: otherTags }] : [],
     ),
   )
   await findTagIds(transaction, pairs)
@@ -50,12 +49,7 @@ export async function countTags(transaction: Queryable, requestIds: string[]): P
   await transaction.execute(
     `insert into usage_request_tags (organisation_id, tag_id, started_at, request_id)
      select * from unnest($1::uuid[], $2::int8[], $3::timestamptz[], $4::text[]) on conflict do nothing`,
-    [
-      recorded.map(({ entry }) => entry.organisationId),
-      recorded.map(({ tagId }) => tagId),
-      recorded.map(({ entry }) => entry.startedAt),
-      recorded.map(({ entry }) => entry.requestId),
-    ],
+    columnsOf(recorded, 'organisationId', 'tagId', 'startedAt', 'requestId'),
   )
   await transaction.execute('delete from usage_queued_tags where request_id = any($1::text[])', [requestIds])
 }
@@ -83,7 +77,7 @@ async function admitKeys(transaction: Queryable, entries: readonly TaggedEntry[]
   if (fresh.length > 0) {
     await transaction.execute(
       'insert into usage_tag_keys (organisation_id, key) select * from unnest($1::uuid[], $2::text[])',
-      [fresh.map(({ id }) => id), fresh.map(({ key }) => key)],
+      columnsOf(fresh, 'id', 'key'),
     )
   }
   return admitted
@@ -95,19 +89,15 @@ async function findTagIds(transaction: Queryable, pairs: readonly TaggedPair[]):
     `select t.organisation_id as id, t.key, t.value, t.tag_id as "tagId"
      from (select distinct * from unnest($1::uuid[], $2::text[], $3::text[]) as p (organisation_id, key, value)) as p
      join usage_tags t using (organisation_id, key, value)`,
-    columnsOf(pairs),
+    columnsOf(pairs, 'organisationId', 'key', 'value'),
   )
   const ids = new Map(rows.map((row) => [placeOf(row.id, row.key, row.value), row.tagId]))
-  for (const pair of pairs) pair.tagId = ids.get(placeOf(pair.entry.organisationId, pair.key, pair.value)) ?? otherTags
-}
-
-function columnsOf(pairs: readonly TaggedPair[]) {
-  return [pairs.map(({ entry }) => entry.organisationId), pairs.map(({ key }) => key), pairs.map(({ value }) => value)]
+  for (const pair of pairs) pair.tagId = ids.get(placeOf(pair.organisationId, pair.key, pair.value)) ?? otherTags
 }
 
 /** Decides which values still have room on their day, gives new values an id, and resets the id of values above the limit. */
 async function admitValues(transaction: Queryable, pairs: readonly TaggedPair[]): Promise<void> {
-  const groups = Map.groupBy(pairs, ({ entry, key }) => placeOf(entry.organisationId, key, entry.day))
+  const groups = Map.groupBy(pairs, ({ organisationId, key, day }) => placeOf(organisationId, key, day))
   const days = [...groups.values()].map(([first]) => first!)
   const counts = await transaction.query<{ different: number; tagIds: bigint[] }>(
     `select coalesce(v.different_values, 0) as different,
@@ -116,12 +106,7 @@ async function admitValues(transaction: Queryable, pairs: readonly TaggedPair[])
      from unnest($1::uuid[], $2::text[], $3::text[]) with ordinality as p (organisation_id, key, day, place)
      left join usage_tag_day_values v on v.organisation_id = p.organisation_id and v.key = p.key and v.day = p.day::date
      order by p.place`,
-    [
-      days.map(({ entry }) => entry.organisationId),
-      days.map(({ key }) => key),
-      days.map(({ entry }) => entry.day),
-      [...new Set(pairs.map(({ tagId }) => tagId))],
-    ],
+    [...columnsOf(days, 'organisationId', 'key', 'day'), [...new Set(pairs.map(({ tagId }) => tagId))]],
   )
   const refused: TaggedPair[] = []
   const fresh: TaggedPair[] = []
@@ -151,12 +136,7 @@ async function admitValues(transaction: Queryable, pairs: readonly TaggedPair[])
     `insert into usage_tag_day_values (organisation_id, key, day, different_values)
      select * from unnest($1::uuid[], $2::text[], $3::date[], $4::int4[])
      on conflict (organisation_id, key, day) do update set different_values = excluded.different_values`,
-    [
-      days.map(({ entry }) => entry.organisationId),
-      days.map(({ key }) => key),
-      days.map(({ entry }) => entry.day),
-      different,
-    ],
+    [...columnsOf(days, 'organisationId', 'key', 'day'), different],
   )
 }
 
@@ -164,7 +144,7 @@ async function insertTags(transaction: Queryable, fresh: readonly TaggedPair[]):
   await transaction.execute(
     `insert into usage_tags (organisation_id, key, value)
      select distinct * from unnest($1::uuid[], $2::text[], $3::text[]) on conflict do nothing`,
-    columnsOf(fresh),
+    columnsOf(fresh, 'organisationId', 'key', 'value'),
   )
   await findTagIds(transaction, fresh)
 }
@@ -198,17 +178,8 @@ async function addSums(transaction: Queryable, pairs: readonly TaggedPair[]): Pr
        ${addTo('usage_tag_sums', 'organisation_id, key, day, tag_id')}
      ) select 1`,
     [
-      pairs.map(({ entry }) => entry.organisationId),
-      pairs.map(({ key }) => key),
-      pairs.map(({ entry }) => entry.day),
-      pairs.map(({ tagId }) => tagId),
-      pairs.map(({ entry }) => entry.model),
-      pairs.map(({ entry }) => entry.failed),
-      pairs.map(({ entry }) => entry.prompt),
-      pairs.map(({ entry }) => entry.completion),
-      pairs.map(({ entry }) => entry.cached),
-      pairs.map(({ entry }) => entry.reasoning),
-      pairs.map(({ entry }) => entry.billed),
+      ...columnsOf(pairs, 'organisationId', 'key', 'day', 'tagId', 'model', 'failed'),
+      ...columnsOf(pairs, 'prompt', 'completion', 'cached', 'reasoning', 'billed'),
     ],
   )
 }

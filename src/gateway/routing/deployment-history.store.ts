@@ -1,4 +1,4 @@
-import type { OwnedDatabase, Queryable } from '../../platform/database/index.ts'
+import { columnsOf, type OwnedDatabase, type Queryable } from '../../platform/database/index.ts'
 import type { CircuitChange, FailingDeployment } from './deployment-state.ts'
 
 /** The counts of a deployment since the last flush. */
@@ -53,11 +53,7 @@ export function addHistory(
          select at, deployment_id, $6::uuid, kind, error_class, status
          from unnest($1::timestamptz[], $2::text[], $3::text[], $4::text[], $5::int4[]) as e (at, deployment_id, kind, error_class, status)`,
         [
-          events.map(({ atMs }) => new Date(atMs)),
-          events.map(({ deploymentId }) => deploymentId),
-          events.map(({ kind }) => kind),
-          events.map(({ errorClass }) => errorClass),
-          events.map(({ status }) => status),
+          ...columnsOf(events, ({ atMs }) => new Date(atMs), 'deploymentId', 'kind', 'errorClass', 'status'),
           instanceId,
         ],
       )
@@ -100,37 +96,29 @@ async function addDays(transaction: Queryable, days: readonly DeploymentCounts[]
        as added (day, deployment_id, answered, failed, limited, rejected, broken) order by 1, 2
      on conflict (day, deployment_id) do update set answered = d.answered + excluded.answered, failed = d.failed + excluded.failed,
        limited = d.limited + excluded.limited, rejected = d.rejected + excluded.rejected, broken = d.broken + excluded.broken`,
-    [
-      days.map(dayOf),
-      days.map(({ deploymentId }) => deploymentId),
-      ...(['answered', 'failed', 'limited', 'rejected', 'broken'] as const).map((field) =>
-        days.map((one) => BigInt(one[field])),
-      ),
-    ],
+    columnsOf(days, dayOf, 'deploymentId', 'answered', 'failed', 'limited', 'rejected', 'broken'),
   )
 }
 
 async function addErrors(transaction: Queryable, days: readonly DeploymentCounts[]): Promise<void> {
-  const errors = days.flatMap((one) => [...one.errors].map(([errorClass, calls]) => ({ one, errorClass, calls })))
+  const errors = days.flatMap((one) => [...one.errors].map(([errorClass, calls]) => ({ ...one, errorClass, calls })))
   if (errors.length === 0) return
   await transaction.execute(
     `insert into deployment_errors as e (day, deployment_id, error_class, calls)
      select * from unnest($1::date[], $2::text[], $3::text[], $4::int8[]) as added (day, deployment_id, error_class, calls) order by 1, 2, 3
      on conflict (day, deployment_id, error_class) do update set calls = e.calls + excluded.calls`,
-    [
-      errors.map(({ one }) => dayOf(one)),
-      errors.map(({ one }) => one.deploymentId),
-      errors.map(({ errorClass }) => errorClass),
-      errors.map(({ calls }) => BigInt(calls)),
-    ],
+    columnsOf(errors, dayOf, 'deploymentId', 'errorClass', 'calls'),
   )
 }
 
 async function addLatency(transaction: Queryable, days: readonly DeploymentCounts[]): Promise<void> {
   const measured = days.flatMap((one) =>
-    Array.from(one.totals, (totals, bucket) => ({ one, bucket, totals, firstBytes: one.firstBytes[bucket]! })).filter(
-      ({ totals, firstBytes }) => totals + firstBytes > 0,
-    ),
+    Array.from(one.totals, (totals, bucket) => ({
+      ...one,
+      bucket,
+      totals,
+      firstBytes: one.firstBytes[bucket]!,
+    })).filter(({ totals, firstBytes }) => totals + firstBytes > 0),
   )
   if (measured.length === 0) return
   await transaction.execute(
@@ -138,13 +126,7 @@ async function addLatency(transaction: Queryable, days: readonly DeploymentCount
      select * from unnest($1::date[], $2::text[], $3::int2[], $4::int8[], $5::int8[])
        as added (day, deployment_id, bucket, first_bytes, totals) order by 1, 2, 3
      on conflict (day, deployment_id, bucket) do update set first_bytes = l.first_bytes + excluded.first_bytes, totals = l.totals + excluded.totals`,
-    [
-      measured.map(({ one }) => dayOf(one)),
-      measured.map(({ one }) => one.deploymentId),
-      measured.map(({ bucket }) => bucket),
-      measured.map(({ firstBytes }) => BigInt(firstBytes)),
-      measured.map(({ totals }) => BigInt(totals)),
-    ],
+    columnsOf(measured, dayOf, 'deploymentId', 'bucket', 'firstBytes', 'totals'),
   )
 }
 
@@ -167,11 +149,7 @@ export async function replaceFailures(
        error_class = excluded.error_class, status = excluded.status, seen_at = clock_timestamp()`,
     [
       instanceId,
-      failures.map(({ deploymentId }) => deploymentId),
-      failures.map(({ kind }) => kind),
-      failures.map(({ sinceMs }) => new Date(sinceMs)),
-      failures.map(({ errorClass }) => errorClass),
-      failures.map(({ status }) => status),
+      ...columnsOf(failures, 'deploymentId', 'kind', ({ sinceMs }) => new Date(sinceMs), 'errorClass', 'status'),
     ],
     { background: true },
   )

@@ -1,5 +1,5 @@
 export { type ChangeFeed, createChangeFeed, type RecordChange, recordChange } from './change-feed.ts'
-export { countRows, type Stored, toJsonPath } from './sql.ts'
+export { columnsOf, countRows, type Stored, toJsonPath } from './sql.ts'
 export { DatabaseError, DatabaseStartError, findLostConnection, isForeignKeyViolation } from './database-error.ts'
 export { lockFolder } from './embedded/folder-lock.ts'
 export { readEmbeddedSchema } from './embedded/read-schema.ts'

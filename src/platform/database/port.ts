@@ -8,15 +8,8 @@
  * `encodeVector` (text vectors are 5 to 20 times slower).
  */
 
-export type SqlValue =
-  | string
-  | number
-  | bigint
-  | boolean
-  | null
-  | Date
-  | Uint8Array
-  | readonly (string | number | bigint | boolean | null | Date | Uint8Array)[]
+export type SqlScalar = string | number | bigint | boolean | null | Date | Uint8Array
+export type SqlValue = SqlScalar | readonly SqlScalar[]
 
 export interface QueryOptions {
   /** Ends the wait. A server cancels the statement; the embedded engine finishes it and its result is dropped. */

@@ -5,7 +5,7 @@ import {
   type FilterValue,
   type MetadataFilter,
 } from '../../contract/metadata-filter.ts'
-import type { Queryable, QueryOptions, SqlValue } from './port.ts'
+import type { Queryable, QueryOptions, SqlScalar, SqlValue } from './port.ts'
 
 const comparators = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const
 
@@ -59,6 +59,18 @@ export async function countRows(
   const [row] = await database.query<{ total: bigint }>(`select count(*) as total from ${from}`, values, options)
   return Number(row!.total)
 }
+
+/** A list for each column, for `unnest`; a column is a field of the rows, or what a function makes of each of them. */
+export function columnsOf<Row>(
+  rows: readonly Row[],
+  ...columns: readonly (ScalarField<Row> | ((row: Row) => SqlScalar))[]
+): SqlValue[] {
+  return columns.map((column) =>
+    rows.map((row) => (typeof column === 'function' ? column(row) : (row[column] as SqlScalar))),
+  )
+}
+
+type ScalarField<Row> = { [Name in keyof Row]-?: Row[Name] extends SqlScalar ? Name : never }[keyof Row]
 
 /** A value as a row has it: a moment is a date, and not milliseconds. */
 export type Stored<Value, Moments extends keyof Value> = Omit<Value, Moments> & {

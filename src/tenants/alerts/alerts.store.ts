@@ -1,5 +1,5 @@
 import { type AlertKind, alertKinds } from '../../contract/alerts.ts'
-import type { OwnedDatabase, Queryable, SqlValue } from '../../platform/database/index.ts'
+import { columnsOf, type OwnedDatabase, type Queryable, type SqlValue } from '../../platform/database/index.ts'
 import { createUuid } from '../../platform/kernel/index.ts'
 import type { Alert, AlertCondition, NewDelivery, StoredDelivery } from './port.ts'
 
@@ -32,12 +32,15 @@ export function applyConditions(
        order by subject on conflict (kind, subject) where resolved_at is null do nothing returning ${columns}`,
       [
         kind,
-        found.map(() => createUuid()),
-        found.map(({ subject }) => subject),
-        found.map(({ organisationId }) => organisationId ?? null),
-        found.map(({ severity }) => severity),
-        found.map(({ title }) => title),
-        found.map(({ details }) => JSON.stringify(details)),
+        ...columnsOf(
+          found,
+          () => createUuid(),
+          'subject',
+          ({ organisationId }) => organisationId ?? null,
+          'severity',
+          'title',
+          ({ details }) => JSON.stringify(details),
+        ),
       ],
     )
     const resolved = await transaction.query<Alert>(
@@ -207,14 +210,7 @@ export async function addDeliveries(transaction: Queryable, deliveries: readonly
   await transaction.execute(
     `insert into alert_deliveries (id, alert_id, event, channel, subject, body)
      select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[])`,
-    [
-      deliveries.map(({ id }) => id),
-      deliveries.map(({ alertId }) => alertId),
-      deliveries.map(({ event }) => event),
-      deliveries.map(({ channel }) => channel),
-      deliveries.map(({ subject }) => subject),
-      deliveries.map(({ body }) => body),
-    ],
+    columnsOf(deliveries, 'id', 'alertId', 'event', 'channel', 'subject', 'body'),
   )
 }
 

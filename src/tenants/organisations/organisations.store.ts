@@ -1,4 +1,5 @@
 import {
+  columnsOf,
   countRows,
   type Database,
   isForeignKeyViolation,
@@ -272,11 +273,7 @@ async function noteKeyUses(database: Database, uses: readonly KeyUse[]): Promise
                FROM unnest($1::uuid[], $2::text[], $3::int8[]) AS u (id, hash, ms)) u
       WHERE k.organisation_id = u.id AND k.key_hash = u.hash
         AND (k.last_used_at IS NULL OR k.last_used_at < u.used_at)`,
-    [
-      uses.map(({ organisationId }) => organisationId),
-      uses.map(({ hash }) => Buffer.from(hash).toString('hex')),
-      uses.map(({ usedAtMs }) => usedAtMs),
-    ],
+    columnsOf(uses, 'organisationId', ({ hash }) => Buffer.from(hash).toString('hex'), 'usedAtMs'),
     { timeoutMs: noteTimeoutMs },
   )
 }

@@ -1,4 +1,4 @@
-import { countRows, type OwnedDatabase, type Queryable } from '../../../platform/database/index.ts'
+import { columnsOf, countRows, type OwnedDatabase, type Queryable } from '../../../platform/database/index.ts'
 import { type Removed } from '../turn-removal.store.ts'
 import { removeOwnTurns } from './own-turns.store.ts'
 
@@ -35,7 +35,7 @@ export async function eraseCitingTurns(
       const removed = await removeOwnTurns(
         transaction,
         `SELECT chat_id, number FROM unnest($1::uuid[], $2::int4[]) AS given (chat_id, number)`,
-        [turns.map(({ chatId }) => chatId), turns.map(({ number }) => number)],
+        columnsOf(turns, 'chatId', 'number'),
       )
       if (removed.turns === 0) return
       const times = turns.map(({ at }) => at).toSorted((left, right) => left.getTime() - right.getTime())

@@ -1,4 +1,5 @@
 import {
+  columnsOf,
   decodeIntegers,
   decodeVector,
   type OwnedDatabase,
@@ -56,14 +57,10 @@ async function fillTable(
     whileBuilding(database, id, read.parts()),
   )
   await noteBuilding(database, id, await encodeCounts(read.termCounts))
-  const documents = [...read.documents]
+  const documents = Array.from(read.documents, ([documentId, counts]) => ({ documentId, ...counts }))
   return {
     documents: `select * from unnest($7::uuid[], $8::int[], $9::uuid[]) filled (document_id, chunks, run_id)`,
-    values: [
-      documents.map(([documentId]) => documentId),
-      documents.map(([, { chunks }]) => chunks),
-      documents.map(([, { runId }]) => runId),
-    ],
+    values: columnsOf(documents, 'documentId', 'chunks', 'runId'),
     rows: String(rows),
   }
 }
