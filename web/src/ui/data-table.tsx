@@ -84,13 +84,25 @@ function labelOf({ header }: { header?: unknown }): string | undefined {
   return typeof header === 'string' && header !== '' ? header : undefined
 }
 
-/** A column of a list that the server sorts. */
-export function unsortedColumn<Row extends object>(
+/** `sortBy`: a key of the rows, or a value of each; absent: for a list that the server sorts, and for actions. */
+export function column<Row extends object>(
   id: string,
   header: string,
   cell: (row: Row) => ReactNode,
+  sortBy?: keyof NoInfer<Row> | ((row: NoInfer<Row>) => unknown),
 ): DataColumn<Row> {
-  return { id, header, enableSorting: false, cell: ({ row }) => cell(row.original) }
+  const shown = { id, header, cell: ({ row }: { row: { original: Row } }) => cell(row.original) }
+  if (sortBy === undefined) return { ...shown, enableSorting: false }
+  return { ...shown, accessorFn: typeof sortBy === 'function' ? sortBy : (row) => row[sortBy] }
+}
+
+/** A column that is sorted by its text. */
+export function textColumn<Row extends object>(
+  id: string,
+  header: string,
+  text: (row: Row) => string | number,
+): DataColumn<Row> {
+  return column(id, header, text, text)
 }
 
 interface PagedTableProps<Row extends object> extends DataTableProps<Row> {

@@ -4,10 +4,11 @@ import { useTranslation } from 'react-i18next'
 import type { InvitationBody } from '@contract/people.ts'
 import { deleteJson } from '../../api/client.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
-import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
+import { column, type DataColumn, DataTable, textColumn } from '../../ui/data-table.tsx'
 import { Dimmed } from '../../ui/dimmed.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
-import { removeColumn, timeColumn } from './row-columns.tsx'
+import { Time } from '../../ui/time.tsx'
+import { removeColumn } from './remove-column.tsx'
 
 interface InvitationsTableProps {
   invitations: { total: number; items: InvitationBody[] }
@@ -36,10 +37,10 @@ export function InvitationsTable({ invitations, path, onChanged }: InvitationsTa
         onConfirm: () => remove.mutate(id),
       })
     return [
-      { accessorKey: 'email', header: t('email') },
-      { id: 'role', accessorFn: ({ role }) => t(`role.${role}`), header: t('roleLabel') },
-      { accessorKey: 'invitedBy', header: t('invitations.by') },
-      timeColumn('expiresAt', t('invitations.expires')),
+      textColumn('email', t('email'), ({ email }) => email),
+      textColumn('role', t('roleLabel'), ({ role }) => t(`role.${role}`)),
+      textColumn('invitedBy', t('invitations.by'), ({ invitedBy }) => invitedBy),
+      column('expiresAt', t('invitations.expires'), ({ expiresAt }) => <Time value={expiresAt} />, 'expiresAt'),
       removeColumn({
         text: t('invitations.withdraw'),
         describe: ({ email }) => t('invitations.withdrawOf', { email }),

@@ -11,7 +11,7 @@ import { sessionQuery } from '../../app/session.ts'
 import { changeOneField } from '../../ui/conflict/change-one-field.ts'
 import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
-import { type DataColumn, DataTable, PageSteps } from '../../ui/data-table.tsx'
+import { column, type DataColumn, DataTable, PageSteps } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Page } from '../../ui/page.tsx'
@@ -20,7 +20,8 @@ import { InvitationsTable } from './invitations-table.tsx'
 import { InviteDialog } from './invite-dialog.tsx'
 import { PersonCell } from './person-cell.tsx'
 import { membersQuery } from './routes.tsx'
-import { removeColumn, timeColumn } from './row-columns.tsx'
+import { Time } from '../../ui/time.tsx'
+import { removeColumn } from './remove-column.tsx'
 
 /** Who belongs to an organisation, and who is invited. */
 export function MembersPage() {
@@ -100,27 +101,24 @@ function MembersTable({ members, ...changes }: MembersTableProps) {
         onConfirm: () => remove(personId),
       })
     return [
-      {
-        accessorKey: 'name',
-        header: t('person'),
-        cell: ({ row }) => <PersonCell {...row.original} id={row.original.personId} />,
-      },
-      {
-        accessorKey: 'role',
-        header: t('roleLabel'),
-        cell: ({ row }) => (
+      column('name', t('person'), (member) => <PersonCell {...member} id={member.personId} />, 'name'),
+      column(
+        'role',
+        t('roleLabel'),
+        (member) => (
           <Select
             size="xs"
             w={160}
-            aria-label={t('members.roleOf', { email: row.original.email })}
+            aria-label={t('members.roleOf', { email: member.email })}
             data={roles}
-            value={row.original.role}
+            value={member.role}
             allowDeselect={false}
-            onChange={(role) => role && setRole({ member: row.original, role: role as MemberBody['role'] })}
+            onChange={(role) => role && setRole({ member, role: role as MemberBody['role'] })}
           />
         ),
-      },
-      timeColumn('createdAt', t('members.since')),
+        'role',
+      ),
+      column('createdAt', t('members.since'), ({ createdAt }) => <Time value={createdAt} />, 'createdAt'),
       removeColumn({
         text: t('members.remove'),
         describe: ({ email }) => t('members.removeOf', { email }),

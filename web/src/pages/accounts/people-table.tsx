@@ -8,13 +8,13 @@ import { deleteJson, patchJson } from '../../api/client.ts'
 import { changeOneField } from '../../ui/conflict/change-one-field.ts'
 import { ifMatch } from '../../ui/conflict/if-match.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
-import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
+import { column, type DataColumn, DataTable } from '../../ui/data-table.tsx'
 import { Dimmed } from '../../ui/dimmed.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Dialog } from './dialog.tsx'
 import { PasswordLink } from './password-link.tsx'
 import { PersonCell } from './person-cell.tsx'
-import { timeColumn } from './row-columns.tsx'
+import { Time } from '../../ui/time.tsx'
 
 interface PeopleTableProps {
   people: PersonBody[]
@@ -53,33 +53,18 @@ function useColumns({ hasPasswords, onChanged, load, onReset }: Actions): DataCo
   const { t } = useTranslation('accounts')
   return useMemo(
     () => [
-      { accessorKey: 'email', header: t('person'), cell: ({ row }) => <PersonCell {...row.original} /> },
-      {
-        id: 'signIn',
-        accessorFn: (person) => signInOf(person),
-        header: t('people.signIn'),
-        cell: ({ row }) => t(`people.method.${signInOf(row.original)}`),
-      },
-      {
-        accessorKey: 'twoFactorEnabled',
-        header: t('factor.title'),
-        cell: ({ row }) => (row.original.twoFactorEnabled ? t('factor.on') : t('factor.off')),
-      },
-      timeColumn('createdAt', t('people.created')),
-      {
-        id: 'actions',
-        header: '',
-        enableSorting: false,
-        cell: ({ row }) => (
-          <PersonMenu
-            person={row.original}
-            hasPasswords={hasPasswords}
-            onChanged={onChanged}
-            load={load}
-            onReset={onReset}
-          />
-        ),
-      },
+      column('email', t('person'), (person) => <PersonCell {...person} />, 'email'),
+      column('signIn', t('people.signIn'), (person) => t(`people.method.${signInOf(person)}`), signInOf),
+      column(
+        'twoFactorEnabled',
+        t('factor.title'),
+        ({ twoFactorEnabled }) => (twoFactorEnabled ? t('factor.on') : t('factor.off')),
+        'twoFactorEnabled',
+      ),
+      column('createdAt', t('people.created'), ({ createdAt }) => <Time value={createdAt} />, 'createdAt'),
+      column('actions', '', (person) => (
+        <PersonMenu person={person} hasPasswords={hasPasswords} onChanged={onChanged} load={load} onReset={onReset} />
+      )),
     ],
     [t, hasPasswords, onChanged, load, onReset],
   )

@@ -4,7 +4,7 @@ import type { AlertDeliveryBody } from '@contract/alerts.ts'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { postJson } from '../../api/client.ts'
-import { type DataColumn, DataTable, unsortedColumn } from '../../ui/data-table.tsx'
+import { column, type DataColumn, DataTable, textColumn } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useChange } from '../../ui/use-change.ts'
@@ -39,16 +39,12 @@ function useColumns(): DataColumn<AlertDeliveryBody>[] {
   const { t } = useTranslation('alerts')
   return useMemo(
     () => [
-      {
-        accessorKey: 'createdAt',
-        header: t('column.time'),
-        cell: ({ row }) => <Time value={row.original.createdAt} />,
-      },
-      { accessorKey: 'title', header: t('column.message') },
-      { id: 'channel', header: t('column.channel'), accessorFn: ({ channel }) => t(`channel.${channel}`) },
-      unsortedColumn('state', t('column.state'), (row) => <State delivery={row} />),
-      { accessorKey: 'attempts', header: t('column.attempts') },
-      unsortedColumn('resend', t('column.action'), (row) => <Resend delivery={row} />),
+      column('createdAt', t('column.time'), ({ createdAt }) => <Time value={createdAt} />, 'createdAt'),
+      textColumn('title', t('column.message'), ({ title }) => title),
+      textColumn('channel', t('column.channel'), ({ channel }) => t(`channel.${channel}`)),
+      column('state', t('column.state'), (row) => <State delivery={row} />),
+      textColumn('attempts', t('column.attempts'), ({ attempts }) => attempts),
+      column('resend', t('column.action'), (row) => <Resend delivery={row} />),
     ],
     [t],
   )

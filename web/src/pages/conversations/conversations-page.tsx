@@ -5,7 +5,7 @@ import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { ConversationBody, ConversationPageBody } from '@contract/conversations.ts'
 import { useFormat } from '../../i18n/use-format.ts'
-import { DataTable, unsortedColumn } from '../../ui/data-table.tsx'
+import { column, DataTable } from '../../ui/data-table.tsx'
 import { Dimmed } from '../../ui/dimmed.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { AnchorLink, ButtonLink } from '../../ui/link.tsx'
@@ -117,7 +117,7 @@ function ConversationTable({ items, empty }: { items: ConversationBody[]; empty:
   const { organisationId, spaceId } = conversationsRoute.useParams()
   const columns = useMemo(
     () => [
-      unsortedColumn('opening', t('column.opening'), ({ id, opening }: ConversationBody) => (
+      column('opening', t('column.opening'), ({ id, opening }: ConversationBody) => (
         <AnchorLink
           to="/organisations/$organisationId/spaces/$spaceId/conversations/$conversationId"
           params={{ organisationId, spaceId, conversationId: id }}
@@ -129,7 +129,7 @@ function ConversationTable({ items, empty }: { items: ConversationBody[]; empty:
           {opening.trim() === '' ? t('blank') : opening}
         </AnchorLink>
       )),
-      unsortedColumn('state', t('column.state'), ({ failed, unanswered, disliked }: ConversationBody) => (
+      column('state', t('column.state'), ({ failed, unanswered, disliked }: ConversationBody) => (
         <Group gap={4}>
           {failed > 0 && <OutcomeBadge color="red" text={t('failed', { count: failed })} />}
           {unanswered > 0 && <OutcomeBadge color="yellow" text={t('unanswered', { count: unanswered })} />}
@@ -137,14 +137,14 @@ function ConversationTable({ items, empty }: { items: ConversationBody[]; empty:
           {failed + unanswered + disliked === 0 && '–'}
         </Group>
       )),
-      unsortedColumn('turns', t('column.turns'), ({ turns }: ConversationBody) => format.number(turns)),
-      unsortedColumn('user', t('column.user'), ({ user }: ConversationBody) => (
+      column('turns', t('column.turns'), ({ turns }: ConversationBody) => format.number(turns)),
+      column('user', t('column.user'), ({ user }: ConversationBody) => (
         <Text size="sm" truncate maw={200}>
           {user ?? '–'}
         </Text>
       )),
-      unsortedColumn('cost', t('column.cost'), ({ billedUsd }: ConversationBody) => format.money(billedUsd)),
-      unsortedColumn('lastAt', t('column.lastAt'), ({ lastAt }: ConversationBody) => <Time value={lastAt} />),
+      column('cost', t('column.cost'), ({ billedUsd }: ConversationBody) => format.money(billedUsd)),
+      column('lastAt', t('column.lastAt'), ({ lastAt }: ConversationBody) => <Time value={lastAt} />),
     ],
     [t, format, organisationId, spaceId],
   )

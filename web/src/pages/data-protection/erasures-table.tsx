@@ -4,7 +4,7 @@ import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { ErasedKind, Erasure } from '@contract/erasures.ts'
 import { useFormat } from '../../i18n/use-format.ts'
-import { type DataColumn, DataTable, unsortedColumn } from '../../ui/data-table.tsx'
+import { column, type DataColumn, DataTable } from '../../ui/data-table.tsx'
 import { Dimmed } from '../../ui/dimmed.tsx'
 import { downloadText } from '../../ui/download-text.ts'
 import { Time } from '../../ui/time.tsx'
@@ -32,16 +32,16 @@ export function ErasuresTable({ erasures }: { erasures: Erasure[] }) {
   const { t } = useTranslation('data-protection')
   const columns = useMemo(
     (): DataColumn<Erasure>[] => [
-      unsortedColumn('kind', t('column.subject'), (erasure) => <Subject {...erasure} />),
-      unsortedColumn('requestedAt', t('column.requested'), ({ requestedAt, requestedBy }) => (
+      column('kind', t('column.subject'), (erasure) => <Subject {...erasure} />),
+      column('requestedAt', t('column.requested'), ({ requestedAt, requestedBy }) => (
         <Stack gap={0}>
           <Time value={requestedAt} />
           <Dimmed size="xs">{requestedBy}</Dimmed>
         </Stack>
       )),
-      unsortedColumn('state', t('column.state'), (erasure) => <State {...erasure} />),
-      unsortedColumn('removed', t('column.removed'), ({ removed }) => <Removed removed={removed} />),
-      unsortedColumn('certificate', t('column.certificate'), (erasure) => <Download erasure={erasure} />),
+      column('state', t('column.state'), (erasure) => <State {...erasure} />),
+      column('removed', t('column.removed'), ({ removed }) => <Removed removed={removed} />),
+      column('certificate', t('column.certificate'), (erasure) => <Download erasure={erasure} />),
     ],
     [t],
   )

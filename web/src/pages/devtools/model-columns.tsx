@@ -4,7 +4,7 @@ import type { TFunction } from 'i18next'
 import { organisationRoute } from '../../app/layout-routes.tsx'
 import type { Format } from '../../i18n/format.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
-import type { DataColumn } from '../../ui/data-table.tsx'
+import { column, type DataColumn, textColumn } from '../../ui/data-table.tsx'
 import { Dimmed } from '../../ui/dimmed.tsx'
 import { AnchorLink } from '../../ui/link.tsx'
 import type { ModelRow, ModelSwitch } from './model-rows.ts'
@@ -13,39 +13,36 @@ type Translate = TFunction<'devtools'>
 
 /** Prices are per million tokens, with the markup of the organisation. */
 export function modelColumns(t: Translate, format: Format, change: ModelSwitch): DataColumn<ModelRow>[] {
-  const price = (name: 'input' | 'cacheRead' | 'output'): DataColumn<ModelRow> => ({
-    id: name,
-    header: t(`models.${name}`),
-    accessorFn: ({ side }) => Number(side.prices[name]),
-    cell: ({ row }) => <Price side={row.original.side} name={name} t={t} format={format} />,
-  })
+  const price = (name: 'input' | 'cacheRead' | 'output') =>
+    column<ModelRow>(
+      name,
+      t(`models.${name}`),
+      ({ side }) => <Price side={side} name={name} t={t} format={format} />,
+      ({ side }) => Number(side.prices[name]),
+    )
   return [
-    {
-      id: 'id',
-      header: t('models.id'),
-      accessorFn: ({ side }) => side.id,
-      cell: ({ row }) => <ModelId row={row.original} t={t} format={format} />,
-    },
-    {
-      id: 'owner',
-      header: t('models.owner'),
-      accessorFn: ({ model }) => model.ownedBy,
-    },
-    {
-      id: 'context',
-      header: t('models.context'),
-      accessorFn: ({ model }) => model.contextTokens,
-      cell: ({ row }) => format.compact(row.original.model.contextTokens),
-    },
+    column(
+      'id',
+      t('models.id'),
+      (row) => <ModelId row={row} t={t} format={format} />,
+      ({ side }) => side.id,
+    ),
+    textColumn('owner', t('models.owner'), ({ model }) => model.ownedBy),
+    column(
+      'context',
+      t('models.context'),
+      ({ model }) => format.compact(model.contextTokens),
+      ({ model }) => model.contextTokens,
+    ),
     price('input'),
     price('cacheRead'),
     price('output'),
-    {
-      id: 'enabled',
-      header: t('models.enabled'),
-      accessorFn: ({ model }) => Number(model.enabled),
-      cell: ({ row }) => <ModelSwitchCell row={row.original} change={change} t={t} />,
-    },
+    column(
+      'enabled',
+      t('models.enabled'),
+      (row) => <ModelSwitchCell row={row} change={change} t={t} />,
+      ({ model }) => Number(model.enabled),
+    ),
   ]
 }
 

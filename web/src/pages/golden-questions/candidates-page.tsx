@@ -4,7 +4,7 @@ import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { GoldenCandidatePageBody } from '@contract/golden-questions.ts'
 import { useFormat } from '../../i18n/use-format.ts'
-import { type DataColumn, PagedTable, unsortedColumn } from '../../ui/data-table.tsx'
+import { column, type DataColumn, PagedTable } from '../../ui/data-table.tsx'
 import { Dimmed } from '../../ui/dimmed.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { AnchorLink } from '../../ui/link.tsx'
@@ -58,14 +58,14 @@ function useColumns(spaceId: string): DataColumn<Candidate>[] {
   const format = useFormat()
   return useMemo(
     () => [
-      unsortedColumn('question', t('field.question'), ({ question }) => (
+      column('question', t('field.question'), ({ question }) => (
         <Text size="sm" className={styles['text']!}>
           {question}
         </Text>
       )),
-      unsortedColumn('asked', t('candidates.asked'), ({ asked }) => format.number(asked)),
-      unsortedColumn('last', t('candidates.last'), ({ lastAskedAt }) => <Time value={lastAskedAt} />),
-      unsortedColumn('actions', '', ({ question }) => <AcceptCandidate spaceId={spaceId} question={question} />),
+      column('asked', t('candidates.asked'), ({ asked }) => format.number(asked)),
+      column('last', t('candidates.last'), ({ lastAskedAt }) => <Time value={lastAskedAt} />),
+      column('actions', '', ({ question }) => <AcceptCandidate spaceId={spaceId} question={question} />),
     ],
     [t, format, spaceId],
   )

@@ -4,7 +4,7 @@ import { type ReactNode, useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { errorText } from '../../api/error-text.ts'
 import { useFormat } from '../../i18n/use-format.ts'
-import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
+import { column, type DataColumn, DataTable } from '../../ui/data-table.tsx'
 import type { ImportReport } from './import-file.ts'
 
 type Refused = ImportReport['refused'][number]
@@ -57,31 +57,15 @@ function RefusedTable({ refused }: { refused: Refused[] }) {
   const describe = useProblem()
   const columns = useMemo(
     (): DataColumn<Refused>[] => [
-      {
-        id: 'place',
-        header: t('import.place'),
-        enableSorting: false,
-        cell: ({ row: { original } }) =>
-          original.line === null
-            ? t('import.number', { number: original.number })
-            : t('import.line', { line: original.line }),
-      },
-      {
-        id: 'question',
-        header: t('import.question'),
-        enableSorting: false,
-        cell: ({ row: { original } }) => (
-          <Text size="sm" lineClamp={2} {...(!original.question?.trim() && { c: 'dimmed' })}>
-            {original.question?.trim() || t('import.noText')}
-          </Text>
-        ),
-      },
-      {
-        id: 'problem',
-        header: t('import.problem'),
-        enableSorting: false,
-        cell: ({ row: { original } }) => <Text size="sm">{describe(original)}</Text>,
-      },
+      column('place', t('import.place'), ({ line, number }) =>
+        line === null ? t('import.number', { number }) : t('import.line', { line }),
+      ),
+      column('question', t('import.question'), ({ question }) => (
+        <Text size="sm" lineClamp={2} {...(!question?.trim() && { c: 'dimmed' })}>
+          {question?.trim() || t('import.noText')}
+        </Text>
+      )),
+      column('problem', t('import.problem'), (refusal) => <Text size="sm">{describe(refusal)}</Text>),
     ],
     [t, describe],
   )

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import type { GoldenQuestionBody } from '@contract/golden-questions.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
-import { type DataColumn, PagedTable, unsortedColumn } from '../../ui/data-table.tsx'
+import { column, type DataColumn, PagedTable } from '../../ui/data-table.tsx'
 import { Dimmed } from '../../ui/dimmed.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -48,13 +48,13 @@ function useColumns(onEdit: TableProps['onEdit']): DataColumn<GoldenQuestionBody
   const { t } = useTranslation('golden-questions')
   return useMemo(
     () => [
-      unsortedColumn('question', t('field.question'), (row) => (
+      column('question', t('field.question'), (row) => (
         <Text size="sm" lineClamp={3} className={styles['text']!}>
           {questionOf(row)}
         </Text>
       )),
-      unsortedColumn('documents', t('field.documents'), (row) => <Documents question={row} />),
-      unsortedColumn('facts', t('field.facts'), ({ expectedFacts, mustAbstain }) =>
+      column('documents', t('field.documents'), (row) => <Documents question={row} />),
+      column('facts', t('field.facts'), ({ expectedFacts, mustAbstain }) =>
         mustAbstain ? (
           <Badge variant="default" tt="none" fw={500}>
             {t('noAnswer')}
@@ -65,8 +65,8 @@ function useColumns(onEdit: TableProps['onEdit']): DataColumn<GoldenQuestionBody
           </Text>
         ),
       ),
-      unsortedColumn('changed', t('field.changed'), ({ updatedAt }) => <Time value={updatedAt} />),
-      unsortedColumn('actions', '', (row) => <Actions question={row} onEdit={onEdit} />),
+      column('changed', t('field.changed'), ({ updatedAt }) => <Time value={updatedAt} />),
+      column('actions', '', (row) => <Actions question={row} onEdit={onEdit} />),
     ],
     [t, onEdit],
   )

@@ -4,7 +4,7 @@ import { useCallback, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { GoldenResultBody } from '@contract/golden-runs.ts'
 import { useFormat } from '../../i18n/use-format.ts'
-import { type DataColumn, PagedTable } from '../../ui/data-table.tsx'
+import { column, type DataColumn, PagedTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
 import styles from './golden.module.css'
@@ -75,47 +75,46 @@ function useColumns(onOpen: (result: GoldenResultBody) => void): DataColumn<Gold
   const format = useFormat()
   return useMemo(
     (): DataColumn<GoldenResultBody>[] => [
-      {
-        id: 'question',
-        header: t('field.question'),
-        accessorFn: questionOf,
-        cell: ({ row: { original: result } }) => (
+      column(
+        'question',
+        t('field.question'),
+        (result) => (
           <UnstyledButton onClick={() => onOpen(result)} className={styles['open']!}>
             {questionOf(result)}
           </UnstyledButton>
         ),
-      },
-      {
-        id: 'outcome',
-        header: t('results.outcome'),
-        accessorFn: (result) => order.indexOf(result.outcome) * 2 - Number(isWorse(result)),
-        cell: ({ row }) => <Outcome result={row.original} />,
-      },
-      {
-        id: 'found',
-        header: t('results.found'),
-        accessorFn: ({ measures }) => measures?.retrievalRecall ?? -1,
-        cell: ({ row }) => <Documents result={row.original} has={({ rank }) => rank !== null} />,
-      },
-      {
-        id: 'cited',
-        header: t('results.cited'),
-        accessorFn: ({ measures }) => measures?.citationRecall ?? -1,
-        cell: ({ row }) => <Documents result={row.original} has={({ isCited }) => isCited} />,
-      },
-      {
-        id: 'facts',
-        header: t('results.missingFacts'),
-        accessorFn: ({ measures }) => measures?.factShare ?? -1,
-        cell: ({ row }) => <MissingFacts result={row.original} />,
-      },
-      {
-        id: 'time',
-        header: t('results.time'),
-        accessorFn: ({ measures }) => measures?.milliseconds ?? -1,
-        cell: ({ row: { original: result } }) =>
-          result.measures ? format.duration(result.measures.milliseconds) : '–',
-      },
+        questionOf,
+      ),
+      column(
+        'outcome',
+        t('results.outcome'),
+        (result) => <Outcome result={result} />,
+        (result) => order.indexOf(result.outcome) * 2 - Number(isWorse(result)),
+      ),
+      column(
+        'found',
+        t('results.found'),
+        (result) => <Documents result={result} has={({ rank }) => rank !== null} />,
+        ({ measures }) => measures?.retrievalRecall ?? -1,
+      ),
+      column(
+        'cited',
+        t('results.cited'),
+        (result) => <Documents result={result} has={({ isCited }) => isCited} />,
+        ({ measures }) => measures?.citationRecall ?? -1,
+      ),
+      column(
+        'facts',
+        t('results.missingFacts'),
+        (result) => <MissingFacts result={result} />,
+        ({ measures }) => measures?.factShare ?? -1,
+      ),
+      column(
+        'time',
+        t('results.time'),
+        ({ measures }) => (measures ? format.duration(measures.milliseconds) : '–'),
+        ({ measures }) => measures?.milliseconds ?? -1,
+      ),
     ],
     [t, format, onOpen],
   )

@@ -3,7 +3,7 @@ import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { GoldenRunBody, GoldenRunMeasures } from '@contract/golden-runs.ts'
 import { useFormat } from '../../i18n/use-format.ts'
-import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
+import { column, type DataColumn, DataTable } from '../../ui/data-table.tsx'
 import { AnchorLink } from '../../ui/link.tsx'
 
 /** Measures of the table and of the chart, the most important first. */
@@ -58,55 +58,60 @@ function useColumns(organisationId: string, spaceId: string): DataColumn<GoldenR
   const format = useFormat()
   return useMemo(
     (): DataColumn<GoldenRunBody>[] => [
-      {
-        accessorKey: 'createdAt',
-        header: t('runs.started'),
-        cell: ({ row: { original: run } }) => (
+      column(
+        'createdAt',
+        t('runs.started'),
+        ({ id, createdAt }) => (
           <AnchorLink
             to="/organisations/$organisationId/spaces/$spaceId/golden-questions/runs/$runId"
-            params={{ organisationId, spaceId, runId: run.id }}
+            params={{ organisationId, spaceId, runId: id }}
             size="sm"
             fw={500}
           >
-            {format.dateTime(run.createdAt)}
+            {format.dateTime(createdAt)}
           </AnchorLink>
         ),
-      },
-      {
-        accessorKey: 'state',
-        header: t('runs.state'),
-        cell: ({ row: { original: run } }) => (
+        'createdAt',
+      ),
+      column(
+        'state',
+        t('runs.state'),
+        ({ state, comparison }) => (
           <Group gap={6}>
-            <RunState state={run.state} />
-            <WorseBadge comparison={run.comparison} />
+            <RunState state={state} />
+            <WorseBadge comparison={comparison} />
           </Group>
         ),
-      },
-      ...shownMeasures.map((name): DataColumn<GoldenRunBody> => ({
-        id: name,
-        header: t(`measure.${name}`),
-        // Runs without the measure sort below 0 %.
-        accessorFn: ({ measures }) => measures?.[name] ?? -1,
-        cell: ({ row: { original: run } }) => {
-          const value = run.measures?.[name]
-          return value === undefined || value === null ? '–' : format.percent(value)
-        },
-      })),
-      {
-        id: 'cost',
-        header: t('runs.costColumn'),
-        accessorFn: ({ costUsd }) => Number(costUsd),
-        cell: ({ row: { original: run } }) => format.money(run.costUsd),
-      },
-      {
-        accessorKey: 'startedBy',
-        header: t('runs.by'),
-        cell: ({ row: { original: run } }) => (
+        'state',
+      ),
+      ...shownMeasures.map((name) =>
+        column<GoldenRunBody>(
+          name,
+          t(`measure.${name}`),
+          ({ measures }) => {
+            const value = measures?.[name]
+            return value === undefined || value === null ? '–' : format.percent(value)
+          },
+          // Runs without the measure sort below 0 %.
+          ({ measures }) => measures?.[name] ?? -1,
+        ),
+      ),
+      column(
+        'cost',
+        t('runs.costColumn'),
+        ({ costUsd }) => format.money(costUsd),
+        ({ costUsd }) => Number(costUsd),
+      ),
+      column(
+        'startedBy',
+        t('runs.by'),
+        ({ trigger, startedBy }) => (
           <Text size="sm" truncate maw={160}>
-            {run.trigger === 'schedule' ? t('runs.bySchedule') : run.startedBy}
+            {trigger === 'schedule' ? t('runs.bySchedule') : startedBy}
           </Text>
         ),
-      },
+        'startedBy',
+      ),
     ],
     [t, format, organisationId, spaceId],
   )

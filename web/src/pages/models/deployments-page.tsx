@@ -8,7 +8,7 @@ import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
 import { Dimmed } from '../../ui/dimmed.tsx'
 import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
-import { type DataColumn, PagedTable, unsortedColumn } from '../../ui/data-table.tsx'
+import { column, type DataColumn, PagedTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { AnchorLink } from '../../ui/link.tsx'
 import { LoadingState } from '../../ui/loading-state.tsx'
@@ -172,24 +172,20 @@ function useColumns(open: (id: string) => void): DataColumn<DeploymentView>[] {
   const { t } = useTranslation('models')
   return useMemo(
     () => [
-      unsortedColumn<DeploymentView>('deployment', t('deployments.deployment'), (deployment) => (
+      column<DeploymentView>('deployment', t('deployments.deployment'), (deployment) => (
         <DeploymentCell deployment={deployment} onOpen={() => open(deployment.id)} />
       )),
-      unsortedColumn<DeploymentView>('state', t('deployments.state'), (deployment) => (
+      column<DeploymentView>('state', t('deployments.state'), (deployment) => (
         <div>
           <StateBadge state={deployment.state} />
           <CircuitText deployment={deployment} />
         </div>
       )),
-      unsortedColumn<DeploymentView>('requests', t('deployments.requests'), (deployment) => (
-        <Requests {...deployment} />
-      )),
-      unsortedColumn<DeploymentView>('errors', t('deployments.errors'), ({ traffic }) => (
-        <ErrorShare traffic={traffic} />
-      )),
-      unsortedColumn<DeploymentView>('latency', t('deployments.latency'), (deployment) => <Latency {...deployment} />),
-      unsortedColumn<DeploymentView>('speed', t('deployments.speed'), (deployment) => <Speed {...deployment} />),
-      unsortedColumn<DeploymentView>('weight', t('deployments.weight'), (deployment) => <Weight {...deployment} />),
+      column<DeploymentView>('requests', t('deployments.requests'), (deployment) => <Requests {...deployment} />),
+      column<DeploymentView>('errors', t('deployments.errors'), ({ traffic }) => <ErrorShare traffic={traffic} />),
+      column<DeploymentView>('latency', t('deployments.latency'), (deployment) => <Latency {...deployment} />),
+      column<DeploymentView>('speed', t('deployments.speed'), (deployment) => <Speed {...deployment} />),
+      column<DeploymentView>('weight', t('deployments.weight'), (deployment) => <Weight {...deployment} />),
     ],
     // oxlint-disable-next-line react/exhaustive-deps
     [t],

@@ -7,7 +7,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
-import { type DataColumn, PagedTable } from '../../ui/data-table.tsx'
+import { column, type DataColumn, PagedTable } from '../../ui/data-table.tsx'
 import { Dimmed } from '../../ui/dimmed.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { AnchorLink, ButtonLink } from '../../ui/link.tsx'
@@ -134,62 +134,46 @@ function useColumns(isComplete: boolean): DataColumn<ModelRow>[] {
   const { t } = useTranslation('models')
   return useMemo(
     () =>
-      (
-        [
-          {
-            id: 'id',
-            header: t('model'),
-            accessorFn: ({ id }) => id,
-            cell: ({ row }) => <ModelCell {...row.original} />,
-          },
-          {
-            id: 'available',
-            header: t('available'),
-            accessorFn: ({ callableIds }) => callableIds.length,
-            cell: ({ row }) => <Availability {...row.original} />,
-          },
-          {
-            id: 'context',
-            header: t('context'),
-            accessorFn: ({ contextTokens }) => contextTokens,
-            cell: ({ row }) => <Limits {...row.original} />,
-          },
-          {
-            id: 'input',
-            header: t('price.inputMillion'),
-            accessorFn: ({ price }) => Number(price?.from.input ?? -1),
-            cell: ({ row }) => <PriceRange row={row.original} name="input" />,
-          },
-          {
-            id: 'output',
-            header: t('price.outputMillion'),
-            accessorFn: ({ price }) => Number(price?.from.output ?? -1),
-            cell: ({ row }) => <PriceRange row={row.original} name="output" />,
-          },
-          {
-            id: 'deployments',
-            header: t('deploymentCount'),
-            accessorFn: ({ deployments }) => deployments.callable,
-            cell: ({ row: { original } }) => (
-              <Text size="sm">
-                {original.deployments.callable === original.deployments.total
-                  ? original.deployments.total
-                  : `${original.deployments.callable} / ${original.deployments.total}`}
-              </Text>
-            ),
-          },
-          {
-            id: 'disabledBy',
-            header: t('disabledBy'),
-            accessorFn: ({ disabledBy }) => disabledBy,
-            cell: ({ row }) => (
-              <Text size="sm" c={row.original.disabledBy > 0 ? undefined : 'dimmed'}>
-                {row.original.disabledBy === 0 ? '–' : t('organisations', { count: row.original.disabledBy })}
-              </Text>
-            ),
-          },
-        ] satisfies DataColumn<ModelRow>[]
-      ).map((column) => ({ ...column, enableSorting: isComplete })),
+      [
+        column<ModelRow>('id', t('model'), (model) => <ModelCell {...model} />, 'id'),
+        column<ModelRow>(
+          'available',
+          t('available'),
+          (model) => <Availability {...model} />,
+          ({ callableIds }) => callableIds.length,
+        ),
+        column<ModelRow>('context', t('context'), (model) => <Limits {...model} />, 'contextTokens'),
+        column<ModelRow>(
+          'input',
+          t('price.inputMillion'),
+          (model) => <PriceRange row={model} name="input" />,
+          ({ price }) => Number(price?.from.input ?? -1),
+        ),
+        column<ModelRow>(
+          'output',
+          t('price.outputMillion'),
+          (model) => <PriceRange row={model} name="output" />,
+          ({ price }) => Number(price?.from.output ?? -1),
+        ),
+        column<ModelRow>(
+          'deployments',
+          t('deploymentCount'),
+          ({ deployments: { callable, total } }) => (
+            <Text size="sm">{callable === total ? total : `${callable} / ${total}`}</Text>
+          ),
+          ({ deployments }) => deployments.callable,
+        ),
+        column<ModelRow>(
+          'disabledBy',
+          t('disabledBy'),
+          ({ disabledBy }) => (
+            <Text size="sm" c={disabledBy > 0 ? undefined : 'dimmed'}>
+              {disabledBy === 0 ? '–' : t('organisations', { count: disabledBy })}
+            </Text>
+          ),
+          'disabledBy',
+        ),
+      ].map((one) => ({ ...one, enableSorting: isComplete })),
     [t, isComplete],
   )
 }

@@ -8,7 +8,7 @@ import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
 import { Dimmed } from '../../ui/dimmed.tsx'
 import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
-import { type DataColumn, PagedTable } from '../../ui/data-table.tsx'
+import { column, type DataColumn, PagedTable, textColumn } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -117,43 +117,43 @@ function useColumns(open: (id: string) => void): DataColumn<ProviderView>[] {
   // The columns are rebuilt with the language only; `open` always does the same.
   return useMemo(
     () => [
-      {
-        id: 'id',
-        header: t('providers.provider'),
-        accessorFn: ({ id }) => id,
-        cell: ({ row }) => <ProviderCell provider={row.original} onOpen={() => open(row.original.id)} />,
-      },
-      {
-        id: 'declaredIn',
-        header: t('declaredIn'),
-        accessorFn: ({ declaredIn }) => declaredIn,
-        cell: ({ row }) => <SourceBadge source={row.original.declaredIn} isOverridden={row.original.isSwitched} />,
-      },
-      { id: 'hosting', header: t('hosting'), accessorFn: ({ hosting }) => hosting || t('hostingMissing') },
-      {
-        id: 'credentials',
-        header: t('providers.credentials'),
-        accessorFn: ({ credentialState }) => credentialState,
-        cell: ({ row }) => <Credentials provider={row.original} />,
-      },
-      {
-        id: 'deployments',
-        header: t('providers.deployments'),
-        accessorFn: ({ deployments }) => deployments.callable,
-        cell: ({ row }) => <DeploymentCounts counts={row.original.deployments} />,
-      },
-      {
-        id: 'connections',
-        header: t('providers.connections'),
-        accessorFn: ({ connections }) => connections?.inUse ?? 0,
-        cell: ({ row }) => <Connections provider={row.original} />,
-      },
-      {
-        id: 'lastTest',
-        header: t('providers.lastTest'),
-        accessorFn: ({ lastTest }) => lastTest?.at ?? '',
-        cell: ({ row }) => <LastTest provider={row.original} />,
-      },
+      column(
+        'id',
+        t('providers.provider'),
+        (provider) => <ProviderCell provider={provider} onOpen={() => open(provider.id)} />,
+        'id',
+      ),
+      column(
+        'declaredIn',
+        t('declaredIn'),
+        ({ declaredIn, isSwitched }) => <SourceBadge source={declaredIn} isOverridden={isSwitched} />,
+        'declaredIn',
+      ),
+      textColumn('hosting', t('hosting'), ({ hosting }) => hosting || t('hostingMissing')),
+      column(
+        'credentials',
+        t('providers.credentials'),
+        (provider) => <Credentials provider={provider} />,
+        'credentialState',
+      ),
+      column(
+        'deployments',
+        t('providers.deployments'),
+        ({ deployments }) => <DeploymentCounts counts={deployments} />,
+        ({ deployments }) => deployments.callable,
+      ),
+      column(
+        'connections',
+        t('providers.connections'),
+        (provider) => <Connections provider={provider} />,
+        ({ connections }) => connections?.inUse ?? 0,
+      ),
+      column(
+        'lastTest',
+        t('providers.lastTest'),
+        (provider) => <LastTest provider={provider} />,
+        ({ lastTest }) => lastTest?.at ?? '',
+      ),
     ],
     // oxlint-disable-next-line react/exhaustive-deps
     [t],

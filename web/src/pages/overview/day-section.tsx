@@ -2,10 +2,10 @@ import type { InstallationUsage } from '@contract/installation-usage.ts'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
-import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
+import { column, type DataColumn, DataTable } from '../../ui/data-table.tsx'
 import { AnchorLink } from '../../ui/link.tsx'
 import { Section } from '../../ui/section.tsx'
-import { Money } from '../usage/money.tsx'
+import { moneyColumn } from '../usage/money.tsx'
 import { useOverview } from './use-overview.ts'
 
 type Row = InstallationUsage['series']['days'][number]
@@ -28,35 +28,21 @@ function useColumns(organisationId: string, model: string | undefined): DataColu
   const format = useFormat()
   return useMemo(
     () => [
-      { accessorKey: 'day', header: t('days.day'), cell: ({ row }) => format.day(row.original.day) },
-      {
-        id: 'billedUsd',
-        header: t('figures.spend'),
-        accessorFn: ({ billedUsd }) => Number(billedUsd),
-        cell: ({ row }) => <Money usd={row.original.billedUsd} />,
-      },
-      {
-        accessorKey: 'requests',
-        header: t('figures.requests'),
-        cell: ({ row }) => format.number(row.original.requests),
-      },
-      { accessorKey: 'failed', header: t('days.failed'), cell: ({ row }) => format.number(row.original.failed) },
-      {
-        id: 'receipts',
-        header: t('days.receipts'),
-        enableSorting: false,
-        cell: ({ row: { original } }) => (
-          <AnchorLink
-            to="/organisations/$organisationId/usage"
-            params={{ organisationId }}
-            search={{ view: 'requests', from: original.day, to: original.day, ...(model !== undefined && { model }) }}
-            size="sm"
-            aria-label={t('days.receiptsOf', { day: format.day(original.day) })}
-          >
-            {t('days.receipts')}
-          </AnchorLink>
-        ),
-      },
+      column('day', t('days.day'), ({ day }) => format.day(day), 'day'),
+      moneyColumn(t('figures.spend')),
+      column('requests', t('figures.requests'), ({ requests }) => format.number(requests), 'requests'),
+      column('failed', t('days.failed'), ({ failed }) => format.number(failed), 'failed'),
+      column('receipts', t('days.receipts'), ({ day }) => (
+        <AnchorLink
+          to="/organisations/$organisationId/usage"
+          params={{ organisationId }}
+          search={{ view: 'requests', from: day, to: day, ...(model !== undefined && { model }) }}
+          size="sm"
+          aria-label={t('days.receiptsOf', { day: format.day(day) })}
+        >
+          {t('days.receipts')}
+        </AnchorLink>
+      )),
     ],
     [t, format, organisationId, model],
   )

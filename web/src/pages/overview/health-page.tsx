@@ -4,7 +4,7 @@ import type { ConsoleHealthBody } from '@contract/console-health.ts'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
-import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
+import { column, type DataColumn, DataTable, textColumn } from '../../ui/data-table.tsx'
 import { Dimmed } from '../../ui/dimmed.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { AnchorLink } from '../../ui/link.tsx'
@@ -102,33 +102,30 @@ function useDeploymentColumns(): DataColumn<Deployment>[] {
   const { t } = useTranslation('overview')
   const format = useFormat()
   return useMemo(() => {
-    const duration = (
-      id: string,
-      header: string,
-      of: (row: Deployment) => Deployment['totalMs'],
-    ): DataColumn<Deployment> => ({
-      id,
-      header,
-      accessorFn: (row) => of(row)?.p95 ?? -1,
-      cell: ({ row }) => {
-        const value = of(row.original)
-        return value ? `${format.duration(value.p50)} / ${format.duration(value.p95)}` : '–'
-      },
-    })
+    const duration = (id: string, header: string, of: (row: Deployment) => Deployment['totalMs']) =>
+      column<Deployment>(
+        id,
+        header,
+        (row) => {
+          const value = of(row)
+          return value ? `${format.duration(value.p50)} / ${format.duration(value.p95)}` : '–'
+        },
+        (row) => of(row)?.p95 ?? -1,
+      )
     return [
-      { accessorKey: 'model', header: t('split.model') },
-      {
-        id: 'availability',
-        header: t('health.availability'),
-        accessorFn: ({ availability }) => availability ?? 2,
-        cell: ({ row: { original } }) => (
-          <Text span size="sm" c={(original.availability ?? 1) < 0.95 ? 'var(--mantine-color-error)' : undefined}>
-            {original.availability === null ? '–' : format.percent(original.availability)}
+      textColumn('model', t('split.model'), ({ model }) => model),
+      column(
+        'availability',
+        t('health.availability'),
+        ({ availability }) => (
+          <Text span size="sm" c={(availability ?? 1) < 0.95 ? 'var(--mantine-color-error)' : undefined}>
+            {availability === null ? '–' : format.percent(availability)}
           </Text>
         ),
-      },
-      { accessorKey: 'calls', header: t('health.calls'), cell: ({ row }) => format.number(row.original.calls) },
-      { accessorKey: 'errors', header: t('health.errors'), cell: ({ row }) => format.number(row.original.errors) },
+        ({ availability }) => availability ?? 2,
+      ),
+      column('calls', t('health.calls'), ({ calls }) => format.number(calls), 'calls'),
+      column('errors', t('health.errors'), ({ errors }) => format.number(errors), 'errors'),
       duration('first', t('health.firstBytes'), ({ firstBytesMs }) => firstBytesMs),
       duration('total', t('health.total'), ({ totalMs }) => totalMs),
     ]
@@ -139,24 +136,16 @@ function CircuitEvents({ events }: { events: Event[] }) {
   const { t } = useTranslation('overview')
   const columns = useMemo(
     (): DataColumn<Event>[] => [
-      { accessorKey: 'at', header: t('health.time'), cell: ({ row }) => <Time value={row.original.at} /> },
-      {
-        id: 'deployment',
-        header: t('split.model'),
-        accessorFn: ({ model, deployment }) => model ?? deployment,
-      },
-      { id: 'provider', header: t('split.provider'), accessorFn: ({ provider }) => provider ?? '–' },
-      {
-        id: 'kind',
-        header: t('health.event'),
-        accessorFn: ({ kind }) => t(`health.circuit.${kind}`),
-      },
-      {
-        id: 'reason',
-        header: t('health.reason'),
-        accessorFn: ({ errorClass, status }) => [errorClass, status].filter((one) => one !== null).join(' ') || '–',
-      },
-      { accessorKey: 'instance', header: t('health.instance') },
+      column('at', t('health.time'), ({ at }) => <Time value={at} />, 'at'),
+      textColumn('deployment', t('split.model'), ({ model, deployment }) => model ?? deployment),
+      textColumn('provider', t('split.provider'), ({ provider }) => provider ?? '–'),
+      textColumn('kind', t('health.event'), ({ kind }) => t(`health.circuit.${kind}`)),
+      textColumn(
+        'reason',
+        t('health.reason'),
+        ({ errorClass, status }) => [errorClass, status].filter((one) => one !== null).join(' ') || '–',
+      ),
+      textColumn('instance', t('health.instance'), ({ instance }) => instance),
     ],
     [t],
   )

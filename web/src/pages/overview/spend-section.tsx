@@ -3,12 +3,12 @@ import type { InstallationUsage } from '@contract/installation-usage.ts'
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
-import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
+import { column, type DataColumn, DataTable } from '../../ui/data-table.tsx'
 import { Dimmed } from '../../ui/dimmed.tsx'
 import { Section } from '../../ui/section.tsx'
 import { Swatch } from '../../ui/chart/chart-tooltip.tsx'
 import { colourOf, restColour } from '../../ui/chart/colours.ts'
-import { Money } from '../usage/money.tsx'
+import { moneyColumn } from '../usage/money.tsx'
 import { type Measure, SpendChart } from '../usage/spend-chart.tsx'
 import { type OverviewSearch, splits } from './overview-query.ts'
 import { useOverview, useValueName } from './use-overview.ts'
@@ -101,45 +101,28 @@ function useColumns(split: InstallationUsage['split']): DataColumn<Row>[] {
   const nameOf = useValueName(split)
   return useMemo(
     () => [
-      {
-        id: 'value',
-        header: t(`split.${split}`),
-        accessorFn: (row) => nameOf(row),
-        cell: ({ row }) => <ValueCell split={split} row={row.original} />,
-      },
-      {
-        id: 'billedUsd',
-        header: t('figures.spend'),
-        accessorFn: ({ billedUsd }) => Number(billedUsd),
-        cell: ({ row }) => <Money usd={row.original.billedUsd} />,
-      },
-      { accessorKey: 'share', header: t('spend.share'), cell: ({ row }) => format.percent(row.original.share) },
-      {
-        accessorKey: 'requests',
-        header: t('figures.requests'),
-        cell: ({ row }) => format.number(row.original.requests),
-      },
-      {
-        accessorKey: 'failedShare',
-        header: t('figures.failed'),
-        cell: ({ row }) => (
-          <Text span size="sm" c={row.original.failedShare > 0.05 ? 'var(--mantine-color-error)' : undefined}>
-            {format.percent(row.original.failedShare)}
+      column('value', t(`split.${split}`), (row) => <ValueCell split={split} row={row} />, nameOf),
+      moneyColumn(t('figures.spend')),
+      column('share', t('spend.share'), ({ share }) => format.percent(share), 'share'),
+      column('requests', t('figures.requests'), ({ requests }) => format.number(requests), 'requests'),
+      column(
+        'failedShare',
+        t('figures.failed'),
+        ({ failedShare }) => (
+          <Text span size="sm" c={failedShare > 0.05 ? 'var(--mantine-color-error)' : undefined}>
+            {format.percent(failedShare)}
           </Text>
         ),
-      },
-      {
-        id: 'p50',
-        header: t('spend.p50'),
-        accessorFn: ({ totalMs }) => totalMs?.p50 ?? -1,
-        cell: ({ row: { original } }) => (original.totalMs ? format.duration(original.totalMs.p50) : '–'),
-      },
-      {
-        id: 'p95',
-        header: t('spend.p95'),
-        accessorFn: ({ totalMs }) => totalMs?.p95 ?? -1,
-        cell: ({ row: { original } }) => (original.totalMs ? format.duration(original.totalMs.p95) : '–'),
-      },
+        'failedShare',
+      ),
+      ...(['p50', 'p95'] as const).map((percentile) =>
+        column<Row>(
+          percentile,
+          t(`spend.${percentile}`),
+          ({ totalMs }) => (totalMs ? format.duration(totalMs[percentile]) : '–'),
+          ({ totalMs }) => totalMs?.[percentile] ?? -1,
+        ),
+      ),
     ],
     // nameOf is a new function on each render and depends on the split and the language only.
     [t, format, split],

@@ -3,7 +3,7 @@ import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { ListedSpaceView } from '@contract/console-spaces.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
-import { type DataColumn, unsortedColumn } from '../../ui/data-table.tsx'
+import { column, type DataColumn } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { Page } from '../../ui/page.tsx'
 import { spaceListQuery, type SpaceListSearch } from './queries.ts'
@@ -50,7 +50,7 @@ function useColumns(organisationId: string): DataColumn<ListedSpaceView>[] {
   const { state, documents, model, changed } = useSpaceColumns()
   return useMemo(
     () => [
-      unsortedColumn('name', t('field.name'), ({ id, name }) => (
+      column('name', t('field.name'), ({ id, name }) => (
         <AnchorLink
           to="/organisations/$organisationId/published-spaces/$spaceId"
           params={{ organisationId, spaceId: id }}
@@ -61,7 +61,7 @@ function useColumns(organisationId: string): DataColumn<ListedSpaceView>[] {
         </AnchorLink>
       )),
       state,
-      unsortedColumn('endpoint', t('field.endpointId'), ({ endpointId, published }) =>
+      column('endpoint', t('field.endpointId'), ({ endpointId, published }) =>
         endpointId === null ? (
           '–'
         ) : (

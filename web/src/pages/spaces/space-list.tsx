@@ -2,7 +2,7 @@ import { Stack } from '@mantine/core'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { ListedSpaceView, SpaceListView } from '@contract/console-spaces.ts'
-import { type DataColumn, PagedTable, unsortedColumn } from '../../ui/data-table.tsx'
+import { column, type DataColumn, PagedTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { Time } from '../../ui/time.tsx'
 import { ListControls } from './list-controls.tsx'
@@ -45,18 +45,16 @@ export function useSpaceColumns() {
   const { t } = useTranslation('spaces')
   return useMemo(
     () => ({
-      state: unsortedColumn<ListedSpaceView>('state', t('field.state'), ({ published }) => (
+      state: column<ListedSpaceView>('state', t('field.state'), ({ published }) => (
         <StateBadge published={published} />
       )),
-      documents: unsortedColumn<ListedSpaceView>('documents', t('field.documents'), ({ documents }) => (
+      documents: column<ListedSpaceView>('documents', t('field.documents'), ({ documents }) => (
         <DocumentCounts documents={documents} />
       )),
-      model: unsortedColumn<ListedSpaceView>('model', t('field.model'), (space) => (
+      model: column<ListedSpaceView>('model', t('field.model'), (space) => (
         <ModelName model={space.model} available={space.modelAvailable} />
       )),
-      changed: unsortedColumn<ListedSpaceView>('changed', t('field.changed'), ({ updatedAt }) => (
-        <Time value={updatedAt} />
-      )),
+      changed: column<ListedSpaceView>('changed', t('field.changed'), ({ updatedAt }) => <Time value={updatedAt} />),
     }),
     [t],
   )

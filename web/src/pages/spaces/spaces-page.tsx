@@ -6,7 +6,7 @@ import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { ListedSpaceView } from '@contract/console-spaces.ts'
 import { useFormat } from '../../i18n/use-format.ts'
-import { type DataColumn, unsortedColumn } from '../../ui/data-table.tsx'
+import { column, type DataColumn } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { Page } from '../../ui/page.tsx'
 import { CreateSpaceDialog } from './create-space-dialog.tsx'
@@ -60,7 +60,7 @@ function useColumns(organisationId: string): DataColumn<ListedSpaceView>[] {
   const { state, documents, model, changed } = useSpaceColumns()
   return useMemo(
     () => [
-      unsortedColumn('name', t('field.name'), ({ id, name }) => (
+      column('name', t('field.name'), ({ id, name }) => (
         <AnchorLink
           to="/organisations/$organisationId/spaces/$spaceId/files"
           params={{ organisationId, spaceId: id }}
@@ -72,7 +72,7 @@ function useColumns(organisationId: string): DataColumn<ListedSpaceView>[] {
       )),
       state,
       documents,
-      unsortedColumn('size', t('field.size'), (space) => format.bytes(space.documents.sizeBytes)),
+      column('size', t('field.size'), (space) => format.bytes(space.documents.sizeBytes)),
       model,
       changed,
     ],

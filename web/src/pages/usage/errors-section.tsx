@@ -3,7 +3,7 @@ import type { UsageReport } from '@contract/usage-reports.ts'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
-import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
+import { column, type DataColumn, DataTable, textColumn } from '../../ui/data-table.tsx'
 import { Section } from '../../ui/section.tsx'
 import { ErrorsChart } from './errors-chart.tsx'
 import { useUsage } from './use-usage.ts'
@@ -60,26 +60,27 @@ function useCodeColumns(): DataColumn<CodeRow>[] {
   const format = useFormat()
   return useMemo(
     () => [
-      {
-        accessorKey: 'code',
-        header: t('errors.code'),
-        cell: ({ row }) => (
+      column(
+        'code',
+        t('errors.code'),
+        ({ code }) => (
           <Text span ff="monospace" size="sm">
-            {row.original.code}
+            {code}
           </Text>
         ),
-      },
-      {
-        id: 'kind',
-        header: t('errors.kind'),
-        accessorFn: ({ refused }) => (refused ? 1 : 0),
-        cell: ({ row }) => (
+        'code',
+      ),
+      column(
+        'kind',
+        t('errors.kind'),
+        ({ refused }) => (
           <Badge variant="default" tt="none" fw={500}>
-            {row.original.refused ? t('errors.refused') : t('errors.failed')}
+            {refused ? t('errors.refused') : t('errors.failed')}
           </Badge>
         ),
-      },
-      { accessorKey: 'requests', header: t('errors.calls'), cell: ({ row }) => format.number(row.original.requests) },
+        ({ refused }) => (refused ? 1 : 0),
+      ),
+      column('requests', t('errors.calls'), ({ requests }) => format.number(requests), 'requests'),
     ],
     [t, format],
   )
@@ -90,9 +91,9 @@ function useModelColumns(): DataColumn<ModelRow>[] {
   const format = useFormat()
   return useMemo(
     () => [
-      { id: 'model', header: t('split.model'), accessorFn: ({ model }) => model ?? t('errors.unknownModel') },
-      { accessorKey: 'failed', header: t('errors.failed'), cell: ({ row }) => format.number(row.original.failed) },
-      { accessorKey: 'refused', header: t('errors.refused'), cell: ({ row }) => format.number(row.original.refused) },
+      textColumn('model', t('split.model'), ({ model }) => model ?? t('errors.unknownModel')),
+      column('failed', t('errors.failed'), ({ failed }) => format.number(failed), 'failed'),
+      column('refused', t('errors.refused'), ({ refused }) => format.number(refused), 'refused'),
     ],
     [t, format],
   )

@@ -3,7 +3,7 @@ import type { UsageReport } from '@contract/usage-reports.ts'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
-import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
+import { column, type DataColumn, DataTable, textColumn } from '../../ui/data-table.tsx'
 import { Dimmed } from '../../ui/dimmed.tsx'
 import { Section } from '../../ui/section.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -69,25 +69,22 @@ function useDocumentColumns(): DataColumn<DocumentRow>[] {
   const format = useFormat()
   return useMemo(
     () => [
-      {
-        accessorKey: 'name',
-        header: t('insights.document'),
-        cell: ({ row: { original } }) => (
+      column(
+        'name',
+        t('insights.document'),
+        ({ spaceId, documentId, name }) => (
           <AnchorLink
             to="/organisations/$organisationId/spaces/$spaceId/files/$documentId"
-            params={{ organisationId, spaceId: original.spaceId, documentId: original.documentId }}
+            params={{ organisationId, spaceId, documentId }}
             size="sm"
           >
-            {original.name}
+            {name}
           </AnchorLink>
         ),
-      },
-      { id: 'space', header: t('insights.space'), accessorFn: ({ spaceName }) => spaceName ?? t('insights.removed') },
-      {
-        accessorKey: 'citations',
-        header: t('insights.citations'),
-        cell: ({ row }) => format.number(row.original.citations),
-      },
+        'name',
+      ),
+      textColumn('space', t('insights.space'), ({ spaceName }) => spaceName ?? t('insights.removed')),
+      column('citations', t('insights.citations'), ({ citations }) => format.number(citations), 'citations'),
     ],
     [t, organisationId, format],
   )
@@ -98,17 +95,18 @@ function useSpaceColumns(): DataColumn<SpaceRow>[] {
   const format = useFormat()
   return useMemo(
     () => [
-      { id: 'space', header: t('insights.space'), accessorFn: ({ spaceName }) => spaceName ?? t('insights.removed') },
-      { accessorKey: 'answers', header: t('insights.answers'), cell: ({ row }) => format.number(row.original.answers) },
-      {
-        accessorKey: 'unanswered',
-        header: t('insights.unanswered'),
-        cell: ({ row: { original } }) =>
+      textColumn('space', t('insights.space'), ({ spaceName }) => spaceName ?? t('insights.removed')),
+      column('answers', t('insights.answers'), ({ answers }) => format.number(answers), 'answers'),
+      column(
+        'unanswered',
+        t('insights.unanswered'),
+        ({ answers, unanswered }) =>
           t('insights.share', {
-            n: format.number(original.unanswered),
-            share: format.percent(original.answers === 0 ? 0 : original.unanswered / original.answers),
+            n: format.number(unanswered),
+            share: format.percent(answers === 0 ? 0 : unanswered / answers),
           }),
-      },
+        'unanswered',
+      ),
     ],
     [t, format],
   )
@@ -119,14 +117,10 @@ function useQuestionColumns(): DataColumn<QuestionRow>[] {
   const format = useFormat()
   return useMemo(
     () => [
-      { accessorKey: 'question', header: t('insights.question') },
-      { id: 'space', header: t('insights.space'), accessorFn: ({ spaceName }) => spaceName ?? t('insights.removed') },
-      { accessorKey: 'count', header: t('insights.count'), cell: ({ row }) => format.number(row.original.count) },
-      {
-        accessorKey: 'lastAskedAt',
-        header: t('insights.lastAsked'),
-        cell: ({ row }) => <Time value={row.original.lastAskedAt} />,
-      },
+      textColumn('question', t('insights.question'), ({ question }) => question),
+      textColumn('space', t('insights.space'), ({ spaceName }) => spaceName ?? t('insights.removed')),
+      column('count', t('insights.count'), ({ count }) => format.number(count), 'count'),
+      column('lastAskedAt', t('insights.lastAsked'), ({ lastAskedAt }) => <Time value={lastAskedAt} />, 'lastAskedAt'),
     ],
     [t, format],
   )

@@ -2,7 +2,7 @@ import type { UsageReport } from '@contract/usage-reports.ts'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
-import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
+import { column, type DataColumn, DataTable, textColumn } from '../../ui/data-table.tsx'
 import { Section } from '../../ui/section.tsx'
 import { LatencyChart } from './latency-chart.tsx'
 
@@ -32,23 +32,20 @@ function useColumns(): DataColumn<Row>[] {
   const { t } = useTranslation('usage')
   const format = useFormat()
   return useMemo(() => {
-    const duration = (id: string, header: string, of: (row: Row) => number | undefined): DataColumn<Row> => ({
-      id,
-      header,
-      // Rows without a measurement sort as the fastest.
-      accessorFn: (row) => of(row) ?? -1,
-      cell: ({ row }) => {
-        const ms = of(row.original)
-        return ms === undefined ? '–' : format.duration(ms)
-      },
-    })
+    const duration = (id: string, header: string, of: (row: Row) => number | undefined) =>
+      column<Row>(
+        id,
+        header,
+        (row) => {
+          const ms = of(row)
+          return ms === undefined ? '–' : format.duration(ms)
+        },
+        // Rows without a measurement sort as the fastest.
+        (row) => of(row) ?? -1,
+      )
     return [
-      { accessorKey: 'model', header: t('split.model') },
-      {
-        accessorKey: 'requests',
-        header: t('latency.completed'),
-        cell: ({ row }) => format.number(row.original.requests),
-      },
+      textColumn('model', t('split.model'), ({ model }) => model),
+      column('requests', t('latency.completed'), ({ requests }) => format.number(requests), 'requests'),
       duration('first50', t('latency.first', { percentile: 'p50' }), ({ firstTokenMs }) => firstTokenMs?.p50),
       duration('first95', t('latency.first', { percentile: 'p95' }), ({ firstTokenMs }) => firstTokenMs?.p95),
       duration('total50', t('latency.total', { percentile: 'p50' }), ({ totalMs }) => totalMs?.p50),

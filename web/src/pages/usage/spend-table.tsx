@@ -3,11 +3,11 @@ import type { UsageReport } from '@contract/usage-reports.ts'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
-import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
+import { column, type DataColumn, DataTable } from '../../ui/data-table.tsx'
 import { Swatch } from '../../ui/chart/chart-tooltip.tsx'
 import { colourOf, restColour } from '../../ui/chart/colours.ts'
 import { Dimmed } from '../../ui/dimmed.tsx'
-import { Money } from './money.tsx'
+import { moneyColumn } from './money.tsx'
 import { useNames } from './names.ts'
 import type { UsageSearch } from './usage-query.ts'
 import { useUsage } from './use-usage.ts'
@@ -66,28 +66,17 @@ function useColumns(split: string): DataColumn<Row>[] {
   const format = useFormat()
   const names = useNames()
   return useMemo(() => {
-    const number = (
-      key: 'requests' | 'promptTokens' | 'completionTokens' | 'failed',
-      header: string,
-    ): DataColumn<Row> => ({
-      accessorKey: key,
-      header,
-      cell: ({ row }) => format.number(row.original[key]),
-    })
+    const number = (key: 'requests' | 'promptTokens' | 'completionTokens' | 'failed', header: string) =>
+      column<Row>(key, header, (row) => format.number(row[key]), key)
     return [
-      {
-        id: 'value',
-        header: names.split(split),
-        accessorFn: (row) => names.value(split, row),
-        cell: ({ row }) => <ValueCell split={split} row={row.original} />,
-      },
-      {
-        id: 'billedUsd',
-        header: t('spend.cost'),
-        accessorFn: ({ billedUsd }) => Number(billedUsd),
-        cell: ({ row }) => <Money usd={row.original.billedUsd} />,
-      },
-      { accessorKey: 'share', header: t('spend.share'), cell: ({ row }) => format.percent(row.original.share) },
+      column(
+        'value',
+        names.split(split),
+        (row) => <ValueCell split={split} row={row} />,
+        (row) => names.value(split, row),
+      ),
+      moneyColumn(t('spend.cost')),
+      column('share', t('spend.share'), ({ share }) => format.percent(share), 'share'),
       number('requests', t('figures.requests')),
       number('promptTokens', t('spend.promptTokens')),
       number('completionTokens', t('spend.completionTokens')),
