@@ -1,4 +1,4 @@
-import { Anchor, AppShell, Burger, Group, ScrollArea } from '@mantine/core'
+import { Anchor, AppShell, Burger, Group } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useParams, useRouterState } from '@tanstack/react-router'
 import { useEffect } from 'react'
@@ -41,7 +41,7 @@ export function Shell() {
           <OrganisationSwitcher organisationId={organisationId} />
           <Shortcuts organisationId={organisationId} />
         </AppShell.Section>
-        <AppShell.Section grow component={ScrollArea} px="sm" py="xs">
+        <AppShell.Section grow px="sm" py="xs" style={{ overflowY: 'auto', scrollbarWidth: 'thin' }}>
           <Navigation organisationId={organisationId} />
         </AppShell.Section>
         <AppShell.Section p="sm">

@@ -1,4 +1,4 @@
-import { ScrollArea, SegmentedControl, TextInput } from '@mantine/core'
+import { Box, SegmentedControl, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
 import { useEffect, useState } from 'react'
@@ -39,14 +39,8 @@ export function PartSwitch<Part extends string>(props: {
 }) {
   const { label, parts, value, onChange } = props
   return (
-    <ScrollArea
-      type="auto"
-      scrollbarSize={6}
-      offsetScrollbars="present"
-      maw="100%"
-      viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': label }}
-    >
+    <Box maw="100%" tabIndex={0} role="region" aria-label={label} style={{ overflowX: 'auto', scrollbarWidth: 'thin' }}>
       <SegmentedControl aria-label={label} data={parts} value={value} onChange={onChange} />
-    </ScrollArea>
+    </Box>
   )
 }

@@ -24,11 +24,11 @@ export function TableFrame(props: TableFrameProps) {
   return (
     <Table.ScrollContainer
       minWidth={minimumWidth}
+      type="native"
+      tabIndex={0}
+      role="region"
+      aria-label={label}
       {...(hasCards && { classNames: { scrollContainerInner: styles['inner']! } })}
-      scrollAreaProps={{
-        viewportProps: { tabIndex: 0, 'aria-label': label, role: 'region' },
-        ...(hasCards && { classNames: { content: styles['content']! } }),
-      }}
     >
       <Table
         aria-label={label}

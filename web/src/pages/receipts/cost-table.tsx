@@ -13,10 +13,7 @@ export function CostTable({ receipt }: { receipt: ReceiptBody }) {
   const markup = format.percent(Number(receipt.markupPercent) / 100)
   const isWrittenOff = Number(writtenOffUsd) > 0
   return (
-    <Table.ScrollContainer
-      minWidth={320}
-      scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'region', 'aria-label': t('cost') } }}
-    >
+    <Table.ScrollContainer minWidth={320} type="native" tabIndex={0} role="region" aria-label={t('cost')}>
       <Table aria-label={t('cost')} maw={900} verticalSpacing="xs" horizontalSpacing="xs" fz="sm">
         <Table.Thead>
           <Table.Tr>

@@ -1,4 +1,4 @@
-import { Button, getDefaultZIndex, Group, Modal, ScrollArea, Stack, Table, Text } from '@mantine/core'
+import { Box, Button, getDefaultZIndex, Group, Modal, Stack, Table, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 
 export interface ConflictDialogProps {
@@ -28,7 +28,7 @@ export function ConflictDialog({ fields, onKeepMine, onUseTheirs, onClose }: Con
     >
       <Stack>
         <Text size="sm">{t('text')}</Text>
-        <ScrollArea.Autosize mah="50vh">
+        <Box mah="50vh" tabIndex={0} role="region" aria-label={t('title')} style={{ overflowY: 'auto' }}>
           <Table verticalSpacing="xs" layout="fixed" aria-label={t('title')}>
             <Table.Thead>
               <Table.Tr>
@@ -52,7 +52,7 @@ export function ConflictDialog({ fields, onKeepMine, onUseTheirs, onClose }: Con
               ))}
             </Table.Tbody>
           </Table>
-        </ScrollArea.Autosize>
+        </Box>
         <Group justify="flex-end">
           <Button variant="default" onClick={onUseTheirs}>
             {t('useTheirs')}

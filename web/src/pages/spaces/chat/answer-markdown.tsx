@@ -121,7 +121,7 @@ function renderLink(url: string, children: PhrasingContent[], context: Context):
 function renderTable({ children }: TableNode, context: Context): ReactNode {
   const [head, ...rows] = children
   return (
-    <Table.ScrollContainer minWidth={320} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+    <Table.ScrollContainer minWidth={320} type="native" tabIndex={0}>
       <Table withTableBorder withColumnBorders verticalSpacing={4}>
         <Table.Thead>
           <Table.Tr>
