@@ -44,7 +44,7 @@ export class PdfCharacters {
   static readonly none = PdfCharacters.of([])
 
   static fromArrays(arrays: CharacterArrays): PdfCharacters {
-    return new PdfCharacters(arrays, 0, arrays.codes.length, arrays.codes.some(isRightToLeftCode))
+    return new PdfCharacters(arrays, 0, arrays.codes.length, hasRightToLeftCode(arrays.codes))
   }
 
   static of(characters: readonly PdfCharacter[]): PdfCharacters {
@@ -140,6 +140,12 @@ function newArrays(length: number): CharacterArrays {
     boxes: new Float32Array(length * 4),
     generated: new Uint8Array(length),
   }
+}
+
+/** A loop, because the method of an array with a function for each code takes several times as long. */
+function hasRightToLeftCode(codes: Int32Array): boolean {
+  for (let at = 0; at < codes.length; at += 1) if (isRightToLeftCode(codes[at]!)) return true
+  return false
 }
 
 /** True for letters and signs of the scripts that are written from right to left. */
