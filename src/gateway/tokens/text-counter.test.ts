@@ -31,7 +31,9 @@ test('a model tokenizer counts short texts exactly and never sees more than 1,02
 
 test.each(['word_pieces', 'o200k'] as const)('%s counts a text without word ends in linear time', async (kind) => {
   const count = await createTextCounter({ kind })
-  await expectLinear((length) => expect(count('é'.repeat(length))).toBeGreaterThan(length / 100), 50_000)
+  // Made once: new memory of this size costs more than counting the words in it.
+  const text = 'é'.repeat(400_000)
+  await expectLinear((length) => expect(count(text.slice(0, length))).toBeGreaterThan(length / 100), 50_000)
 })
 
 test('word_pieces counts English text as it counts the same words in other letters', async () => {
