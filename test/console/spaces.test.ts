@@ -150,7 +150,7 @@ describe.skipIf(!hasBrowser)(`the chat of a Space${skipReason}`, () => {
     })
     await page.keyboard.press('Escape')
 
-    await page.getByText('Checked citations: 2 supported').waitFor()
+    await page.getByText('Checked citations: 1 supported').waitFor()
     await page.getByRole('button', { name: 'What do these numbers mean?' }).click()
     await page.getByText('The passage supports the sentence.').waitFor()
     await expectAccessible(page)
