@@ -131,6 +131,26 @@ describe('a Space in memory', () => {
     ])
   })
 
+  it('finds what is published while its loading reads an older state', async () => {
+    await fixture.add(sentences(20))
+    const run = await fixture.stage(await fixture.createDocument(), ['A kingfisher at the weir.'])
+    const { corpus } = fixture.databases
+    const database: TestDatabase = {
+      ...corpus,
+      for: () => database,
+      async query(sql, ...rest) {
+        const rows = await corpus.query(sql, ...rest)
+        if (sql.includes('searchable, languages')) await indexOf(loading).publish(corpus, run)
+        return rows as never
+      },
+    }
+    const loading = createMemoryEngine({ database, maximumBytes: 2 ** 30, fromChunks: 1 })
+    onTestFinished(() => loading.close())
+    expect(await loading.warm()).toBe(21)
+    const by = createRetrieval({ index: indexOf(loading), embedder: fixture.embedder })
+    expect(await search('kingfisher', { by })).toHaveLength(1)
+  })
+
   it('is never searched for another organisation', async () => {
     await fixture.add(sentences(30))
     await engine.warm()

@@ -21,7 +21,7 @@ import type {
 } from '../../engine.ts'
 import { findCandidates, joinVectorResults, searchVectors, similarityFloor } from '../../fusion.ts'
 import { dropSearchIndex, loadSearchIndexes } from '../search-indexes.store.ts'
-import { type MemoryCandidate, packTerms, toColumns } from './messages.ts'
+import { type DocumentState, type MemoryCandidate, packTerms, toColumns } from './messages.ts'
 import { type CachedSpace, SpaceCache } from './space-cache.ts'
 import { loadChunks, loadDocuments, loadMatchingIds, loadSpaceSizes, type SpaceSize } from './space-rows.store.ts'
 import type { IndexRun } from '../../corpus/chunks.ts'
@@ -300,7 +300,9 @@ class SpaceSync {
 
   publish({ spaceId, documentId, runId }: IndexRun): void {
     const space = this.#cache.get(spaceId)
-    if (space) this.#cache.update(space, [{ documentId, runId, searchable: true }])
+    if (!space) return
+    space.published.set(documentId, runId)
+    this.#cache.update(space, [{ documentId, runId, searchable: true }])
   }
 
   /** Reads a changed document soon, together with others. */
@@ -310,10 +312,12 @@ class SpaceSync {
     this.#gathering ??= setTimeout(() => void this.#refreshChanged(), gatherMs).unref()
   }
 
-  /** Reads documents now and applies their state. */
+  /** Applies the state of documents whose chunks were found here and not in the corpus. A reported publication was rolled back then. */
   async refresh(spaceId: string, documentIds: readonly string[]): Promise<void> {
     const space = this.#cache.get(spaceId)
-    if (space) await this.#refresh(space, documentIds)
+    if (!space) return
+    for (const documentId of documentIds) space.published.delete(documentId)
+    await this.#refresh(space, documentIds)
   }
 
   async close(): Promise<void> {
@@ -355,8 +359,10 @@ class SpaceSync {
 
   /** Applies the documents' state in the corpus, of all where none are named, and reads those that have a new run. */
   async #refresh(space: CachedSpace, documentIds?: readonly string[]): Promise<void> {
-    const { documents, languages, hasFormerTerms } = await loadDocuments(this.#options.database, space, documentIds)
+    const read = await loadDocuments(this.#options.database, space, documentIds)
     if (!this.#cache.isCurrent(space)) return
+    const { languages, hasFormerTerms } = read
+    const documents = read.documents.map((document) => withPublished(space, document))
     for (const language of languages) space.languages.add(language)
     space.hasFormerTerms ||= hasFormerTerms
     for (const { documentId, runId, searchable } of documentIds ? documents : []) {
@@ -385,7 +391,10 @@ class SpaceSync {
     const gathered = [...this.#changed]
     this.#changed.clear()
     try {
-      for (const [spaceId, documentIds] of gathered) await this.refresh(spaceId, [...documentIds])
+      for (const [spaceId, documentIds] of gathered) {
+        const space = this.#cache.get(spaceId)
+        if (space) await this.#refresh(space, [...documentIds])
+      }
     } catch (error) {
       if (this.#isClosed()) return
       this.#warn({}, error, 'changed documents could not be read; their Spaces are reloaded')
@@ -396,6 +405,12 @@ class SpaceSync {
   #warn(fields: object, error: unknown, message: string): void {
     this.#options.log.warn({ ...fields, error: describeError(error) }, message)
   }
+}
+
+/** A run is published once and never hidden again. */
+function withPublished(space: CachedSpace, document: DocumentState): DocumentState {
+  const isPublished = document.runId !== null && space.published.get(document.documentId) === document.runId
+  return isPublished ? { ...document, searchable: true } : document
 }
 
 function estimateBytes({ chunks, terms }: SpaceSize, versions: readonly EmbeddingVersion[]): number {

@@ -20,6 +20,8 @@ export interface CachedSpace extends SpaceScope {
   isComplete: boolean
   /** The run of each document whose chunks were sent to the thread. */
   runs: Map<string, string>
+  /** The run of each document that was reported as published. A read that began before knows nothing of it. */
+  published: Map<string, string>
   /** Live ones, the active one first. */
   versions: readonly EmbeddingVersion[]
   /** Its vectors are in memory. */
@@ -79,6 +81,7 @@ export class SpaceCache {
       spaceId,
       isComplete: false,
       runs: new Map(),
+      published: new Map(),
       versions,
       active,
       languages: new Set(),
@@ -97,7 +100,11 @@ export class SpaceCache {
   }
 
   update(space: CachedSpace, documents: DocumentState[]): void {
-    for (const { documentId, runId } of documents) if (runId === null) space.runs.delete(documentId)
+    for (const { documentId, runId } of documents) {
+      if (runId !== null) continue
+      space.runs.delete(documentId)
+      space.published.delete(documentId)
+    }
     this.#thread?.post({ type: 'update', spaceId: space.spaceId, documents })
   }
 
