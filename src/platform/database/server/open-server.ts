@@ -32,8 +32,10 @@ const connectRetryMs = 500
 const replicaConnectionWaitMs = 3_000
 // Refused, reset, a standby, ended by the server or "the database system is starting up".
 const transientCodes = ['ECONNREFUSED', 'ECONNRESET', sqlState.readOnly, '57P01', '57P02', '57P03']
-// Errors of the driver, which have no code: the server has ended the connection while it was made, or before its first statement.
-const endedByServer = /^(?:Connection terminated unexpectedly|Client has encountered a connection error)/
+// Errors of the driver, which have no code: the server has ended the connection while it was made or before its first statement, or it is
+// too busy to answer.
+const transientErrors =
+  /^(?:Connection terminated unexpectedly|Client has encountered a connection error|timeout expired)/
 const preparationLockKey = 7_041_994_202n
 
 /** Opens one logical database on a PostgreSQL server: creates its schema and extensions, and runs its migrations. */
@@ -119,11 +121,11 @@ async function connectWithRetries(url: string, name: LogicalDatabase, log: Log):
       void client.end().catch(() => {})
       const code = String((error as { code?: unknown }).code)
       // Other errors, such as a wrong password, are permanent.
-      const isEnded = endedByServer.test(shortMessage(error))
-      if (!(transientCodes.includes(code) || isEnded) || attempt >= connectAttempts) {
+      const isTransient = transientErrors.test(shortMessage(error))
+      if (!(transientCodes.includes(code) || isTransient) || attempt >= connectAttempts) {
         throw new DatabaseStartError(
           `could not connect to the server of the ${name} database: ${shortMessage(error)}`,
-          { cause: isEnded ? toDatabaseError(error) : error },
+          { cause: isTransient ? toDatabaseError(error) : error },
         )
       }
       log.warn({ database: name, attempt, reason: shortMessage(error) }, 'waiting for the database server')

@@ -7,7 +7,7 @@ import {
   withoutPooler,
 } from '../../../../test/harness/database.ts'
 import { startFaultProxy } from '../../../../test/harness/ledger-crash/fault-proxy.ts'
-import { silentLog, systemClock } from '../../kernel/index.ts'
+import { type Log, silentLog, systemClock } from '../../kernel/index.ts'
 import { type OpenedDatabases, openDatabases } from '../../../../test/harness/statements.ts'
 import { createChangeFeed, recordChange } from '../index.ts'
 import { isOlder } from '../features.ts'
@@ -202,6 +202,17 @@ describe.skipIf(testServerUrl() === undefined)('on a PostgreSQL server (PORTICO_
     proxy.resume()
     expect(await ask()).toEqual([{ one: 1 }])
     await behind.close()
+    await proxy.close()
+  })
+
+  test('a server that does not answer at first delays the start', async () => {
+    const direct = withoutPooler(place)
+    const proxy = await startFaultProxy(direct.databaseUrl!)
+    proxy.hang()
+    const log: Log = { ...silentLog, warn: () => proxy.resume() }
+    const late = await openDatabases({ ...direct, databaseUrl: proxy.url, clock: systemClock, log })
+    expect(await late.control.query('select 1 as one')).toEqual([{ one: 1 }])
+    await late.close()
     await proxy.close()
   })
 
