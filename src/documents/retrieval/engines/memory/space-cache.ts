@@ -20,7 +20,7 @@ export interface CachedSpace extends SpaceScope {
   isComplete: boolean
   /** The run of each document whose chunks were sent to the thread. */
   runs: Map<string, string>
-  /** The run of each document that was reported as published. A read that began before knows nothing of it. */
+  /** The run of each document that was reported as published. A read that began before does not have it. */
   published: Map<string, string>
   /** Live ones, the active one first. */
   versions: readonly EmbeddingVersion[]
