@@ -11,12 +11,15 @@ import { type Clause, readClauses } from './clauses.ts'
 import { isNegation } from './negation-words.ts'
 import { type Figure, monthOfName, readFigures } from './read-figures.ts'
 import { normaliseNumerals } from './read-number.ts'
+import { isShareWord, readShares, type Share, withoutShares } from './shares.ts'
 import { synonymsOf } from './words.ts'
 
 /** The parts of a sentence that can be compared with a passage. */
 export interface Claims {
   language: TextLanguage
   figures: Figure[]
+  /** Shares in words. */
+  shares: Share[]
   /** How the sentence shows that it computes numbers. */
   operations: ReadonlySet<Operation>
   /** Names, each as the keys of its words. */
@@ -50,15 +53,22 @@ export function readClaims(sentence: string, answerLanguage: Language | null = n
   const detected = detectTextLanguage(tokens)
   const language = detected.script === 'latin' ? { ...detected, latin: detected.latin ?? answerLanguage } : detected
   const latin = latinOf(language, defaultLanguage)
+  const shares = readShares(text)
+  const figures = readFigures(shares.length > 0 ? withoutShares(text) : text, latin, {
+    asClaims: true,
+    isGuess: language.latin === null,
+  })
+  const hasShare = shares.length > 0 || figures.some((figure) => figure.type === 'number' && figure.isPercent)
   const keys = [
     ...words
-      .filter((word) => isContentWord(word, latin) && !isNegation(word, language))
+      .filter((word) => isContentWord(word, latin) && !isNegation(word, language) && !(hasShare && isShareWord(word)))
       .map((word) => wordKeys(word, latin)),
     ...[...new Set(compoundsOf(tokens, latin))].map((compound) => [compound]),
   ]
   return {
     language,
-    figures: readFigures(text, latin, { asClaims: true, isGuess: language.latin === null }),
+    figures,
+    shares,
     operations: readOperations(text, words),
     names: readNames(text, latin).map((name) => ({ words: name, keys: name.map((word) => wordKeys(word, latin)) })),
     quotes: readQuotes(text),
@@ -83,6 +93,7 @@ export function mergeClaims(parts: readonly Claims[]): Claims {
   return {
     language: parts.find(({ language }) => language.script !== null)?.language ?? last.language,
     figures: parts.flatMap(({ figures }) => figures),
+    shares: parts.flatMap(({ shares }) => shares),
     operations: new Set(parts.flatMap(({ operations }) => [...operations])),
     names: parts.flatMap(({ names }) => names),
     quotes: parts.flatMap(({ quotes }) => quotes),

@@ -145,19 +145,23 @@ function readSentence(text: string, { language, sentence, topic, maximum }: Plac
       isException ? part.replace(exceptionStart, ' ') : part,
       language,
     )
-    if (isException || unlessStart.test(part)) {
+    // "Open unless it snows" is "not open if it snows".
+    const isUnless = !isException && unlessStart.test(part)
+    const isShort = own.length > 0 && own.length <= maximumRest
+    const isReversed = isException || (isUnless && isShort && last.length > 0 && !clauses.at(-1)!.isNegated)
+    if (isException || isUnless) {
       // "Open all year except in August" is "not open in August".
-      const isNegated = isException && !(clauses.at(-1)?.isNegated ?? true)
-      words = isException ? joinWords(last, own) : []
+      const isNegated = isReversed && !(clauses.at(-1)?.isNegated ?? true)
+      words = isReversed ? joinWords(last, own) : []
       const added = own.filter((word) => !last.includes(word))
       // It has the opposite of what the clause before states.
       const negation = isNegated ? ('just before' as const) : null
-      const before = isException ? (clauses.at(-1)?.opposites ?? []).map((one) => ({ ...one, negation })) : []
+      const before = isReversed ? (clauses.at(-1)?.opposites ?? []).map((one) => ({ ...one, negation })) : []
       open = { ...nothing(), opposites: [...before, ...opposites] }
       add(isNegated, isNegated ? [] : null)
       const exception = clauses.at(-1)!
       exception.isException = true
-      if (isException) exception.except = added.flatMap((word) => wordKeys(word, latin))
+      if (isReversed) exception.except = added.flatMap((word) => wordKeys(word, latin))
       continue
     }
     if (words.length === 0 && continuesSubject(part)) words = subject

@@ -12,6 +12,7 @@ import { exact, normaliseNumerals } from './read-number.ts'
 import { type Figure, numbersOf, readFigures } from './read-figures.ts'
 import { joinWords, once, readAbbreviations } from './claims.ts'
 import { type Cells, readCells } from './read-cells.ts'
+import { readChanges, readShares, writtenForms } from './shares.ts'
 import { cellSeparator, isTableRow, joinWrappedLines } from './text-lines.ts'
 
 /** A passage as its reader sees it. */
@@ -44,6 +45,10 @@ export interface Evidence {
   sequence: string
   numbers: EvidenceNumbers
   months: Occurrences<number>
+  /** Shares in full percent, written as numbers or in words. */
+  shares: Occurrences<number>
+  /** Those in words only, and changes such as "doubled", each by the numbers that state it in percent. */
+  wordShares: Occurrences<number>
   currencies: ReadonlySet<string>
   /** The cells of its rows, read when they are first needed. */
   cells: () => Cells
@@ -97,6 +102,7 @@ export function readEvidence({ title, headings = [], tableHeader = null, text }:
     mantissas: new Map<number, number[]>(),
     counts: new Map<number, number>(),
   }
+  const percents = new Map<number, number[]>()
   const currencies = new Set<string>()
   /** Of first readings: 12,400 is not rounded to 12. */
   const usual = new Set<number>()
@@ -116,6 +122,8 @@ export function readEvidence({ title, headings = [], tableHeader = null, text }:
       else if (figure.type === 'month') addOccurrence(months, figure.month, segment)
       else {
         addNumber(numbers, months, figure, segment)
+        if (figure.isPercent)
+          for (const value of figure.readings[0] ?? []) addOccurrence(percents, Math.round(value), segment)
         for (const value of figure.readings[0] ?? [])
           for (const scale of [1, ...figure.scales]) usual.add(exact(value * scale))
         if (segment !== headSegment) addPartNumber(partNumbers[segment]!, figure, place)
@@ -143,6 +151,7 @@ export function readEvidence({ title, headings = [], tableHeader = null, text }:
       sorted: [...numbers.values.keys()].filter((value) => usual.has(value)).toSorted((left, right) => left - right),
     },
     months,
+    ...sharesOf([head, ...parts], percents),
     currencies,
     cells: once(() =>
       readCells(
@@ -156,6 +165,20 @@ export function readEvidence({ title, headings = [], tableHeader = null, text }:
     ),
     clauses: clausesOf([head, body].join('\n'), language),
   }
+}
+
+/** `percents`: the segments of the shares that are written as numbers; those in words are added. */
+function sharesOf(parts: readonly string[], percents: Map<number, number[]>): Pick<Evidence, 'shares' | 'wordShares'> {
+  const wordShares = new Map<number, number[]>()
+  for (const [index, part] of parts.entries()) {
+    const segment = index - 1
+    for (const { percent } of readShares(part)) {
+      addOccurrence(percents, Math.round(percent), segment)
+      for (const form of writtenForms(percent)) addOccurrence(wordShares, form, segment)
+    }
+    for (const percent of readChanges(part)) addOccurrence(wordShares, percent, segment)
+  }
+  return { shares: percents, wordShares }
 }
 
 /** Reports leave the name of the row with their sums out. */
@@ -263,6 +286,8 @@ const maximumRowUnits = 160
 const listLine = /^\s*(?:[-*+•–]|\d{1,3}[.)])\s+\S/u
 /** "Adults: 12 euros". */
 const pairLine = /^\s*([^:\n]{1,60}):\s+\S[^\n]{0,60}$/u
+/** "**Owner** can delete a team". */
+const termLine = /^\s*(?:[-*+•–]|\d{1,3}[.)])\s+\*\*([^*\n]{1,60})\*\*/u
 const tabLine = /^[^\t\n]{1,60}\t+\S/u
 
 /** Rows, lines of lists, and sentences. `hasHeader`: the table's header is not in the text. `headers`: header rows and section rows that are. */
@@ -285,7 +310,8 @@ function splitSegments(text: string, hasHeader: boolean): { segments: Segment[];
       headerRows--
     } else if (isFactLine(line)) {
       endProse()
-      const key = pairLine.exec(line)?.[1] ?? (tabLine.test(line) ? line.split('\t', 1)[0]! : '')
+      const key =
+        pairLine.exec(line)?.[1] ?? termLine.exec(line)?.[1] ?? (tabLine.test(line) ? line.split('\t', 1)[0]! : '')
       segments.push({ text: line, isRow: true, key })
     } else prose.push(line)
   }

@@ -15,6 +15,8 @@ const maximumRows = 50
 export interface NearSegments {
   /** Whether a figure of the sentence that a segment has means the same there. */
   has: (figureIndex: number, segment: number) => boolean
+  /** Whether a sentence of the passage, no row, deals with the same. */
+  isClose: (segment: number) => boolean
   /** Most words of the sentence that one part of the passage and its neighbours have. */
   mostWords: number
   /** A word of the sentence is in the segment, or next to it. */
@@ -70,6 +72,7 @@ export function findNearSegments(
       (isRow[segment]
         ? !named.isOther(segment) && anchors.isBest(figureIndex, segment, claims.words.length + figureIndex)
         : counts[segment]! >= least),
+    isClose: (segment) => isRow[segment] === false && counts[segment]! > 0 && counts[segment]! >= least,
     isNamed: (segment) => segment !== headSegment && counts[segment]! > 0,
     best: (rowsBy) =>
       new Set([

@@ -152,3 +152,36 @@ test('many denials are read in linear time', async () => {
   const read = (times: number) => supports(`${'not '.repeat(times)}${'nobody '.repeat(times)}`, rules)
   await expectLinear(read, 1_000, 'denials')
 })
+
+const shop = {
+  title: 'Shop.md',
+  text: [
+    'Visitors can enter the garden without buying a ticket. You must wait for the confirmation before shipping the goods.',
+    'The gate opens by itself unless it is a public holiday. Discounts are added manually to the invoice of a member.',
+    'The museum is closed on Mondays, and on all other days it opens at ten. You can turn off the newsletter in your profile.',
+    'Parcels above ten kilos have to be delivered by a courier.',
+  ].join(' '),
+}
+
+test.each([
+  ['a need of what is done without', 'Visitors do not need a ticket for the garden.'],
+  ['what must come later', 'You must not ship the goods before the confirmation.'],
+  ['an exception', 'The gate does not open by itself on a public holiday.'],
+  ['the opposite in a longer sentence', 'Discounts are not added automatically to the invoice.'],
+  ['what another clause affirms of something else', 'The museum does not open on Mondays.'],
+])('a sentence may deny %s', (_, sentence) => {
+  expect(supports(sentence, shop)).toBe(true)
+})
+
+test.each([
+  ['what is done without', 'Visitors need to buy a ticket to enter the garden.'],
+  ['what an exception denies', 'The gate opens by itself on a public holiday as well.'],
+  ['the opposite of a way', 'Discounts are added automatically to the invoice of a member.'],
+  ['the opposite of a switch', 'You can turn on the newsletter in your profile.'],
+])('a sentence is wrong that affirms %s', (_, sentence) => {
+  expect(supports(sentence, shop)).toBe(false)
+})
+
+test('what the passage must come later is not denied in the same order', () => {
+  expect(supports('You must not wait for the confirmation before shipping the goods.', shop)).toBe(false)
+})

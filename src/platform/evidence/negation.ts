@@ -154,7 +154,29 @@ export function agrees(claim: Clause, clause: Clause): boolean {
     const [{ absent }, other] = claim.isAbsence ? [claim, clause] : [clause, claim]
     if (absent.length === 0 || absent.some((key) => keysOf(other).has(key))) return true
   }
-  return (claim.isNegated === clause.isNegated) !== hasOpposite(claim, clause)
+  if (claim.isAbsence !== clause.isAbsence && !claim.isNegated && !clause.isNegated) {
+    // "Needs an account" is not "without an account".
+    const [{ absent }, other] = claim.isAbsence ? [claim, clause] : [clause, claim]
+    if (other.isNecessity && absent.some((key) => keysOf(other).has(key))) return false
+  }
+  return (claim.isNegated === clause.isNegated) !== (hasOpposite(claim, clause) || isInReverse(claim, clause))
+}
+
+const orders = new Set(['before', 'bevor', 'until', 'avant', 'antes', 'prima'])
+
+/** "Not return before the work is done" is "wait for the work before returning": what follows is in the other place. */
+function isInReverse(claim: Clause, clause: Clause): boolean {
+  if (claim.isNegated === clause.isNegated) return false
+  const orderOf = ({ opposites }: Clause) => opposites.find(({ word }) => orders.has(word))
+  const [own, other] = [orderOf(claim), orderOf(clause)]
+  if (own === undefined || other === undefined) return false
+  const after = (order: Opposite) => new Set(order.around().flatMap(({ keys, isAfter }) => (isAfter ? keys : [])))
+  const [ownAfter, otherAfter] = [after(own), after(other)]
+  return (
+    ownAfter.isDisjointFrom(otherAfter) &&
+    !ownAfter.isDisjointFrom(keysOf(clause)) &&
+    !otherAfter.isDisjointFrom(keysOf(claim))
+  )
 }
 
 /** "Not until March" is "from March on". */
@@ -187,7 +209,7 @@ function mayDenyOtherwise(claim: Clause, clause: Clause): boolean {
 }
 
 /** Whether a clause has the opposite of a word. Words that deny are counted as negations. */
-function hasOpposite(claim: Clause, clause: Clause): boolean {
+export function hasOpposite(claim: Clause, clause: Clause): boolean {
   if (clause.opposites.length === 0) return false
   return claim.opposites.some((one) => {
     // "Imported data is not exported" has both.
@@ -222,20 +244,27 @@ export function lacksDenial(claimed: readonly Clause[], text: readonly Clause[])
   )
   if (denials.length === 0 || text.length === 0) return false
   const known = denialsOf(text)
+  const sentences = wordsOfSentences(text)
   return denials.some((denial) => {
     const { words, denied } = denial
     const share = (keys: ReadonlySet<string>) => shareIn(words, keys)
     const shares = text.map((clause) => ({ clause, share: share(keysOf(clause)) }))
     const most = shares.reduce((best, one) => Math.max(best, one.share), 0)
+    const shareWithOpposite = (clause: Clause) =>
+      share(sentences.get(clause.sentence)!) + (replacedWeight * countReplaced(denial, clause)) / words.length
     const isMeant = ({ clause, share: own }: (typeof shares)[number]) =>
-      (own >= denialShare && hasOpposite(denial, clause)) ||
+      (denial.isNegated && hasOpposite(denial, clause) && shareWithOpposite(clause) >= denialShare) ||
+      (own >= denialShare && own >= most * nearlyMost && !denial.isOption && isInReverse(denial, clause)) ||
       (own >= denialShare && own >= most * nearlyMost && statesDenial(denial, clause)) ||
       (clause.denied !== null && own >= leastBestShare && own === most)
     if (shares.some(isMeant)) return false
     // The text affirms it, so that a denial elsewhere in a long sentence is about something else.
     const isAffirmed = shares.some(
       ({ clause, share: own }) =>
-        own === most && own >= denialShare && clause.denied === null && denied!.some((key) => keysOf(clause).has(key)),
+        own === most &&
+        shareIn(words, keysOf(clause)) >= denialShare &&
+        clause.denied === null &&
+        denied!.some((key) => keysOf(clause).has(key)),
     )
     return !known.some(({ clause, sentence }) => {
       // "One month later, it stops collecting data" has two clauses.
@@ -255,25 +284,37 @@ interface Denial {
 }
 const knownDenials = new WeakMap<readonly Clause[], Denial[]>()
 
+const knownSentences = new WeakMap<readonly Clause[], ReadonlyMap<number, ReadonlySet<string>>>()
+
+function wordsOfSentences(text: readonly Clause[]): ReadonlyMap<number, ReadonlySet<string>> {
+  const known = knownSentences.get(text)
+  if (known) return known
+  const found = new Map<number, Set<string>>()
+  for (const clause of text) {
+    const words = found.get(clause.sentence) ?? new Set()
+    for (const key of keysOf(clause)) words.add(key)
+    found.set(clause.sentence, words)
+  }
+  knownSentences.set(text, found)
+  return found
+}
+
 function denialsOf(text: readonly Clause[]): Denial[] {
   const known = knownDenials.get(text)
   if (known) return known
-  const sentences = Map.groupBy(text, ({ sentence }) => sentence)
-  const ofSentence = new Map<number, Set<string>>()
+  const sentences = wordsOfSentences(text)
   const found: Denial[] = []
   for (const clause of text) {
     const { denied, stopped, sentence } = clause
     if (denied === null && stopped.length === 0) continue
-    const whole = ofSentence.get(sentence) ?? new Set(sentences.get(sentence)!.flatMap((one) => one.words.flat()))
-    ofSentence.set(sentence, whole)
-    found.push({ clause, sentence: whole })
+    found.push({ clause, sentence: sentences.get(sentence)! })
   }
   knownDenials.set(text, found)
   return found
 }
 
 /** The share of words, each with its keys, that are among known keys. */
-function shareIn(words: readonly (readonly string[])[], known: ReadonlySet<string>): number {
+export function shareIn(words: readonly (readonly string[])[], known: ReadonlySet<string>): number {
   return words.filter((keys) => keys.some((key) => known.has(key))).length / words.length
 }
 

@@ -34,3 +34,58 @@ test.each([
 test('rows of a name and a value are read in one sentence', () => {
   expect(supports('Mary Field is the contact of the office Harbour House.', staff)).toBe(true)
 })
+
+const tours = {
+  title: 'Tours',
+  text: [
+    'Tour | Weekday | Guide | Start',
+    'Harbour | Monday | Lopez | Pier, North Quay',
+    'Castle | Tuesday | Brandt | main gate',
+    'Old town | Sunday | Singh | town hall',
+    'Brewery | Sunday | Marek | cellar',
+  ].join('\n'),
+}
+
+test.each([
+  ['in small letters', 'The castle tour starts at the main gate on Tuesday.'],
+  ['in one column', 'The old town tour and the brewery tour are both on Sunday.'],
+  ['that is denied of another row', 'The castle tour is not on Sunday.'],
+  ['whose column is denied of another row', 'Brandt does not guide the brewery tour.'],
+  ['that is denied next to the right one', 'The harbour tour is not on Sunday but on Monday.'],
+])('a sentence may have a value %s', (_, sentence) => {
+  expect(supports(sentence, tours)).toBe(true)
+})
+
+test.each([
+  ['names a row in small letters', 'The castle tour is guided by Lopez.'],
+  ['has a value in small letters', 'The brewery tour starts at the town hall.'],
+  ['has a part of a cell', 'The castle tour starts at North Quay.'],
+  ['denies the value of its row', 'The castle tour is not on Tuesday.'],
+  ['denies the value of its row next to one of another', 'The castle tour is not on Tuesday but on Sunday.'],
+])('a sentence is wrong that %s', (_, sentence) => {
+  expect(supports(sentence, tours)).toBe(false)
+})
+
+const accounts = {
+  title: 'Accounts.md',
+  text: [
+    '1. **Guest** can browse the catalogue and save a wish list',
+    '2. **Member** receives discounts and a monthly newsletter',
+    '3. **Supplier** uploads price lists and confirms deliveries',
+    'The auditor: reads the ledgers of all branches',
+  ].join('\n'),
+}
+
+test.each(['A guest can save a wish list.', 'Suppliers confirm deliveries and upload price lists.'])(
+  'a line of a list states what its term does: %s',
+  (sentence) => {
+    expect(supports(sentence, accounts)).toBe(true)
+  },
+)
+
+test.each(['Members read the ledgers of all branches.', 'A supplier receives discounts and the monthly newsletter.'])(
+  'a term does not do what another line states: %s',
+  (sentence) => {
+    expect(supports(sentence, accounts)).toBe(false)
+  },
+)

@@ -27,7 +27,11 @@ const partsOfNegations = new Set(['longer', 'more', 'mehr', 'plus', 'más', 'pi�
 /** The words of a clause that have an opposite. Time is linear in the text. */
 export function readOpposites(text: string, language: TextLanguage): Opposite[] {
   const latin = latinOf(language, defaultLanguage)
-  const plain = text.replaceAll(contracted, ' not').replaceAll(atMost, ' maximum ').replaceAll(atLeast, ' minimum ')
+  const plain = text
+    .replaceAll(switched, toSwitch)
+    .replaceAll(contracted, ' not')
+    .replaceAll(atMost, ' maximum ')
+    .replaceAll(atLeast, ' minimum ')
   const tokens = tokenize(plain, { singleCharacters: false })
   const negates = (words: string) => isNegation(words, language)
   // The passages of a tool may be one long clause.
@@ -75,6 +79,10 @@ const enabledReach = 6
 /** So many words on each side show what an opposite is about. */
 const aroundReach = 6
 
+/** "Turned off" and "switch it on". */
+const switched = /(?<!\p{L})(?:turn|switch)(?:e?s|ed|ing)? (?:(?:it|them|this|that) )?(on|off)(?!\p{L})/giu
+const toSwitch = (_: string, state: string) => (state.toLowerCase() === 'on' ? ' enabled ' : ' disabled ')
+
 const atMost = /(?<!\p{L})(?:at (?:the )?most|(?:no|not) (?:more|longer|later) than|up to)(?!\p{L})/giu
 const atLeast = /(?<!\p{L})(?:at (?:the )?least|(?:no|not) (?:less|fewer|earlier) than)(?!\p{L})/giu
 const contracted = /n['’]t(?!\p{L})/gu
@@ -85,7 +93,7 @@ const contracted = /n['’]t(?!\p{L})/gu
  */
 const pairs: Readonly<Record<Language, string>> = {
   en:
-    'allowed|permitted|~allow|~permit/forbidden|banned|~prohibit|forbids|~disallow legal|legally|lawful|lawfully/illegal|illegally|unlawful|unlawfully possible/impossible able/unable ~include|included|inclusive/~exclude|excluded|exclusive ' +
+    'allowed|permitted|~allow|~permit/forbidden|banned|~prohibit|forbids|~disallow legal|legally|lawful|lawfully/illegal|illegally|unlawful|unlawfully possible/impossible able/unable ~include|included|inclusive/~exclude|excluded|exclusive|~omit|omitted|omitting ' +
     'required|mandatory|compulsory|obligatory/optional|voluntary ~accept|~approve/~reject|~refuse|denied|~decline ~increase|increasingly|~rise|rose|risen|~grow|grew|grown|growth|~raise|~expand|expansion/~decrease|~fall|fell|fallen|~shrink|shrank|shrunk|~drop|dropped|dropping|~reduce|reduction|~lower|~diminish|~decline ' +
     'higher|highest|high/lower|lowest|low more|most|greater|greatest/less|least|fewer|fewest|smaller always/never with/without available|availability/unavailable ~enable/~disable ' +
     'large|larger|largest|big|bigger|biggest/small|smaller|smallest first/last before|prior/after public|publicly/private|privately common|commonly|frequent|frequently|often/rare|rarely|uncommon|infrequent|infrequently|seldom necessary/unnecessary|needless successful|successfully/unsuccessful|unsuccessfully all|every|everyone|everybody|each/none|nobody|neither ' +
@@ -103,9 +111,15 @@ const pairs: Readonly<Record<Language, string>> = {
     'ancient/modern senior/junior primary/secondary liable|responsible/exempt guilty/innocent ~borrow/lend|lends|lent|lending profit|profits|profitable/loss|losses|unprofitable ' +
     '~attach/~detach ~install/uninstall|uninstalls|uninstalled|uninstalling ~activate/~deactivate ~accelerate/~slow ~strengthen/~weaken ~arrive|arrival/~depart|departure ~deposit/withdraw|withdraws|withdrew|withdrawn ascending/descending horizontal|horizontally/vertical|vertically ' +
     'together|jointly/separately|individually upgrade|upgrades|upgraded|upgrading/downgrade|downgrades|downgraded|downgrading good/bad|poor minor|minors/adult|adults ~widen/~narrow oral|orally|spoken/written|writing synchronous|synchronously/asynchronous|asynchronously ~add/~remove|drop|drops|dropped|dropping minimum|least/maximum|most ' +
+    'automatic|automatically/manual|manually ~double|doubling|twice/halve|halves|halved|halving success|successes/failure|failures ~split|splitting|~divide|~separate/~merge|merging|~combine ~grant/~revoke ~load/~unload ~pass/~fail ' +
+    '~subscribe/~unsubscribe ~publish/~unpublish ~encrypt/~decrypt ~compress/~decompress ~ascend/~descend ~trust/~distrust ~extend|~lengthen/~shorten ~tighten/~loosen|~relax ~attack/~defend ~upload/~download victory|victories/defeat|defeats ' +
+    'parallel|simultaneously|simultaneous/sequential|sequentially|consecutively input|inputs/output|outputs incoming|inbound/outgoing|outbound credit|credits/debit|debits asset|assets/liability|liabilities surplus/deficit|shortage morning|mornings/evening|evenings ' +
+    'day|daytime/night|nighttime weekday|weekdays/weekend|weekends born/died loud|loudly/quiet|quietly bright/dark clean/dirty smooth/rough tight/loose fresh/stale|frozen healthy/sick|ill awake/asleep real|genuine/fake|counterfeit local|locally/global|globally|remote|remotely ' +
+    'national|nationally/international|internationally static/dynamic single/multiple singular/plural flexible/rigid near|nearby/far|distant strict|strictly/lenient offensive/defensive active|actively/passive|passively optimistic/pessimistic mild/severe benign/malignant acute/chronic ' +
+    'harmful|toxic|poisonous/harmless painful/painless careful|carefully/careless|carelessly powerful/powerless occupied/vacant wholesale/retail voluntary|voluntarily/compulsory|involuntary|forced backward|backwards/forward|forwards beginner|beginners/expert|experts ' +
     'important|significant|significantly/unimportant|insignificant|negligible helpful|useful/unhelpful|useless compatible/incompatible reversible/irreversible regular|regularly/irregular|irregularly relevant/irrelevant mature/immature',
   de:
-    'beginnt|beginn|begann|fängt|startet/endet|ende|endete mindestens/höchstens eingeschaltet|aktiviert|an/ausgeschaltet|deaktiviert|aus gut|gute|guten|guter/schlecht|schlechte|schlechten zunahm|zunehmen|zugenommen/abnahm|abnehmen|abgenommen vorteil|vorteile/nachteil|nachteile import|importe/export|exporte aktiv/inaktiv gewinn/verlust schnell|schneller/langsam|langsamer einfach|leicht/schwierig|schwer billig|billiger|günstig/teuer|teurer minimum/maximum ' +
+    'beginnt|beginn|begann|fängt|startet/endet|ende|endete mindestens/höchstens eingeschaltet|aktiviert|an/ausgeschaltet|deaktiviert|aus gut|gute|guten|guter/schlecht|schlechte|schlechten zunahm|zunehmen|zugenommen/abnahm|abnehmen|abgenommen automatisch/manuell gültig|gültige/ungültig|ungültige öffnet|öffnen/schließt|schließen erhöht|erhöhte|steigt/gesenkt|senkt|verringert verdoppelt/halbiert sichtbar/unsichtbar vormittags|morgens/abends|nachmittags vorteil|vorteile/nachteil|nachteile import|importe/export|exporte aktiv/inaktiv gewinn/verlust schnell|schneller/langsam|langsamer einfach|leicht/schwierig|schwer billig|billiger|günstig/teuer|teurer minimum/maximum ' +
     'erlaubt|gestattet|zulässig/verboten|untersagt|unzulässig möglich/unmöglich mit/ohne immer|stets/nie|niemals alle|jeder|jede|jedes/keine|keiner|keines mehr|meisten/weniger|wenigsten höher|höchste|höchsten|hoch/niedriger|niedrigste|niedrig ' +
     'größer|größte|größten|groß|große/kleiner|kleinste|kleinsten|klein|kleine erste|ersten/letzte|letzten vor/nach enthalten|inbegriffen|inklusive/ausgeschlossen|exklusive öffentlich|öffentliche/privat|private ' +
     'erforderlich|pflichtig|verpflichtend/freiwillig|optional angenommen|akzeptiert/abgelehnt stieg|steigt|gestiegen/sank|sinkt|gesunken|fiel älter|älteste|alt/jünger|jüngste|jung länger|längste/kürzer|kürzeste innerhalb/außerhalb ' +

@@ -1,5 +1,5 @@
 import { type Clause, keysOf } from './clauses.ts'
-import { agrees, deniesOtherwise, isStated } from './negation.ts'
+import { agrees, deniesOtherwise, hasOpposite, isStated, shareIn } from './negation.ts'
 import type { Opposite } from './read-opposites.ts'
 
 /** A sentence of a text that has this share of the words of another one repeats it. */
@@ -37,6 +37,9 @@ function affirmsDenied(
     if (!denial.isNegated) return false
     const has = (clause: Clause) => denial.denied!.some((key) => keysOf(clause).has(key))
     if (denying.some((clause) => !clause.isNegated && has(clause))) return false
+    // "Closed on Mondays, it opens on all other days" does not open on Mondays.
+    if (other.some((clause) => hasOpposite(denial, clause) && shareIn(denial.words, keysOf(clause)) >= opposedShare))
+      return false
     const affirming = other.filter(has)
     return (
       affirming.length > 0 &&
@@ -44,6 +47,9 @@ function affirmsDenied(
     )
   })
 }
+
+/** A clause with the opposite of what is denied, and this share of its words, states the denial. */
+const opposedShare = 0.5
 
 interface Sentences {
   sentences: readonly (readonly Clause[])[]

@@ -2,20 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { defaultLanguage, isFunctionWord } from '../language/index.ts'
 import { type Claims, isOperationWord, once, readClaims } from './claims.ts'
 import { derivedFrom, findOtherColumns, isYear, mostNamed, type Operands, plainValueOf } from './derived-numbers.ts'
-import {
-  type Evidence,
-  type EvidenceNumbers,
-  type EvidenceText,
-  headSegment,
-  type PartNumber,
-  readEvidence,
-} from './evidence.ts'
+import { type Evidence, type EvidenceText, headSegment, type PartNumber, readEvidence } from './evidence.ts'
+import { compareShares, segmentsOfFigure } from './find-figures.ts'
 import { findNearSegments, type RowsBy } from './near-segments.ts'
 import { deny, lacksDenial, sharesDenials } from './negation.ts'
-import { isOfOtherRows } from './other-rows.ts'
+import { deniesOtherRow, isOfOtherLine, isOfOtherRows } from './other-rows.ts'
 import type { Figure } from './read-figures.ts'
 import { contradictsRepeated, statesOpposite } from './repeated-sentences.ts'
-import { exact, precisionOf } from './read-number.ts'
 import { compareLanguages, latinOf } from './text-language.ts'
 
 /** Which claims of a sentence a passage has, in the order of the claims. */
@@ -23,6 +16,8 @@ export interface Comparison {
   /** Whether both are in the same language; words are compared only where they are not `different`. */
   languages: 'same' | 'different' | 'unknown'
   figures: boolean[]
+  /** Whether the passage has each share in words; `other`: it states another one of the same. */
+  shares: ('found' | 'other' | 'unknown')[]
   /** Figures that only other rows or columns of a table have: nothing else is computed to be the same. */
   elsewhere: boolean[]
   names: boolean[]
@@ -46,6 +41,8 @@ export interface Comparison {
   lacksDenial: () => boolean
   /** Whether it names values together that the passage has in different rows. */
   isOfOtherRows: () => boolean
+  /** Whether what it denies is the value of another row. */
+  deniesOtherRow: () => boolean
   /** Whether the passage denies what the sentence denies; true for a sentence that denies nothing. */
   sharesDenials: () => boolean
 }
@@ -120,6 +117,10 @@ export function concludeSupport(claims: Claims, comparisons: readonly Comparison
   const figures = claims.figures.map((_, index) => anyHas('figures', index))
   const missing = findMissing(claims, figures, comparisons)
   if (missing) return unsupported(missing.type)
+  const hasShare = (index: number, state: 'found' | 'other') =>
+    comparisons.some(({ shares }) => shares[index] === state)
+  if (claims.shares.some((_, index) => !hasShare(index, 'found') && hasShare(index, 'other')))
+    return unsupported('number')
   const numbers = claims.figures.filter(({ type }) => type !== 'currency').length
   const isRelated = comparisons.some(({ related }) => related >= minimumRelated)
   // Names and quotes are translated.
@@ -129,10 +130,11 @@ export function concludeSupport(claims: Claims, comparisons: readonly Comparison
   if (isUnknown && numbers > 0 && found === 0) {
     return { verdict: isRelated ? 'supported' : 'unchecked', overlap, missing: null }
   }
-  if (comparisons.some(({ isDenied }) => isDenied())) return unsupported('negation')
+  const isOfRow = comparisons.some((comparison) => comparison.deniesOtherRow())
+  if (!isOfRow && comparisons.some(({ isDenied }) => isDenied())) return unsupported('negation')
   // "A has 3 fewer than B" is computed from a passage about what has more.
   if (!isComputed && comparisons.some((comparison) => comparison.statesOpposite())) return unsupported('negation')
-  if (comparisons.every((comparison) => comparison.lacksDenial())) return unsupported('denial')
+  if (!isOfRow && comparisons.every((comparison) => comparison.lacksDenial())) return unsupported('denial')
   if (claims.names.some((_, index) => !anyHas('names', index))) return unsupported('name')
   if (comparisons.some((comparison) => comparison.isOfOtherRows())) return unsupported('name')
   if (claims.quotes.some((_, index) => !anyHas('quotes', index))) return unsupported('quote')
@@ -182,6 +184,7 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
   return {
     languages,
     figures,
+    shares: compareShares(claims.shares, passage, near.isClose),
     elsewhere: found.map((segments, index) => !figures[index] && segments.some((segment) => passage.isRow[segment])),
     names: claims.names.map((name) => areNouns || hasName(passage, name)),
     quotes: claims.quotes.map((quote) => passage.sequence.includes(` ${quote} `)),
@@ -210,7 +213,9 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
       languages !== 'different' && statesOpposite(claims.clauses(passage.language), passage.clauses(claims.language)),
     lacksDenial: () =>
       languages !== 'different' && lacksDenial(claims.clauses(passage.language), passage.clauses(claims.language)),
-    isOfOtherRows: () => languages !== 'different' && isOfOtherRows(claims, passage),
+    deniesOtherRow: once(() => languages !== 'different' && deniesOtherRow(claims, passage)),
+    isOfOtherRows: () =>
+      languages !== 'different' && [isOfOtherRows, isOfOtherLine].some((isOther) => isOther(claims, passage)),
     sharesDenials: () => sharesDenials(claims.clauses(passage.language), passage.clauses(claims.language)),
   }
 }
@@ -347,58 +352,6 @@ function countRelated(claims: Claims, passage: Evidence, found: readonly (readon
 }
 
 const hasWord = ({ words }: Evidence, keys: readonly string[]) => keys.some((key) => words.has(key))
-
-function segmentsOfFigure(passage: Evidence, figure: Figure): readonly number[] {
-  switch (figure.type) {
-    case 'month':
-      return passage.months.get(figure.month) ?? []
-    case 'currency':
-      // Tables and prices often leave the currency out.
-      return passage.currencies.size === 0 || passage.currencies.has(figure.code) ? [headSegment] : []
-    case 'number':
-      return segmentsOfNumber(passage, figure)
-  }
-}
-
-type NumberFigure = Extract<Figure, { type: 'number' }>
-
-/** The segments of the first reading whose numbers all are in the passage. */
-function segmentsOfNumber({ numbers, months }: Evidence, figure: NumberFigure): readonly number[] {
-  for (const reading of figure.readings) {
-    const found = reading.map((value) => [
-      ...findNumber(numbers, value, figure),
-      ...(figure.mayBeMonth ? (months.get(value) ?? []) : []),
-    ])
-    if (found.every((segments) => segments.length > 0)) return found.flat()
-  }
-  return []
-}
-
-/** "1.2 million" is in a passage with 1,200,000, with "1.2 million", and with 1.2 in a column of millions. */
-function findNumber(numbers: EvidenceNumbers, value: number, { scales, isRounded }: NumberFigure): readonly number[] {
-  const scaled = scales.length === 0 ? [value] : scales.map((scale) => exact(value * scale))
-  const same = scaled.flatMap((one) => numbers.values.get(one) ?? [])
-  const unscaled = (scales.length === 0 ? numbers.mantissas : numbers.plain).get(value) ?? []
-  const found = [...same, ...unscaled]
-  const mayBeRounded = isRounded || (scales.length > 0 && !Number.isInteger(value))
-  if (found.length > 0 || !mayBeRounded) return found
-  const steps = scales.length === 0 ? [1] : scales
-  return steps.flatMap((scale) => findRounded(numbers, exact(value * scale), precisionOf(value) * scale))
-}
-
-/** The segments of the smallest number that is `value` after rounding to `precision`. */
-function findRounded({ sorted, values }: EvidenceNumbers, value: number, precision: number): readonly number[] {
-  const least = value - precision / 2
-  let from = 0
-  let to = sorted.length
-  while (from < to) {
-    const middle = (from + to) >> 1
-    if (sorted[middle]! < least) from = middle + 1
-    else to = middle
-  }
-  const nearest = sorted[from]
-  return nearest !== undefined && nearest <= value + precision / 2 ? (values.get(nearest) ?? []) : []
-}
 
 /** Larger numbers are years and amounts, which a sentence may repeat. */
 const maximumCountedNumber = 1_000
