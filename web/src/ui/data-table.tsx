@@ -13,6 +13,9 @@ import { useTranslation } from 'react-i18next'
 import { ariaSort, SortButton, SortSelect } from './sort-button.tsx'
 import { TableFrame } from './table-frame.tsx'
 
+/** Mantine's classes on plain elements: most elements of a page are in its tables, and each component of Mantine takes time. */
+const { classes } = Table
+
 const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel(), sortFns })
 
 export type DataColumn<Row extends object> = ColumnDef<typeof features, Row>
@@ -48,32 +51,35 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
         />
       )}
       <TableFrame label={label} minimumWidth={minimumWidth} hasCards>
-        <Table.Thead>
-          <Table.Tr>
+        <thead className={classes['thead']}>
+          <tr className={classes['tr']} data-with-row-border>
             {headers.map((header) => (
-              <Table.Th key={header.id} aria-sort={ariaSort(header.column.getIsSorted())}>
+              <th key={header.id} className={classes['th']} aria-sort={ariaSort(header.column.getIsSorted())}>
                 {header.column.getCanSort() ? (
                   <SortButton sorted={header.column.getIsSorted()} onClick={header.column.getToggleSortingHandler()}>
-                    <table.FlexRender header={header} />
+                    {labelOf(header.column.columnDef)}
                   </SortButton>
                 ) : (
-                  <table.FlexRender header={header} />
+                  labelOf(header.column.columnDef)
                 )}
-              </Table.Th>
+              </th>
             ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
+          </tr>
+        </thead>
+        <tbody className={classes['tbody']}>
           {table.getRowModel().rows.map((row) => (
-            <Table.Tr key={row.id}>
-              {row.getAllCells().map((cell) => (
-                <Table.Td key={cell.id} data-label={labelOf(cell.column.columnDef)}>
-                  <table.FlexRender cell={cell} />
-                </Table.Td>
-              ))}
-            </Table.Tr>
+            <tr key={row.id} className={classes['tr']} data-hover data-with-row-border>
+              {row.getAllCells().map((cell) => {
+                const { columnDef } = cell.column
+                return (
+                  <td key={cell.id} className={classes['td']} data-label={labelOf(columnDef)}>
+                    {typeof columnDef.cell === 'function' && columnDef.cell(cell.getContext())}
+                  </td>
+                )
+              })}
+            </tr>
           ))}
-        </Table.Tbody>
+        </tbody>
       </TableFrame>
     </div>
   )

@@ -1,4 +1,5 @@
-import { Group, NativeSelect, Text, UnstyledButton } from '@mantine/core'
+import { NativeSelect, UnstyledButton } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -20,13 +21,9 @@ export function SortButton(props: {
   const { sorted, onClick, children } = props
   const Icon = sorted === 'asc' ? IconArrowUp : IconArrowDown
   return (
-    <UnstyledButton onClick={onClick}>
-      <Group gap={4} wrap="nowrap">
-        <Text span fw={600} size="sm">
-          {children}
-        </Text>
-        <Icon size={14} aria-hidden opacity={sorted === false ? 0 : 1} />
-      </Group>
+    <UnstyledButton className={styles['sorter']!} onClick={onClick}>
+      {children}
+      {sorted && <Icon size={14} aria-hidden />}
     </UnstyledButton>
   )
 }
@@ -40,13 +37,14 @@ interface SortSelectProps {
 /** Sorts a table whose rows are cards: they have no header. Visible in narrow windows only. */
 export function SortSelect({ columns, sorted, onSort }: SortSelectProps) {
   const { t } = useTranslation()
+  const isNarrow = useMediaQuery('(max-width: 640px)', undefined, { getInitialValueInEffect: false })
+  if (!isNarrow) return null
   const data = columns.flatMap(({ id, label }) => [
     { value: `asc ${id}`, label: `${label} ↑` },
     { value: `desc ${id}`, label: `${label} ↓` },
   ])
   return (
     <NativeSelect
-      className={styles['sort']!}
       aria-label={t('table.sort')}
       mb="xs"
       value={sorted ? `${sorted.direction} ${sorted.id}` : ''}

@@ -1,4 +1,3 @@
-import { Text } from '@mantine/core'
 import { useSyncExternalStore } from 'react'
 import { useFormat } from '../i18n/use-format.ts'
 import { Hint } from './hint.tsx'
@@ -38,9 +37,7 @@ export function Time({ value }: { value: string | number }) {
   const isNew = at > current && at - current < clockDifferenceMs
   return (
     <Hint label={() => format.dateTime(value)}>
-      <Text component="time" inherit dateTime={new Date(value).toISOString()}>
-        {format.relative(value, isNew ? at : current)}
-      </Text>
+      <time dateTime={new Date(value).toISOString()}>{format.relative(value, isNew ? at : current)}</time>
     </Hint>
   )
 }

@@ -1,4 +1,3 @@
-import { Text } from '@mantine/core'
 import { useFormat } from '../../i18n/use-format.ts'
 import { column, type DataColumn } from '../../ui/data-table.tsx'
 import { Hint } from '../../ui/hint.tsx'
@@ -8,9 +7,7 @@ export function Money({ usd }: { usd: string }) {
   const format = useFormat()
   return (
     <Hint label={() => format.money(usd, { exact: true })}>
-      <Text span inherit>
-        {format.money(usd)}
-      </Text>
+      <span>{format.money(usd)}</span>
     </Hint>
   )
 }

@@ -65,6 +65,7 @@ function useColumns(split: string): DataColumn<Row>[] {
   const { t } = useTranslation('usage')
   const format = useFormat()
   const names = useNames()
+  const { search, change } = useUsage()
   return useMemo(() => {
     const number = (key: 'requests' | 'promptTokens' | 'completionTokens' | 'failed', header: string) =>
       column<Row>(key, header, (row) => format.number(row[key]), key)
@@ -72,7 +73,19 @@ function useColumns(split: string): DataColumn<Row>[] {
       column(
         'value',
         names.split(split),
-        (row) => <ValueCell split={split} row={row} />,
+        (row) => {
+          const text = names.value(split, row)
+          const filter = filterOf(split, row.id)
+          if (!filter) return <ValueCell row={row} text={text} />
+          return (
+            <ValueCell
+              row={row}
+              text={text}
+              title={t('spend.filterBy', { value: text })}
+              onClick={() => change(filter)}
+            />
+          )
+        },
         (row) => names.value(split, row),
       ),
       moneyColumn(t('spend.cost')),
@@ -82,28 +95,17 @@ function useColumns(split: string): DataColumn<Row>[] {
       number('completionTokens', t('spend.completionTokens')),
       number('failed', t('spend.failed')),
     ]
-    // names is a new object on each render and depends on the language only, as t does.
-  }, [t, format, split])
+    // names and change are new objects on each render; names depends on the language only, as t does, and change on the search.
+  }, [t, format, split, search])
 }
 
-function ValueCell({ split, row }: { split: string; row: Row }) {
-  const { t } = useTranslation('usage')
-  const names = useNames()
-  const { change } = useUsage()
-  const text = names.value(split, row)
-  const filter = filterOf(split, row.id)
+/** Without `onClick`, a value that nothing can be filtered by. */
+function ValueCell({ row, text, title, onClick }: { row: Row; text: string; title?: string; onClick?: () => void }) {
   return (
     <Group gap={8} wrap="nowrap">
       <Swatch colour={row.colour} />
-      {filter ? (
-        <Anchor
-          component="button"
-          type="button"
-          fz="sm"
-          ta="start"
-          title={t('spend.filterBy', { value: text })}
-          onClick={() => change(filter)}
-        >
+      {onClick ? (
+        <Anchor component="button" type="button" fz="sm" ta="start" title={title} onClick={onClick}>
           {text}
         </Anchor>
       ) : (
