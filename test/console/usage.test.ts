@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Clock, parsePicoUsd, formatPicoUsd, systemClock } from '../../src/platform/kernel/index.ts'
 import { expectStatus, type TestOrganisation } from '../harness/portico.ts'
@@ -130,6 +131,15 @@ const dayOfChart = (page: Window['page'], daysAgo: number) => {
 const day = (daysAgo: number) => new Date(Date.now() - daysAgo * dayMs).toISOString().slice(0, 10)
 const address = (search = '') => `${stage.url}/organisations/${organisation.id}/usage?from=${day(6)}${search}`
 
+/** The open list of a field names itself and the option that the keys have reached. */
+async function expectChosenOption(field: Locator) {
+  await expect.poll(() => field.getAttribute('aria-expanded')).toBe('true')
+  const [list, option] = await Promise.all(
+    ['controls', 'activedescendant'].map((name) => field.getAttribute(`aria-${name}`)),
+  )
+  await field.page().locator(`[id="${list}"][role="listbox"] [id="${option}"][role="option"]`).waitFor()
+}
+
 describe.skipIf(!hasBrowser)(`the usage page${skipReason}`, () => {
   it('shows the spend of each user as the receipts have it, and exports the same', async () => {
     const { page } = administrator
@@ -257,8 +267,33 @@ describe.skipIf(!hasBrowser)(`the usage page${skipReason}`, () => {
     report.resolve()
     await bars(page).first().waitFor()
     expect(await page.locator('*').count()).toBeLessThan(2_000)
-    // What sorts a table in a narrow window, and a component for each cell.
-    expect(await page.locator('#content select, td[class*="mantine"]').count()).toBe(0)
+    // Choices of fields that are closed, what sorts a table in a narrow window, and a component for each cell.
+    expect(await page.locator('[role="option"], #content select, td[class*="mantine"]').count()).toBe(0)
+  })
+
+  it('has the choices of a field where keys and screen readers look for them, and sorts tables in a narrow window', async () => {
+    const { page } = administrator
+    await page.goto(address())
+    await page.getByRole('combobox', { name: 'Split by' }).focus()
+    await page.keyboard.press('ArrowDown')
+    await expectChosenOption(page.getByRole('combobox', { name: 'Split by' }))
+    // A field that can be searched opens with the focus.
+    await page.getByRole('combobox', { name: 'Model' }).focus()
+    await page.getByRole('option', { name: 'beta' }).waitFor()
+    await page.keyboard.press('ArrowDown')
+    await expectChosenOption(page.getByRole('combobox', { name: 'Model' }))
+    await page.keyboard.press('Escape')
+    await page.setViewportSize({ width: 390, height: 844 })
+    const sort = page.getByRole('combobox', { name: 'Sort' }).first()
+    const rows = page.getByRole('table', { name: 'Sums of the range' }).getByRole('row')
+    for (const [label, first] of [
+      ['Requests ↓', 'alpha'],
+      ['Requests ↑', 'beta'],
+    ] as const) {
+      await sort.selectOption({ label })
+      await expect.poll(() => rows.first().textContent()).toContain(first)
+    }
+    await page.setViewportSize({ width: 1280, height: 900 })
   })
 
   it('leads from an empty report to the playground, in German on a narrow screen', async () => {

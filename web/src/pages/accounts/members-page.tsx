@@ -1,4 +1,4 @@
-import { Button, Select } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconUserPlus } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
@@ -20,6 +20,7 @@ import { InvitationsTable } from './invitations-table.tsx'
 import { InviteDialog } from './invite-dialog.tsx'
 import { PersonCell } from './person-cell.tsx'
 import { membersQuery } from './routes.tsx'
+import { Select } from '../../ui/select.tsx'
 import { Time } from '../../ui/time.tsx'
 import { removeColumn } from './remove-column.tsx'
 

@@ -1,7 +1,8 @@
-import { Button, Group, Select, TextInput } from '@mantine/core'
+import { Button, Group, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useTranslation } from 'react-i18next'
 import { SearchField } from '../../ui/list-controls.tsx'
+import { Select } from '../../ui/select.tsx'
 import { type ConversationSearch, havings } from './routes.tsx'
 
 const typingPauseMs = 400

@@ -1,4 +1,4 @@
-import { Button, Group, Select, TextInput } from '@mantine/core'
+import { Button, Group, TextInput } from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
@@ -8,6 +8,7 @@ import { postJson } from '../../api/client.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import { notifySuccess } from '../../ui/notify.ts'
+import { Select } from '../../ui/select.tsx'
 import { erasuresKey, erasuresPath } from './routes.tsx'
 
 const kinds: ErasureKind[] = ['user', 'document']

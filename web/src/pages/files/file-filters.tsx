@@ -1,10 +1,11 @@
-import { Button, Group, Select } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { DocumentProgressPageBody } from '@contract/document-progress.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
 import { SearchField } from '../../ui/list-controls.tsx'
+import { Select } from '../../ui/select.tsx'
 import type { ListSearch } from './document-queries.ts'
 
 const MetadataFilterField = lazyPart(() => import('./metadata-filter.tsx'), 'MetadataFilterField')

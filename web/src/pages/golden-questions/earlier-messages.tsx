@@ -1,7 +1,8 @@
-import { ActionIcon, Button, Group, Select, Stack, Textarea } from '@mantine/core'
+import { ActionIcon, Button, Group, Stack, Textarea } from '@mantine/core'
 import { IconPlus, IconTrash } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import type { goldenLimits, GoldenMessages } from '@contract/golden-questions.ts'
+import { Select } from '../../ui/select.tsx'
 
 /** As the server checks it; one is the question. */
 const maximumMessages: (typeof goldenLimits)['messages'] = 20

@@ -1,9 +1,10 @@
 import '@mantine/core/styles/NumberInput.css'
-import { Group, Input, NumberInput, Select, SimpleGrid, Switch, TextInput } from '@mantine/core'
+import { Group, Input, NumberInput, SimpleGrid, Switch, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
 import { FixedFilterFields } from '../../ui/fixed-filter.tsx'
 import { Section } from '../../ui/section.tsx'
+import { Select } from '../../ui/select.tsx'
 import { gateMeasures, passingMeasures, type SettingsDraft } from './settings-draft.ts'
 
 interface FieldsProps {

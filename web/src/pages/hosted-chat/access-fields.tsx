@@ -1,7 +1,8 @@
-import { Alert, PasswordInput, Select, Textarea, TextInput } from '@mantine/core'
+import { Alert, PasswordInput, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { FixedFilterFields } from '../../ui/fixed-filter.tsx'
 import { Section } from '../../ui/section.tsx'
+import { Select } from '../../ui/select.tsx'
 import type { SiteDraft } from './site-draft.ts'
 
 export interface FieldsProps {

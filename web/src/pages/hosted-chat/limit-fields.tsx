@@ -1,7 +1,8 @@
 import '@mantine/core/styles/NumberInput.css'
-import { Group, NumberInput, Select, Switch, TextInput } from '@mantine/core'
+import { Group, NumberInput, Switch, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { Section } from '../../ui/section.tsx'
+import { Select } from '../../ui/select.tsx'
 import type { FieldsProps } from './access-fields.tsx'
 import type { SiteDraft } from './site-draft.ts'
 

@@ -1,5 +1,6 @@
-import { PasswordInput, Select, Textarea, TextInput } from '@mantine/core'
+import { PasswordInput, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { Select } from '../../ui/select.tsx'
 import { flavours, type ProviderField, type ProviderValues } from './provider-fields.ts'
 
 /** The input of one described field. Stored secrets are never shown; their field is empty. */

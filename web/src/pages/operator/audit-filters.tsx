@@ -1,6 +1,7 @@
-import { Button, Group, Pill, Select, TextInput } from '@mantine/core'
+import { Button, Group, Pill, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useTranslation } from 'react-i18next'
+import { Select } from '../../ui/select.tsx'
 import { adminActions } from './actions.ts'
 import type { AuditSearch } from './routes.tsx'
 

@@ -1,4 +1,4 @@
-import { Group, Select, Stack, Switch, TextInput } from '@mantine/core'
+import { Group, Stack, Switch, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
@@ -9,6 +9,7 @@ import { DialogButtons } from '../../ui/dialog-buttons.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { useFieldErrors } from '../../ui/field-errors.ts'
 import { fromLocalInput } from '../../ui/local-time.ts'
+import { Select } from '../../ui/select.tsx'
 
 const fields = ['name', 'plan', 'monthlyBudgetUsd', 'subscription.startsAt', 'subscription.endsAt'] as const
 const plans = ['free', 'team', 'enterprise'] as const

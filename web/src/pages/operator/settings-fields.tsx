@@ -1,9 +1,10 @@
 import '@mantine/core/styles/Pill.css'
 import '@mantine/core/styles/PillsInput.css'
-import { MultiSelect, Select, SimpleGrid, Switch, TextInput } from '@mantine/core'
+import { MultiSelect, SimpleGrid, Switch, TextInput } from '@mantine/core'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Section } from '../../ui/section.tsx'
+import { Select } from '../../ui/select.tsx'
 import type { Draft, fieldNames } from './settings-draft.ts'
 
 interface FieldsProps {

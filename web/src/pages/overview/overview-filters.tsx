@@ -1,4 +1,4 @@
-import { Group, Select, TextInput } from '@mantine/core'
+import { Group, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { ConsoleOrganisationsBody } from '@contract/console-organisations.ts'
@@ -7,6 +7,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { jsonQuery, withQuery } from '../../api/queries.ts'
 import { organisationNameQuery } from '../../app/session.ts'
+import { Select } from '../../ui/select.tsx'
 import { dayBefore } from './overview-query.ts'
 import { useOverview } from './use-overview.ts'
 

@@ -1,6 +1,7 @@
-import { Select, Stack, TextInput } from '@mantine/core'
+import { Stack, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { ToolServerBody } from '@contract/space-tools.ts'
+import { Select } from '../../ui/select.tsx'
 import type { ServerDraft } from './server-draft.ts'
 
 const kinds = ['none', 'bearer', 'header', 'basic'] as const

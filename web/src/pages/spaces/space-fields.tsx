@@ -1,9 +1,10 @@
-import { Badge, Group, Select, Text, Tooltip } from '@mantine/core'
+import { Badge, Group, Text, Tooltip } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import type { SelectableModelView, SpaceDocumentsView } from '@contract/console-spaces.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { Dimmed } from '../../ui/dimmed.tsx'
+import { Select } from '../../ui/select.tsx'
 
 /** Small parts that several pages about Spaces show. */
 

@@ -1,6 +1,7 @@
-import { Group, Pill, Select, TextInput } from '@mantine/core'
+import { Group, Pill, TextInput } from '@mantine/core'
 import type { UsageReport } from '@contract/usage-reports.ts'
 import { useTranslation } from 'react-i18next'
+import { Select } from '../../ui/select.tsx'
 import { useNames } from './names.ts'
 import { useUsage } from './use-usage.ts'
 

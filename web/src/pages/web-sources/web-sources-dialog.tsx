@@ -1,5 +1,5 @@
 import '@mantine/core/styles/NumberInput.css'
-import { ActionIcon, Badge, Button, Group, Menu, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core'
+import { ActionIcon, Badge, Button, Group, Menu, NumberInput, Stack, Text, TextInput } from '@mantine/core'
 import { IconDots } from '@tabler/icons-react'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
@@ -10,6 +10,7 @@ import { useFormat } from '../../i18n/use-format.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Dimmed } from '../../ui/dimmed.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
+import { Select } from '../../ui/select.tsx'
 
 interface WebSourcesDialogProps {
   spaceId: string

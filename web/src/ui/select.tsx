@@ -1,0 +1,26 @@
+import { Select as MantineSelect, type SelectProps } from '@mantine/core'
+import { useEffect, useState } from 'react'
+
+/**
+ * A field with a list of choices. Mantine makes every choice with the field; here they are made when the field gets the focus, because a
+ * page has several fields with up to a hundred choices each. They are made before the list opens: keys and screen readers need them then.
+ */
+export function Select<Value extends string>({ comboboxProps, onFocus, ...others }: SelectProps<Value>) {
+  const [state, setState] = useState<'untouched' | 'making' | 'made'>('untouched')
+  // A field that opens on focus is rendered again: it names its list by an id that the list gets, and changes once, after it was made.
+  useEffect(() => {
+    if (state !== 'making') return undefined
+    const timer = setTimeout(() => setState('made'))
+    return () => clearTimeout(timer)
+  }, [state])
+  return (
+    <MantineSelect
+      {...others}
+      comboboxProps={{ ...comboboxProps, keepMounted: state !== 'untouched' }}
+      onFocus={(event) => {
+        if (state === 'untouched') setState('making')
+        onFocus?.(event)
+      }}
+    />
+  )
+}
