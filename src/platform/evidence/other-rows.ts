@@ -18,10 +18,9 @@ interface Named {
  */
 export function isOfOtherRows(claims: Claims, evidence: Evidence): boolean {
   if (!evidence.isRow.includes(true)) return false
-  const values = namedValues(claims, evidence)
-  if (values.length < 2 || claims.clauses(evidence.language).some(({ denied }) => denied !== null)) return false
+  if (claims.clauses(evidence.language).some(({ denied }) => denied !== null)) return false
   const groups: Named[] = []
-  for (const value of values) {
+  for (const value of namedValues(claims, evidence)) {
     const own = groups.filter((group) => !group.rows.isDisjointFrom(value.rows))
     for (const group of own) groups.splice(groups.indexOf(group), 1)
     groups.push({
