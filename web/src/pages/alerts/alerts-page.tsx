@@ -1,29 +1,36 @@
-import { Button, SegmentedControl, Stack } from '@mantine/core'
+import { Button, Stack } from '@mantine/core'
 import { useSuspenseInfiniteQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { Page } from '../../ui/page.tsx'
+import { ViewLinks } from '../../ui/view-links.tsx'
 import { AlertList } from './alert-list.tsx'
 import { alertsQuery } from './alert-queries.ts'
 import { AlertSettings } from './alert-settings.tsx'
 import { Deliveries } from './deliveries.tsx'
-import { type AlertView, alertsRoute, alertViews } from './routes.tsx'
+import { alertsRoute, alertViews } from './routes.tsx'
 
 /** What is wrong, what was, the messages about it, and the settings. */
 export function AlertsPage() {
   const { t } = useTranslation('alerts')
   const { view = 'open' } = alertsRoute.useSearch()
-  const navigate = alertsRoute.useNavigate()
   return (
     <Page title={t('title')} description={t('description')}>
-      <SegmentedControl
-        aria-label={t('view.label')}
-        value={view}
-        onChange={(next) => void navigate({ search: next === 'open' ? {} : { view: next as AlertView } })}
-        data={alertViews.map((value) => ({ value, label: t(`view.${value}`) }))}
-        maw="100%"
-        style={{ alignSelf: 'flex-start', overflowX: 'auto' }}
-      />
+      <ViewLinks label={t('view.label')}>
+        {alertViews.map((name) => (
+          <Link
+            key={name}
+            to={alertsRoute.to}
+            search={name === 'open' ? {} : { view: name }}
+            // The link of the open alerts would be active in every view.
+            activeOptions={{ exact: true }}
+            aria-current={name === view ? 'page' : undefined}
+          >
+            {t(`view.${name}`)}
+          </Link>
+        ))}
+      </ViewLinks>
       {view === 'settings' ? (
         <AlertSettings />
       ) : view === 'messages' ? (

@@ -3,8 +3,8 @@ import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRights } from '../../app/session.ts'
 import { Page } from '../../ui/page.tsx'
+import { ViewLinks } from '../../ui/view-links.tsx'
 import { spaceRoute } from '../spaces/space-route.tsx'
-import styles from './golden.module.css'
 
 const parts = [
   { name: 'questions', path: '', forAdministrators: false },
@@ -22,14 +22,13 @@ export function GoldenFrame({ actions, children }: { actions?: ReactNode; childr
   const base = `/organisations/${organisationId}/spaces/${spaceId}/golden-questions`
   return (
     <Page title={t('title')} description={t('description')} actions={actions}>
-      <nav aria-label={t('parts')} className={styles['parts']}>
+      <ViewLinks label={t('parts')}>
         {parts
           .filter(({ forAdministrators }) => isAdministrator || !forAdministrators)
           .map(({ name, path }) => (
             <Link
               key={name}
               to={`${base}${path}` as '/'}
-              className={styles['part']}
               // The link of the questions would be active on every page below it.
               activeOptions={{ exact: true }}
               aria-current={isPart(path, current) ? 'page' : undefined}
@@ -37,7 +36,7 @@ export function GoldenFrame({ actions, children }: { actions?: ReactNode; childr
               {t(`part.${name}`)}
             </Link>
           ))}
-      </nav>
+      </ViewLinks>
       {children}
     </Page>
   )

@@ -34,7 +34,7 @@ export function ResultTable({ page, onPage }: { page: ResultPageBody; onPage: (o
         rows={page.items}
         rowId={({ questionId }) => questionId}
         empty={<EmptyState title={t('results.empty')} />}
-        minimumWidth={1000}
+        minimumWidth={940}
         total={page.total}
         limit={page.limit}
         offset={page.offset}
@@ -58,7 +58,7 @@ export function Outcome({ result }: { result: GoldenResultBody }) {
   const { t } = useTranslation('golden-questions')
   return (
     <Group gap={6}>
-      <Badge variant="dot" color={colours[result.outcome]} tt="none" fw={500}>
+      <Badge variant="dot" color={colours[result.outcome]} tt="none" fw={500} miw="max-content">
         {t(`outcome.${result.outcome}`)}
       </Badge>
       {isWorse(result) && (

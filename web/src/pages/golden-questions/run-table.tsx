@@ -48,9 +48,7 @@ export function RunTable(props: { organisationId: string; spaceId: string; runs:
   const { organisationId, spaceId, runs } = props
   const { t } = useTranslation('golden-questions')
   const columns = useColumns(organisationId, spaceId)
-  return (
-    <DataTable label={t('runs.history')} columns={columns} rows={runs} rowId={({ id }) => id} minimumWidth={1000} />
-  )
+  return <DataTable label={t('runs.history')} columns={columns} rows={runs} rowId={({ id }) => id} minimumWidth={940} />
 }
 
 function useColumns(organisationId: string, spaceId: string): DataColumn<GoldenRunBody>[] {

@@ -13,7 +13,7 @@ import { AnchorLink } from '../../ui/link.tsx'
 export function RequestsTable({ organisationId, items }: { organisationId: string; items: UsageRequest[] }) {
   const { t } = useTranslation('usage')
   return (
-    <TableFrame label={t('requests.title')} minimumWidth={1100} hasCards>
+    <TableFrame label={t('requests.title')} minimumWidth={960} hasCards>
       <Table.Thead>
         <Table.Tr>
           {(['time', 'model', 'from', 'tokens', 'duration', 'cost', 'ending', 'tags'] as const).map((column) => (
