@@ -11,7 +11,7 @@ import { type Clause, readClauses } from './clauses.ts'
 import { isNegation } from './negation-words.ts'
 import { type Figure, monthOfName, readFigures } from './read-figures.ts'
 import { normaliseNumerals } from './read-number.ts'
-import { isShareWord, readShares, type Share, withoutShares } from './shares.ts'
+import { isShareWord, readShares, type Share } from './shares.ts'
 import { synonymsOf } from './words.ts'
 
 /** The parts of a sentence that can be compared with a passage. */
@@ -53,8 +53,8 @@ export function readClaims(sentence: string, answerLanguage: Language | null = n
   const detected = detectTextLanguage(tokens)
   const language = detected.script === 'latin' ? { ...detected, latin: detected.latin ?? answerLanguage } : detected
   const latin = latinOf(language, defaultLanguage)
-  const shares = readShares(text)
-  const figures = readFigures(shares.length > 0 ? withoutShares(text) : text, latin, {
+  const { shares, rest } = readShares(text)
+  const figures = readFigures(rest, latin, {
     asClaims: true,
     isGuess: language.latin === null,
   })

@@ -172,7 +172,7 @@ function sharesOf(parts: readonly string[], percents: Map<number, number[]>): Pi
   const wordShares = new Map<number, number[]>()
   for (const [index, part] of parts.entries()) {
     const segment = index - 1
-    for (const { percent } of readShares(part)) {
+    for (const { percent } of readShares(part).shares) {
       addOccurrence(percents, Math.round(percent), segment)
       for (const form of writtenForms(percent)) addOccurrence(wordShares, form, segment)
     }

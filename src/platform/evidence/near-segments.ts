@@ -82,14 +82,19 @@ export function findNearSegments(
   }
 }
 
+type RowName = Evidence['rowNames'][number]
+
+/** Whether words and numbers of a sentence, by their keys, are the whole name of a row. */
+export const isWholeName = (name: RowName, claimed: ReadonlySet<string | number>) =>
+  name.length > 0 && name.every((keys) => keys.some((key) => claimed.has(key)))
+
 /** The rows whose whole name the sentence has; `isOther`: there are some, and nothing else names this one. */
 function findNamed({ words, figures }: Claims, rowNames: Evidence['rowNames']) {
   const claimed = new Set<string | number>(figures.length === 0 ? [] : [...words, ...numbersOf(figures)].flat())
   const isClaimed = (keys: readonly (string | number)[]) => keys.some((key) => claimed.has(key))
-  const isNamed = (name: Evidence['rowNames'][number]) => name.length > 0 && name.every(isClaimed)
+  const isNamed = (name: RowName) => isWholeName(name, claimed)
   // A number alone may be an amount.
-  const isClear = (name: Evidence['rowNames'][number]) =>
-    isNamed(name) && name.flat().some((key) => typeof key === 'string')
+  const isClear = (name: RowName) => isNamed(name) && name.flat().some((key) => typeof key === 'string')
   const ofNamed = new Set(rowNames.filter(isClear).flat(2))
   return {
     rows: () => [...rowNames.keys()].filter((row) => isNamed(rowNames[row]!)),

@@ -1,5 +1,6 @@
 import type { Claims } from './claims.ts'
 import { type Evidence, headSegment } from './evidence.ts'
+import { isWholeName } from './near-segments.ts'
 import { isWhole } from './read-cells.ts'
 import { numbersOf } from './read-figures.ts'
 
@@ -60,12 +61,10 @@ const leastWordsOfOther = 2
 export function isOfOtherLine(claims: Claims, { cells, isRow, rowNames, words, language }: Evidence): boolean {
   if (!isRow.includes(true) || cells().places.length > 0) return false
   const claimed = new Set<string | number>(claims.words.flat())
-  const named = new Set<number>()
-  for (const [row, name] of rowNames.entries())
-    if (name.length > 0 && name.every((keys) => keys.some((key) => claimed.has(key)))) named.add(row)
-  if (named.size !== 1 || claims.clauses(language).some(({ denied }) => denied !== null)) return false
-  const [line] = named
-  const ofName = new Set(rowNames[line!]!.flat())
+  const [line, ...others] = [...rowNames.keys()].filter((row) => isWholeName(rowNames[row]!, claimed))
+  if (line === undefined || others.length > 0 || claims.clauses(language).some(({ denied }) => denied !== null))
+    return false
+  const ofName = new Set(rowNames[line]!.flat())
   const counts = new Map<number, number>()
   let ownWords = 0
   let total = 0
@@ -73,7 +72,7 @@ export function isOfOtherLine(claims: Claims, { cells, isRow, rowNames, words, l
     if (keys.some((key) => ofName.has(key))) continue
     const places = new Set(keys.filter(isWhole).flatMap((key) => words.get(key) ?? []))
     if (places.size === 0) continue
-    if (places.has(line!)) {
+    if (places.has(line)) {
       ownWords++
       continue
     }

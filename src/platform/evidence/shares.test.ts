@@ -43,7 +43,7 @@ test.each([
   'costs of 2,767 in 2021',
   'a share of 31.8 in 24 cities',
 ])('%s is no share', (text) => {
-  expect(readShares(text)).toEqual([])
+  expect(readShares(text).shares).toEqual([])
 })
 
 test.each([
@@ -54,5 +54,5 @@ test.each([
   ['la mitad de las plazas', 50],
   ['three out of four', 75],
 ])('%s is a share', (text, percent) => {
-  expect(readShares(text).map((share) => share.percent)).toEqual([percent])
+  expect(readShares(text).shares.map((share) => share.percent)).toEqual([percent])
 })

@@ -55,13 +55,15 @@ const ofWhole =
   /^(?: (?:of|der|des|von|aller?|de|du|des|del|della|dei|degli|dos?|das?|the|more|less|larger|smaller|higher|lower)(?![\p{L}])| d['’]|\s*(?:[.,;:)]|$))/iu
 const unitsAfter = 12
 
-/** The shares that a text (as `normaliseNumerals` returns it) has in words. Linear. */
-export function readShares(text: string): Share[] {
-  return Array.from(text.matchAll(pattern), ({ 0: written, groups, index }) => {
-    const { by, count, part, few, all, each } = groups!
+/** The shares that a text (as `normaliseNumerals` returns it) has in words, and the text without them. Linear. */
+export function readShares(text: string): { shares: Share[]; rest: string } {
+  const shares: Share[] = []
+  const rest = text.replaceAll(pattern, (...match) => {
+    const [index, , groups] = match.slice(-3) as [number, string, Record<string, string | undefined>]
+    const end = index + (match[0] as string).length
+    const { by, count, part, few, all, each } = groups
     // "A third party" is no share.
-    if (part && !by && !ofWhole.test(text.slice(index + written.length, index + written.length + unitsAfter)))
-      return { percent: 0, isRounded: false, numbers: [] }
+    if (part && !by && !ofWhole.test(text.slice(end, end + unitsAfter))) return ' '
     const percent = part
       ? (100 * numberOf(count!)) / parts[part.toLowerCase()]!
       : all
@@ -69,17 +71,15 @@ export function readShares(text: string): Share[] {
         : each
           ? 100 / ordinals[each.toLowerCase()]!
           : 50
-    return {
-      percent,
-      isRounded: approximation.test(text.slice(Math.max(0, index - unitsBefore), index)),
-      numbers: [count, few, all].flatMap((one) => (one && numberOf(one) > 1 ? [numberOf(one)] : [])),
-    }
-  }).filter(({ percent }) => percent > 0 && percent < 100)
-}
-
-/** A text without the shares that `readShares` finds. */
-export function withoutShares(text: string): string {
-  return text.replaceAll(pattern, ' ')
+    if (percent > 0 && percent < 100)
+      shares.push({
+        percent,
+        isRounded: approximation.test(text.slice(Math.max(0, index - unitsBefore), index)),
+        numbers: [count, few, all].flatMap((one) => (one && numberOf(one) > 1 ? [numberOf(one)] : [])),
+      })
+    return ' '
+  })
+  return { shares, rest: shares.length === 0 ? text : rest }
 }
 
 /** By how many percent something changed, by one word of a text: "doubled". */
