@@ -11,6 +11,7 @@ import { type Clause, readClauses } from './clauses.ts'
 import { isNegation } from './negation-words.ts'
 import { type Figure, monthOfName, readFigures } from './read-figures.ts'
 import { normaliseNumerals } from './read-number.ts'
+import { type Amount, readAmounts } from './read-amounts.ts'
 import { isShareWord, readShares, type Share } from './shares.ts'
 import { synonymsOf } from './words.ts'
 
@@ -20,6 +21,8 @@ export interface Claims {
   figures: Figure[]
   /** Shares in words. */
   shares: Share[]
+  /** Its numbers with what they count. */
+  amounts: readonly Amount[]
   /** How the sentence shows that it computes numbers. */
   operations: ReadonlySet<Operation>
   /** Names, each as the keys of its words. */
@@ -42,6 +45,9 @@ const linkPattern = /\]\([^)\s]{1,2000}\)|https?:\/\/\S+/gu
 const placePattern =
   /(?<!\p{L})(?:steps?|schritte?|étape|paso|passo|stap|page|pages|seiten?|página|pagina|rows?|zeilen?|section|abschnitt|chapter|kapitel|passage|source|quelle)\s{1,2}\d{1,4}/giu
 
+/** Pairs of characters with a particle are no words. */
+const particles = /^(?:[的了是在和与及才也就]\p{Script=Han}|\p{Script=Han}[的了是在和与及才也就])$/u
+
 /** Reads a sentence. `answerLanguage`: the language of the text around it, for sentences that are too short to show theirs. */
 export function readClaims(sentence: string, answerLanguage: Language | null = null): Claims {
   const text = normaliseNumerals(sentence)
@@ -62,6 +68,7 @@ export function readClaims(sentence: string, answerLanguage: Language | null = n
   const keys = [
     ...words
       .filter((word) => isContentWord(word, latin) && !isNegation(word, language) && !(hasShare && isShareWord(word)))
+      .filter((word) => !particles.test(word))
       .map((word) => wordKeys(word, latin)),
     ...[...new Set(compoundsOf(tokens, latin))].map((compound) => [compound]),
   ]
@@ -69,6 +76,7 @@ export function readClaims(sentence: string, answerLanguage: Language | null = n
     language,
     figures,
     shares,
+    amounts: readAmounts(rest, latin),
     operations: readOperations(text, words),
     names: readNames(text, latin).map((name) => ({ words: name, keys: name.map((word) => wordKeys(word, latin)) })),
     quotes: readQuotes(text),
@@ -94,6 +102,7 @@ export function mergeClaims(parts: readonly Claims[]): Claims {
     language: parts.find(({ language }) => language.script !== null)?.language ?? last.language,
     figures: parts.flatMap(({ figures }) => figures),
     shares: parts.flatMap(({ shares }) => shares),
+    amounts: parts.flatMap(({ amounts }) => amounts),
     operations: new Set(parts.flatMap(({ operations }) => [...operations])),
     names: parts.flatMap(({ names }) => names),
     quotes: parts.flatMap(({ quotes }) => quotes),

@@ -12,6 +12,7 @@ import {
   continuesPredicate,
   continuesSubject,
   endsList,
+  endsWithDenial,
   exceptionStart,
   findNegations,
   isConditional,
@@ -30,6 +31,8 @@ import {
   wordsThatMayDeny,
 } from './negation-words.ts'
 import { numberOfWord } from './read-number.ts'
+import { afterOnly, isUniversal, type Restriction, restrictionsOf, startsWithRestriction } from './quantifiers.ts'
+import { isStatedByAmount } from './read-amounts.ts'
 import { type Opposite, readOpposites } from './read-opposites.ts'
 
 /** A part of a sentence that is denied or not. */
@@ -49,8 +52,8 @@ export interface Clause {
   isCondition: boolean
   /** It is what the clause before does not hold for: "except in August". */
   isException: boolean
-  /** The keys of its words then, without those of the clause before. */
-  except: readonly string[]
+  /** The keys of each of its words then, without those of the clause before. */
+  except: readonly (readonly string[])[]
   /** Its words that may deny something, such as "only", and those that limit a denial, such as "until", and "without" in its sentence. */
   mayDeny: readonly string[]
   limits: readonly string[]
@@ -62,6 +65,12 @@ export interface Clause {
   opposites: Opposite[]
   /** The keys of the content word after its negation, or after a word such as "without"; null where it has neither. */
   denied: string[] | null
+  /** It states something of all. */
+  isUniversal: boolean
+  /** What limits it; whether it begins so; the keys of the words after "only with" and the like, where it allows something. */
+  restrictions: readonly Restriction[]
+  startsRestricted: boolean
+  only: readonly string[]
   /** The sentence that it is part of, from 0. */
   sentence: number
 }
@@ -127,13 +136,17 @@ function readSentence(text: string, { language, sentence, topic, maximum }: Plac
   /** The first words of the first clause, a title and the subject, and those of the last one. */
   let subject: readonly string[] = []
   let last: readonly string[] = []
+  /** Those of the last clause after its subject. */
+  let predicate: readonly string[] = []
   /** Of the parts of a list before its predicate. */
   let listed: readonly string[] = []
   const add = (isNegated: boolean, denied: string[] | null) => {
     const keys = words.map((word) => wordKeys(word, latin))
-    clauses.push({ ...open, words: keys, isNegated, isException: false, except: [], denied, sentence, signs })
+    const { predicate: _, ...marks } = open
+    clauses.push({ ...marks, words: keys, isNegated, isException: false, except: [], denied, sentence, signs })
     if (subject.length === 0) subject = words.slice(0, subjectWords)
     last = words.slice(0, maximumLast)
+    predicate = open.predicate.slice(0, maximumLast)
     words = []
     open = nothing()
   }
@@ -141,12 +154,10 @@ function readSentence(text: string, { language, sentence, topic, maximum }: Plac
     if (clauses.length === maximum) return clauses
     if (clauses.length === 0 && answerStart.test(part)) continue
     const isException = exceptionStart.test(part)
-    const { own, opposites, negations, absent } = readPart(
-      isException ? part.replace(exceptionStart, ' ') : part,
-      language,
-    )
     // "Open unless it snows" is "not open if it snows".
     const isUnless = !isException && unlessStart.test(part)
+    const start = isException ? exceptionStart : isUnless ? unlessStart : null
+    const { own, opposites, negations, absent } = readPart(start ? part.replace(start, ' ') : part, language)
     const isShort = own.length > 0 && own.length <= maximumRest
     const isReversed = isException || (isUnless && isShort && last.length > 0 && !clauses.at(-1)!.isNegated)
     if (isException || isUnless) {
@@ -155,22 +166,18 @@ function readSentence(text: string, { language, sentence, topic, maximum }: Plac
       words = isReversed ? joinWords(last, own) : []
       const added = own.filter((word) => !last.includes(word))
       // It has the opposite of what the clause before states.
-      const negation = isNegated ? ('just before' as const) : null
-      const before = isReversed ? (clauses.at(-1)?.opposites ?? []).map((one) => ({ ...one, negation })) : []
-      open = { ...nothing(), opposites: [...before, ...opposites] }
+      const before = isReversed ? (clauses.at(-1)?.opposites ?? []) : []
+      open = { ...nothing(), ...exceptionMarks({ before, opposites, isNegated }) }
       add(isNegated, isNegated ? [] : null)
       const exception = clauses.at(-1)!
       exception.isException = true
-      if (isReversed) exception.except = added.flatMap((word) => wordKeys(word, latin))
+      if (isReversed) exception.except = added.map((word) => wordKeys(word, latin))
       continue
     }
-    if (words.length === 0 && continuesSubject(part)) words = subject
-    if (words.length === 0 && clauses.length > 0 && beginsWithPronoun(part)) words = topicOfText
-    if (words.length === 0 && beginsPredicate(part)) words = listed.length > 0 ? listed : subject
-    if (words.length === 0 && endsList(part)) words = listed
-    if (own.length <= maximumRest && continuesPredicate(part)) words = last
-    words = joinWords(words, own)
-    markPart(open, part, { absent, latin })
+    const topics = { subject, listed, last, predicate, topic: clauses.length > 0 ? topicOfText : [] }
+    words = joinWords(continuedBy(part, { words, own, ...topics }), own)
+    open.predicate = joinWords(open.predicate, predicateOf(part, latin))
+    markPart(open, part, { absent, script: language.script, latin })
     if (negations.count > 0 && own.length === 0 && opposites.every((one) => one.isNegation)) {
       isPending = !isPending
       continue
@@ -188,6 +195,39 @@ function readSentence(text: string, { language, sentence, topic, maximum }: Plac
   if (words.length > 0 && clauses.length < maximum) add(isPending, isPending ? [] : null)
   completeShort(clauses)
   return clauses
+}
+
+function exceptionMarks({
+  before,
+  opposites,
+  isNegated,
+}: {
+  before: readonly Opposite[]
+  opposites: readonly Opposite[]
+  isNegated: boolean
+}) {
+  const negation = isNegated ? ('just before' as const) : null
+  return {
+    opposites: [...before.map((one) => ({ ...one, negation })), ...opposites],
+    restrictions: ['exception' as const],
+    startsRestricted: true,
+  }
+}
+
+type Continued = Record<'words' | 'own' | 'subject' | 'listed' | 'last' | 'predicate' | 'topic', readonly string[]>
+
+/** The words of the clauses before that a part continues. `own`: its own ones. */
+function continuedBy(part: string, { own, last, predicate, ...before }: Continued): readonly string[] {
+  const { subject, listed, topic } = before
+  let { words } = before
+  if (words.length === 0 && continuesSubject(part)) words = subject
+  if (words.length === 0 && topic.length > 0 && beginsWithPronoun(part)) words = topic
+  if (words.length === 0 && beginsPredicate(part)) words = listed.length > 0 ? listed : subject
+  if (words.length === 0 && endsList(part)) words = listed
+  if (own.length > maximumRest) return words
+  // "The tray is dishwasher-safe, the pump is not".
+  if (own.length > 0 && predicate.length > 0 && endsWithDenial(part)) return predicate
+  return continuesPredicate(part) ? last : words
 }
 
 /** Most words of an item, and most items of a list that is denied. */
@@ -221,6 +261,11 @@ function emptyClause(mayDeny: readonly string[], limits: readonly string[]) {
     isNecessity: false,
     isOption: false,
     showsOption: false,
+    predicate: [] as string[],
+    isUniversal: false,
+    restrictions: [] as Restriction[],
+    startsRestricted: false,
+    only: [] as string[],
     stopped: [] as string[],
     opposites: [] as Opposite[],
     mayDeny: [...mayDeny],
@@ -232,7 +277,7 @@ function emptyClause(mayDeny: readonly string[], limits: readonly string[]) {
 function markPart(
   open: ReturnType<typeof emptyClause>,
   part: string,
-  { absent, latin }: { absent: string | null; latin: Language },
+  { absent, script, latin }: { absent: string | null; script: string | null; latin: Language },
 ) {
   open.isCondition ||= isConditional(part, latin)
   if (absent !== null) {
@@ -243,6 +288,11 @@ function markPart(
   open.isOption ||= isOption(part)
   open.showsOption ||= showsOption(part)
   for (const stopped of afterStopping(part)) open.stopped.push(...keysOfWords(stopped, latin))
+  open.isUniversal ||= isUniversal(part, { script, latin })
+  open.restrictions.push(...restrictionsOf(part, { script, latin }))
+  open.startsRestricted ||= startsWithRestriction(part, { script, latin })
+  const condition = afterOnly(part)
+  if (condition !== null) open.only.push(...keysOfWords(condition, latin))
   open.mayDeny.push(...wordsThatMayDeny(part))
   open.limits.push(...limitsOf(part))
 }
@@ -260,7 +310,10 @@ function completeShort(clauses: Clause[]) {
 
 function readPart(part: string, language: TextLanguage) {
   const latin = latinOf(language, defaultLanguage)
-  const opposites = readOpposites(part, language)
+  const negations = findNegations(part, language)!
+  const opposites = readOpposites(part, language).filter(
+    ({ word }) => negations.count > 0 || !isStatedByAmount(word, part),
+  )
   const absent = afterAbsence(part, (word) => isNegation(word, language))
   // What forbids is no topic.
   const signs = new Set(opposites.filter((one) => one.isNegation).map(({ word }) => word))
@@ -269,7 +322,7 @@ function readPart(part: string, language: TextLanguage) {
       (word) => isContentWord(word, latin) && !signs.has(word) && numberOfWord(word, latin) === undefined,
     ),
     opposites,
-    negations: findNegations(part, language)!,
+    negations,
     absent,
   }
 }
@@ -294,6 +347,13 @@ const keysOfWords = (text: string, latin: Language) =>
     .filter((word) => isContentWord(word, latin))
     .slice(0, deniedReach)
     .flatMap((word) => wordKeys(word, latin))
+
+/** The content words after the first verb of a clause, as far as verbs are known. */
+function predicateOf(part: string, latin: Language): string[] {
+  const before = beforeAuxiliary(part)
+  if (before === null) return []
+  return tokenize(part.slice(before.length), { singleCharacters: false }).filter((word) => isContentWord(word, latin))
+}
 
 /** Most words of a topic. */
 const maximumTopic = 3

@@ -11,6 +11,8 @@ import { type Clause, readClauses } from './clauses.ts'
 import { exact, normaliseNumerals } from './read-number.ts'
 import { type Figure, numbersOf, readFigures } from './read-figures.ts'
 import { joinWords, once, readAbbreviations } from './claims.ts'
+import { includedDays } from './day-ranges.ts'
+import { type Item, readItems } from './listed-amounts.ts'
 import { type Cells, readCells } from './read-cells.ts'
 import { readChanges, readShares, writtenForms } from './shares.ts'
 import { cellSeparator, isTableRow, joinWrappedLines } from './text-lines.ts'
@@ -52,6 +54,8 @@ export interface Evidence {
   currencies: ReadonlySet<string>
   /** The cells of its rows, read when they are first needed. */
   cells: () => Cells
+  /** The amounts that its sentences list, read when they are first needed. */
+  items: () => readonly Item[]
   /** Its clauses, read when they are first needed. `language`: of the claim, where the passage does not show its own. */
   clauses: (language: TextLanguage) => readonly Clause[]
 }
@@ -114,6 +118,8 @@ export function readEvidence({ title, headings = [], tableHeader = null, text }:
     const segment = index - 1
     for (const word of new Set(tokens[index]))
       for (const key of wordKeys(word, latin)) addOccurrence(words, key, segment)
+    for (const day of includedDays(part, latin))
+      for (const key of wordKeys(day, latin)) addOccurrence(words, key, segment)
     for (const compound of compoundsOf(tokens[index]!, latin)) addOccurrence(words, compound, segment)
     if (segments[segment] && isUnnamedRow(segments[segment]))
       for (const word of wordsOfTotals) addOccurrence(words, word, segment)
@@ -153,19 +159,21 @@ export function readEvidence({ title, headings = [], tableHeader = null, text }:
     months,
     ...sharesOf([head, ...parts], percents),
     currencies,
-    cells: once(() =>
-      readCells(
-        new Map(
-          segments.flatMap(({ isRow, text: row }, at) =>
-            isRow && row.includes(cellSeparator) ? [[at, row.split(cellSeparator)]] : [],
-          ),
-        ),
-        latin,
-      ),
-    ),
+    cells: once(() => readCells(cellsOf(segments), latin)),
+    items: once(() => readItems(sentencesIn(segments), latin)),
     clauses: clausesOf([head, body].join('\n'), language),
   }
 }
+
+/** The cells of each row, and the sentences that are no rows, by their segments. */
+const cellsOf = (segments: readonly Segment[]) =>
+  new Map(
+    segments.flatMap(({ isRow, text }, at) =>
+      isRow && text.includes(cellSeparator) ? [[at, text.split(cellSeparator)]] : [],
+    ),
+  )
+const sentencesIn = (segments: readonly Segment[]) =>
+  new Map(segments.flatMap(({ isRow, text }, at) => (isRow ? [] : [[at, text] as const])))
 
 /** `percents`: the segments of the shares that are written as numbers; those in words are added. */
 function sharesOf(parts: readonly string[], percents: Map<number, number[]>): Pick<Evidence, 'shares' | 'wordShares'> {
@@ -362,9 +370,19 @@ function isFactLine(line: string): boolean {
   )
 }
 
+const sectionNumber = /^\s*(\d{1,2})[.)]\s+(?=\p{L})/gmu
+
+/** A text without the numbers of its sections; at least two of them follow each other. */
+function withoutSectionNumbers(text: string): string {
+  const numbers = new Set(Array.from(text.matchAll(sectionNumber), ([, number]) => Number(number)))
+  return text.replaceAll(sectionNumber, (whole, number) =>
+    [-1, 1].some((step) => numbers.has(Number(number) + step)) ? '' : whole,
+  )
+}
+
 function sentencesOf(text: string): Segment[] {
   const joined: string[] = []
-  for (const { text: sentence } of splitSentences(text)) {
+  for (const { text: sentence } of splitSentences(withoutSectionNumbers(text))) {
     if ((joined.at(-1)?.length ?? minimumSegmentUnits) < minimumSegmentUnits) joined.push(`${joined.pop()} ${sentence}`)
     else joined.push(sentence)
   }

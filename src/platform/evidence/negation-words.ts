@@ -146,7 +146,7 @@ const absenceWords =
   'without|exclud(?:e|es|ing)|illegal(?:ly)?|(?!un(?:der|less|ter|til|cle|i[oqtvfcd]|anim|fortunately|doubtedly|lock|load|zip|install|subscri|plug|pack|fold|veil|block|mute|mount))un\\p{L}{4,}|non(?=-)|disabled|ohne|sans|sin|senza|sem|zonder|utan|uden|uten|bez|без|χωρίς|بدون|ללא|बिना'
 /** Words that limit what a clause states: "only on Sundays" is "not on Mondays". */
 const limitingWords =
-  'only|otherwise|until|unless|except|apart from|too|(?<!\\ba )(?:few|little)|rare\\p{L}*|seldom|hardly|barely|scarcely|nur|erst|sonst|andernfalls|außer|selten|kaum|wenige?|seulement|uniquement|sinon|sauf|rarement|peu|s[oó]lo|solamente|únicamente|salvo|excepto|raramente|soltanto|tranne|apenas|só|exceto|alleen|slechts|behalve|bara|endast|tylko|только|лишь|فقط|chỉ|trừ'
+  'only|otherwise|until|unless|except|apart from|too|(?<!\\ba )(?:few|little)|rare\\p{L}*|seldom|hardly|barely|scarcely|nur|erst|einzig\\p{L}*|sonst|andernfalls|außer|selten|kaum|wenige?|seulement|uniquement|sinon|sauf|rarement|peu|s[oó]lo|solamente|únicamente|únic[oa]s?|salvo|excepto|raramente|soltanto|unic[oai]|uniche|tranne|apenas|só|exceto|alleen|slechts|behalve|bara|endast|tylko|только|лишь|فقط|chỉ|trừ'
 /** Words in the place of what another sentence denies: "rejected" for "not accepted". */
 const replacingWords =
   'instead|rather than|avoid\\p{L}*|refus\\p{L}+|reject\\p{L}+|declin\\p{L}+|den(?:y|ies|ied)|prevent\\p{L}*|waive\\p{L}*|exempt\\p{L}*|spare[sd]?|drop(?:s|ped)|remov\\p{L}*|discontinu\\p{L}*|abandon\\p{L}*|abolish\\p{L}*|cancel\\p{L}*|lack\\p{L}*|miss(?:ing|ed)|absen\\p{L}+|ineligible|in(?:active|valid|visible|sufficient|complete|correct)|optional|voluntary|closed?|stop\\p{L}*|ceas\\p{L}+|end(?:s|ed)|expire\\p{L}*|lost|' +
@@ -176,7 +176,7 @@ export function wordsThatMayDeny(text: string): string[] {
 export const isLimiting = (word: string) => limitingPattern.test(word)
 
 const onlyWords =
-  /^(?:only|nur|erst|seulement|uniquement|s[oó]lo|solamente|únicamente|soltanto|apenas|só|alleen|slechts|bara|endast|tylko|только|лишь|فقط|chỉ|只|仅|僅|だけ|のみ|만 )$/
+  /^(?:only|nur|erst|einzig\p{L}*|seulement|uniquement|s[oó]lo|solamente|únicamente|únic[oa]s?|soltanto|unic[oai]|uniche|apenas|só|alleen|slechts|bara|endast|tylko|только|лишь|فقط|chỉ|只|仅|僅|だけ|のみ|만 )$/u
 export const isOnly = (word: string) => onlyWords.test(word)
 
 const stoppingPattern = /^(?:stop|ceas|refus|avoid|prevent|declin|disabl|drop|discontinu|abandon)/
@@ -307,6 +307,16 @@ const butNotStart =
 /** Whether a clause denies of something else what the one before states: "in the yard, but not on the stairs". */
 export function continuesPredicate(clause: string): boolean {
   return butNotStart.test(clause)
+}
+
+const denialAtEnd = new RegExp(
+  `(?<![\\p{L}\\p{M}])(?:not|never|cannot|\\p{L}{2,6}n['’]t|nicht|nie|niemals|pas|jamais|no|nunca|non|mai|não|niet|nooit|inte|ikke)(?: (?:${auxiliaries}))?\\s*$`,
+  'iu',
+)
+
+/** Whether a clause ends with what denies it, so that it has the predicate of another one: "the pump is not". */
+export function endsWithDenial(clause: string): boolean {
+  return denialAtEnd.test(clause)
 }
 
 /** "No, it is open": an answer to a question. */

@@ -31,7 +31,7 @@ export function deny(claimed: readonly Clause[], text: readonly Clause[]): boole
   return claimed.some((claim) => {
     const { words, isNegated, isCondition } = claim
     if (words.length < fewWords && claimed.length > 1) return false
-    if (isLackOfDenial(claim, claimed)) return false
+    if (isLackOfDenial(claim, claimed) || isNamedException(claim, text)) return false
     if (hasDeniedPredicate(claim, text)) return true
     const counts = new Map<number, number>()
     for (const keys of words) {
@@ -47,7 +47,9 @@ export function deny(claimed: readonly Clause[], text: readonly Clause[]): boole
     const isClear = most >= words.length * clearShare
     if (isCondition && !isClear) return false
     const least = isClear ? most : most * nearlyBest
-    const all = [...counts].filter(([index, count]) => count >= least && isAbout(claim, text[index]!))
+    const all =
+      exceptionsOf(claim, claimed, text) ??
+      [...counts].filter(([index, count]) => count >= least && isAbout(claim, text[index]!))
     const limited = all.filter(([index, count]) => count === most && hasLimits(claim, text[index]!))
     const near = limited.length > 0 ? limited : all
     const best = near.map(([index]) => text[index]!)
@@ -102,9 +104,25 @@ function hasDeniedPredicate(claim: Clause, text: readonly Clause[]): boolean {
 const isLackOfDenial = ({ isAbsence, isNegated, sentence }: Clause, claimed: readonly Clause[]) =>
   isAbsence && !isNegated && claimed.some((one) => one.isNegated && one.sentence === sentence)
 
+/** Whether a clause only names an exception of the text: "if it snows". */
+const isNamedException = ({ words, isNegated }: Clause, text: readonly Clause[]) =>
+  !isNegated && words.length > 0 && text.some(({ except }) => shareIn(words, new Set(except.flat())) === 1)
+
+/** The exceptions of the text that the sentence of a claim names, with how many words of the claim each has; null without. */
+function exceptionsOf(claim: Clause, claimed: readonly Clause[], text: readonly Clause[]): [number, number][] | null {
+  const own = claimed.filter(({ sentence, isException }) => sentence === claim.sentence && !isException)
+  const keys = new Set(own.flatMap((one) => [...keysOf(one)]))
+  const found = text.flatMap((clause, index): [number, number][] => {
+    const share =
+      clause.except.length === 0 || shareIn(clause.except, keys) < 1 ? 0 : shareIn(claim.words, keysOf(clause))
+    return share < denialShare ? [] : [[index, share * claim.words.length]]
+  })
+  return found.length === 0 ? null : found
+}
+
 /** Whether an exception is about what the claim names. */
 const isAbout = (claim: Clause, { except }: Clause) =>
-  except.length === 0 || except.some((key) => keysOf(claim).has(key))
+  except.length === 0 || except.flat().some((key) => keysOf(claim).has(key))
 
 /** Whether a clause has what limits a claim: "more than one". */
 const hasLimits = ({ limits, isAbsence }: Clause, clause: Clause) =>
@@ -149,8 +167,12 @@ const isPaired = (words: readonly (readonly string[])[]) => /\p{Script=Han}/u.te
 
 /** Whether both have the same polarity, or one of them has the opposite of a word of the other: "not open" and "closed". */
 export function agrees(claim: Clause, clause: Clause): boolean {
+  // "Unknown keys are ignored" and "unknown keys are not ignored".
+  const hasSameAbsence = (claim.isAbsence ? claim : clause).mayDeny.some(
+    (word) => word.startsWith('un') && keysOf(claim).has(word) && keysOf(clause).has(word),
+  )
   // "Not without a ticket" agrees with "with a ticket", and "lacks" with "without".
-  if (claim.isAbsence !== clause.isAbsence && claim.isNegated !== clause.isNegated) {
+  if (!hasSameAbsence && claim.isAbsence !== clause.isAbsence && claim.isNegated !== clause.isNegated) {
     const [{ absent }, other] = claim.isAbsence ? [claim, clause] : [clause, claim]
     if (absent.length === 0 || absent.some((key) => keysOf(other).has(key))) return true
   }
@@ -159,17 +181,27 @@ export function agrees(claim: Clause, clause: Clause): boolean {
     const [{ absent }, other] = claim.isAbsence ? [claim, clause] : [clause, claim]
     if (other.isNecessity && absent.some((key) => keysOf(other).has(key))) return false
   }
+  if (claim.isNegated === clause.isNegated && isInReverse(claim, clause)) return true
   return (claim.isNegated === clause.isNegated) !== (hasOpposite(claim, clause) || isInReverse(claim, clause))
 }
 
+const laterOrders = new Set(['after', 'nach', 'nachdem', 'après', 'después', 'dopo', 'na', 'nadat'])
 const orders = new Set(['before', 'bevor', 'until', 'avant', 'antes', 'prima'])
 
-/** "Not return before the work is done" is "wait for the work before returning": what follows is in the other place. */
-function isInReverse(claim: Clause, clause: Clause): boolean {
-  if (claim.isNegated === clause.isNegated) return false
-  const orderOf = ({ opposites }: Clause) => opposites.find(({ word }) => orders.has(word))
-  const [own, other] = [orderOf(claim), orderOf(clause)]
-  if (own === undefined || other === undefined) return false
+/** Whether a word states which of two comes first. */
+export const isOrder = (word: string) => orders.has(word) || laterOrders.has(word)
+
+/**
+ * "Not return before the work is done" is "wait for the work before returning", and "restart before changes apply" is "changes apply after a
+ * restart": what follows is in the other place.
+ */
+export function isInReverse(claim: Clause, clause: Clause): boolean {
+  const isSame = claim.isNegated === clause.isNegated
+  const orderOf = ({ opposites }: Clause, known: ReadonlySet<string>) => opposites.find(({ word }) => known.has(word))
+  const [own, other] = isSame
+    ? [orderOf(claim, orders) ?? orderOf(claim, laterOrders), orderOf(clause, orders) ?? orderOf(clause, laterOrders)]
+    : [orderOf(claim, orders), orderOf(clause, orders)]
+  if (own === undefined || other === undefined || (isSame && own.side !== -other.side)) return false
   const after = (order: Opposite) => new Set(order.around().flatMap(({ keys, isAfter }) => (isAfter ? keys : [])))
   const [ownAfter, otherAfter] = [after(own), after(other)]
   return (

@@ -43,6 +43,8 @@ export function readOpposites(text: string, language: TextLanguage): Opposite[] 
   return tokens.flatMap((word, at) => {
     const sides = oppositeSides(word, latin)
     if (sides.length === 0 || (enabling.test(word) && tokens.slice(at + 2, at + enabledReach).includes('to'))) return []
+    // "The least recently used" is no amount.
+    if (ofDegree.test(word) && tokens[at + 1]?.endsWith('ly')) return []
     const before = tokens.slice(Math.max(0, at - negationReach), at)
     // Of "not required for small ones" only the first word is denied.
     const other = before.findLastIndex((one) => oppositeSides(one, latin).length > 0 && !partsOfNegations.has(one))
@@ -75,6 +77,8 @@ const conjunctions = new Set(
 /** "Enables each pool to start" is not the opposite of "disabled". */
 const enabling = /^enabl(?:e|es|ed|ing)$/
 const enabledReach = 6
+
+const ofDegree = /^(?:least|most)$/
 
 /** So many words on each side show what an opposite is about. */
 const aroundReach = 6

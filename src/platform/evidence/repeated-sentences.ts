@@ -1,5 +1,5 @@
 import { type Clause, keysOf } from './clauses.ts'
-import { agrees, deniesOtherwise, hasOpposite, isStated, shareIn } from './negation.ts'
+import { agrees, deniesOtherwise, hasOpposite, isInReverse, isOrder, isStated, shareIn } from './negation.ts'
 import type { Opposite } from './read-opposites.ts'
 
 /** A sentence of a text that has this share of the words of another one repeats it. */
@@ -135,6 +135,7 @@ function hasOppositeWord(
     .filter(
       ({ negation, word }) => negation === null && !(isDenying && claimed.some(({ limits }) => limits.includes(word))),
     )
+    .filter(({ word }) => !isOrder(word) || !claimed.some((one) => best.some((clause) => isInReverse(one, clause))))
     .slice(0, maximumOpposites)
   if (own.length === 0) return false
   const words = new Set(own.map(({ word }) => word))
@@ -151,6 +152,8 @@ function hasOppositeWord(
       return counterparts.every(
         (other) => areApart(claim, other) && [claim, other].every((one) => isSwapped(one, best, nearness)),
       )
+    if (claimed.some((one) => one.opposites.includes(claim) && best.some((clause) => deniesWord(claim, one, clause))))
+      return true
     const same = nearness(best, side, claim)
     const opposed = nearness(best, -side, claim)
     if (same !== null) return (opposed ?? 0) > same + leastDifference
@@ -160,6 +163,21 @@ function hasOppositeWord(
     return elsewhere === null ? unusual.has(claim.word) : elsewhere > leastNearnessElsewhere
   })
 }
+
+/** A clause with this share of the other words deals with the same. */
+const leastShareOfOthers = 0.6
+
+/** Whether a clause of the text denies a word of a claim by another word of that meaning: "not compulsory" for "mandatory". */
+function deniesWord({ side, word }: Opposite, claim: Clause, clause: Clause): boolean {
+  const others = claim.words.filter(([key]) => key !== word)
+  return (
+    clause.isNegated &&
+    others.length >= leastOthers &&
+    clause.opposites.some((one) => one.side === side && one.word !== word && one.negation === 'just before') &&
+    shareIn(others, keysOf(clause)) >= leastShareOfOthers
+  )
+}
+const leastOthers = 2
 
 /** Words that no sentence has in place of something else: the text must have them, or their opposite. */
 const unusual = new Set(

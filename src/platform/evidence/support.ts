@@ -5,11 +5,14 @@ import { derivedFrom, findOtherColumns, isYear, mostNamed, type Operands, plainV
 import { type Evidence, type EvidenceText, headSegment, type PartNumber, readEvidence } from './evidence.ts'
 import { compareShares, segmentsOfFigure } from './find-figures.ts'
 import { findNearSegments, type RowsBy } from './near-segments.ts'
+import { isOfOtherItem } from './listed-amounts.ts'
 import { deny, lacksDenial, sharesDenials } from './negation.ts'
+import { overstates } from './overstates.ts'
 import { deniesOtherRow, isOfOtherLine, isOfOtherRows } from './other-rows.ts'
 import type { Figure } from './read-figures.ts'
 import { contradictsRepeated, statesOpposite } from './repeated-sentences.ts'
 import { compareLanguages, latinOf } from './text-language.ts'
+import { isWeakWord } from './words.ts'
 
 /** Which claims of a sentence a passage has, in the order of the claims. */
 export interface Comparison {
@@ -35,12 +38,16 @@ export interface Comparison {
   operands: Record<RowsBy, PassageOperands>
   /** Whether the passage states the opposite. */
   isDenied: () => boolean
+  /** Whether it states with a limit what the sentence states without. */
+  isOverstated: () => boolean
   /** Whether it has the opposite of a word in its place. */
   statesOpposite: () => boolean
   /** Whether the passage has no denial that the sentence may mean by its own one. */
   lacksDenial: () => boolean
   /** Whether it names values together that the passage has in different rows. */
   isOfOtherRows: () => boolean
+  /** Whether an amount of the sentence is that of something else in a list of sentences. */
+  isOfOtherItem: () => boolean
   /** Whether what it denies is the value of another row. */
   deniesOtherRow: () => boolean
   /** Whether the passage denies what the sentence denies; true for a sentence that denies nothing. */
@@ -106,10 +113,10 @@ export function concludeSupport(claims: Claims, comparisons: readonly Comparison
     comparisons.some((comparison) => comparison[kind][index])
   const isForeign = comparisons.some(({ languages }) => languages === 'different')
   const isComputed = claims.operations.size > 0 && claims.figures.some((_, index) => !anyHas('figures', index))
-  // The words that state a computation are not those of the passage.
-  const words = claims.words.flatMap((keys, index) =>
-    isComputed && isOperationWord(keys[0]!) && !anyHas('words', index) ? [] : [index],
-  )
+  // Words that state a computation, and those of nearly any sentence, need not be those of the passage.
+  const isLeftOut = (word: string) =>
+    (isComputed && isOperationWord(word)) || isWeakWord(word, latinOf(claims.language, defaultLanguage))
+  const words = claims.words.flatMap(([word], index) => (isLeftOut(word!) && !anyHas('words', index) ? [] : [index]))
   const found = words.filter((index) => anyHas('words', index)).length
   const overlap = words.length === 0 ? 0 : found / words.length
   const unsupported = (missing: Support['missing']): Support => ({ verdict: 'unsupported', overlap, missing })
@@ -131,12 +138,16 @@ export function concludeSupport(claims: Claims, comparisons: readonly Comparison
     return { verdict: isRelated ? 'supported' : 'unchecked', overlap, missing: null }
   }
   const isOfRow = comparisons.some((comparison) => comparison.deniesOtherRow())
-  if (!isOfRow && comparisons.some(({ isDenied }) => isDenied())) return unsupported('negation')
+  if (!isOfRow && comparisons.some(({ isDenied, isOverstated }) => isDenied() || isOverstated()))
+    return unsupported('negation')
   // "A has 3 fewer than B" is computed from a passage about what has more.
   if (!isComputed && comparisons.some((comparison) => comparison.statesOpposite())) return unsupported('negation')
   if (!isOfRow && comparisons.every((comparison) => comparison.lacksDenial())) return unsupported('denial')
   if (claims.names.some((_, index) => !anyHas('names', index))) return unsupported('name')
   if (comparisons.some((comparison) => comparison.isOfOtherRows())) return unsupported('name')
+  const withFigures = comparisons.filter((comparison) => comparison.figures.includes(true))
+  if (withFigures.length > 0 && withFigures.every((comparison) => comparison.isOfOtherItem()))
+    return unsupported('number')
   if (claims.quotes.some((_, index) => !anyHas('quotes', index))) return unsupported('quote')
 
   const facts = figures.length + claims.names.length + claims.quotes.length
@@ -178,6 +189,8 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
     claims.operations.size > 0
       ? operandsOf(claims, passage, partsFor(passage, near.best(rowsBy), languages))
       : noOperands
+  const latin = latinOf(passage.language, defaultLanguage)
+  const isLight = (word: string) => isFunctionWord(word, latin) || isWeakWord(word, latin)
   // A short sentence in German may not show its language, and all its nouns have capitals.
   const areNouns = languages === 'unknown' && claims.language.latin === null && passage.language.latin === 'de'
   for (const index of findRepeatedNumbers(claims.figures, passage)) figures[index] = false
@@ -209,6 +222,8 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
       [deny, contradictsRepeated].some((isDenied) =>
         isDenied(claims.clauses(passage.language), passage.clauses(claims.language)),
       ),
+    isOverstated: () =>
+      languages !== 'different' && overstates(claims.clauses(passage.language), passage.clauses(claims.language)),
     statesOpposite: () =>
       languages !== 'different' && statesOpposite(claims.clauses(passage.language), passage.clauses(claims.language)),
     lacksDenial: () =>
@@ -216,6 +231,9 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
     deniesOtherRow: once(() => languages !== 'different' && deniesOtherRow(claims, passage)),
     isOfOtherRows: () =>
       languages !== 'different' && [isOfOtherRows, isOfOtherLine].some((isOther) => isOther(claims, passage)),
+    isOfOtherItem: () =>
+      languages !== 'different' &&
+      isOfOtherItem(claims, { items: passage.items(), isKnown: (keys) => hasWord(passage, keys) || isLight(keys[0]!) }),
     sharesDenials: () => sharesDenials(claims.clauses(passage.language), passage.clauses(claims.language)),
   }
 }

@@ -57,6 +57,9 @@ const weakWords: Readonly<Record<Language, string>> = {
     'means keep right off first last work works working allowed able please there somebody someone anyone everyone exactly long often count counts another',
   de: 'bekomme bekommen gehen geht machen mache gibt geben nehmen will möchte brauche brauchen wissen passiert sache jetzt schon noch wirklich eigentlich auch einfach kommen sagen sehen möglich darf genau bitte jemand',
 }
+/** Whether a word (lower case) is one that nearly any sentence may have. */
+export const isWeakWord = (word: string, latin: Language) =>
+  comparedWords(word, latin).every((form) => isWeak(form, latin))
 const weakForms = new Map<Language, ReadonlySet<string>>()
 const weakWeight = 0.5
 

@@ -1,0 +1,49 @@
+import type { Language } from '../language/index.ts'
+
+/** The days of the week from Monday, and how short they are written in ranges. */
+const days: Readonly<Record<Language, readonly string[]>> = {
+  en: ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'],
+  de: ['montag', 'dienstag', 'mittwoch', 'donnerstag', 'freitag', 'samstag', 'sonntag'],
+  fr: ['lundi', 'mardi', 'mercredi', 'jeudi', 'vendredi', 'samedi', 'dimanche'],
+  es: ['lunes', 'martes', 'miércoles', 'jueves', 'viernes', 'sábado', 'domingo'],
+  it: ['lunedì', 'martedì', 'mercoledì', 'giovedì', 'venerdì', 'sabato', 'domenica'],
+  pt: ['segunda', 'terça', 'quarta', 'quinta', 'sexta', 'sábado', 'domingo'],
+  nl: ['maandag', 'dinsdag', 'woensdag', 'donderdag', 'vrijdag', 'zaterdag', 'zondag'],
+}
+const shortUnits: Readonly<Record<Language, number>> = { en: 3, de: 2, fr: 3, es: 3, it: 3, pt: 3, nl: 2 }
+const between = String.raw`\s?(?:-|–|—|to|through|till|until|bis|au|à|a|al|tot|t\/m|até)\s?(?:(?:le|la|el|il|o|a) )?`
+const weekend =
+  /(?<!\p{L})(?:week-?ends?|wochenenden?|fin(?:es)? de semana|fine ?settimana|fi(?:m|ns) de semana)(?!\p{L})/iu
+const weekdays = /(?<!\p{L})(?:weekdays?|werktags|wochentags|jours ouvrables|doordeweeks)(?!\p{L})/iu
+const weekendFrom = 5
+
+const patterns = new Map<Language, RegExp>()
+
+function rangesOf(latin: Language): RegExp {
+  const known = patterns.get(latin)
+  if (known) return known
+  const units = shortUnits[latin]!
+  const day = `(${days[latin]!.map((name) => `${name.slice(0, units)}(?:${name.slice(units)})?`).join('|')})s?\\.?`
+  const pattern = new RegExp(`(?<!\\p{L})${day}${between}${day}(?!\\p{L})`, 'giu')
+  patterns.set(latin, pattern)
+  return pattern
+}
+
+/** The days of the week that a text includes without all their names: Tuesday of "Monday to Wednesday", Saturday of "weekends". Linear. */
+export function includedDays(text: string, latin: Language): string[] {
+  const names = days[latin]
+  if (names === undefined) return []
+  const found = new Set<string>()
+  const indexOf = (written: string) =>
+    names.findIndex((name) => name.slice(0, shortUnits[latin]) === written.toLowerCase().slice(0, shortUnits[latin]))
+  for (const [, from, to] of text.matchAll(rangesOf(latin))) {
+    const [first, last] = [indexOf(from!), indexOf(to!)]
+    for (let day = first; ; day = (day + 1) % names.length) {
+      found.add(names[day]!)
+      if (day === last) break
+    }
+  }
+  if (weekend.test(text)) for (const day of names.slice(weekendFrom)) found.add(day)
+  if (weekdays.test(text)) for (const day of names.slice(0, weekendFrom)) found.add(day)
+  return [...found]
+}

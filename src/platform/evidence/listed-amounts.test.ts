@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest'
+import { expectLinear } from '../../../test/harness/timing.ts'
+import { supports } from './support.ts'
+
+const shop = {
+  title: 'Shop',
+  text: 'Delivery: standard 4.90 euros (3 to 5 days), express 9.90 euros (24 hours), parcel locker 2.90 euros. The shop opens at 9:00 from Tuesday to Saturday and at 11:00 on Sundays.',
+}
+const settings = {
+  title: 'Settings',
+  text: '`store.age` states how long entries stay, in seconds. The default is 300.\n`store.size` limits the memory in megabytes; the default is 64. It may change.',
+}
+const museo = {
+  title: 'Museo',
+  text: 'Entrada general: 9 €. Estudiantes y jubilados: 5 €. Menores de 12 años: gratis.',
+}
+
+test.each([
+  ['of its item', shop, 'Express delivery costs 9.90 euros.'],
+  ['of two items', shop, 'Express costs 9.90 euros and the parcel locker 2.90 euros.'],
+  ['of the first item', shop, 'Standard delivery takes 3 to 5 days.'],
+  ['of a day between two others', shop, 'On Thursdays the shop opens at 9:00.'],
+  ['of the sentence before', settings, 'The default of `store.age` is 300.'],
+  ['that another item has as well', museo, 'Los jubilados pagan 5 € por la entrada.'],
+])('a sentence may have an amount %s', (_, passage, sentence) => {
+  expect(supports(sentence, passage)).toBe(true)
+})
+
+test.each([
+  ['price', shop, 'The parcel locker costs 4.90 euros.'],
+  ['time', shop, 'Express delivery takes 3 to 5 days.'],
+  ['opening time', shop, 'On Sundays the shop opens at 9:00.'],
+  ['line', settings, 'The default of `store.size` is 300.'],
+  ['label', museo, 'Los estudiantes pagan 9 €.'],
+])('a sentence does not have the %s of another item', (_, passage, sentence) => {
+  expect(supports(sentence, passage)).toBe(false)
+})
+
+test('the numbers of sections are no amounts', () => {
+  const text =
+    '4. Level. The host guarantees 99.9 % each month.\n5. Credit. For each hour below it the fee falls by 2 %.'
+  expect(supports('For each hour below it the fee falls by 5 %.', { title: 'Contract', text })).toBe(false)
+  expect(supports('For each hour below it the fee falls by 2 %.', { title: 'Contract', text })).toBe(true)
+})
+
+test('lists of amounts take linear time', async () => {
+  const read = (rooms: number) => {
+    const text = Array.from({ length: rooms }, (_, at) => `the room number ${at} costs ${at} euros,`).join(' ')
+    return supports('The room number 7 costs 12 euros and the last one 13 euros.', { title: 'Rooms', text })
+  }
+  await expectLinear(read, 500, 'rooms')
+})
