@@ -90,6 +90,7 @@ const attacks = [
   '漢。',
   '.\n',
   'a b ',
+  'word, ',
   'a | b\n',
   '{"a":',
   'sk-',
@@ -209,6 +210,8 @@ const readers: Record<string, (text: string) => unknown> = {
     return filter.end()
   },
   'the support of a sentence': (text) => supports(text.slice(0, 600), { title: '', text }),
+  'the amounts that a passage lists': (text) =>
+    supports('Express costs 9 euros.', { title: '', text: `Standard costs 5 euros, express costs 9 euros, ${text}` }),
   'the claims of a sentence': (text) => supports(text, { title: '', text: 'A passage.' }),
   'the quote of a passage': (text) => selectQuote(text, text),
 }

@@ -38,10 +38,10 @@ export function includedDays(text: string, latin: Language): string[] {
     names.findIndex((name) => name.slice(0, shortUnits[latin]) === written.toLowerCase().slice(0, shortUnits[latin]))
   for (const [, from, to] of text.matchAll(rangesOf(latin))) {
     const [first, last] = [indexOf(from!), indexOf(to!)]
-    for (let day = first; ; day = (day + 1) % names.length) {
-      found.add(names[day]!)
-      if (day === last) break
-    }
+    // Patterns without case also match letters such as ſ, which stays itself in lower case.
+    if (first < 0 || last < 0) continue
+    const length = ((last - first + names.length) % names.length) + 1
+    for (let step = 0; step < length; step++) found.add(names[(first + step) % names.length]!)
   }
   if (weekend.test(text)) for (const day of names.slice(weekendFrom)) found.add(day)
   if (weekdays.test(text)) for (const day of names.slice(0, weekendFrom)) found.add(day)

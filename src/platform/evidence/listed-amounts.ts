@@ -21,6 +21,8 @@ export interface Item {
 /** Most items of a passage, and most of them that are compared for one amount. */
 const maximumItems = 400
 const maximumCompared = 50
+/** What is read of the parts before an amount, in UTF-16 units. */
+const maximumBefore = 300
 const pricing = /^(?:价格|价钱|费用|票价|料金|値段)$/u
 /** Sentences with fewer words name no other item completely. */
 const leastWords = 2
@@ -61,7 +63,7 @@ export function readItems(segments: ReadonlyMap<number, string>, latin: Language
       const end = parts[at + 1] ?? '.'
       const isEnd = /^[.!?。！？\n]$/.test(end)
       open = ''
-      if (/\d/.test(parts[at]!) || readAmounts(part, latin).length > 0) {
+      if (/\d/.test(parts[at]!) || readAmounts(parts[at]!, latin).length > 0) {
         const item = readItem(`${before} ${part}`, { segment, sentence, shared, latin })
         items.push(item)
         ofSentence.push(item)
@@ -71,8 +73,8 @@ export function readItems(segments: ReadonlyMap<number, string>, latin: Language
         const more = readItem(part, { segment, sentence, shared, latin })
         Object.assign(last, { words: [...last.words, ...more.words], keys: last.keys.union(more.keys) })
       } else if (!isEnd) {
-        open = part
-        if (/[:：]/.test(end)) shared = part
+        open = part.slice(-maximumBefore)
+        if (/[:：]/.test(end)) shared = open
       }
       if (!isEnd) continue
       sentence++

@@ -58,7 +58,7 @@ export function readAmounts(text: string, latin: Language): Amount[] {
     const token = tokens[at]!
     const next = tokens[at + 1]
     if (free.test(token) && tokens[at - 1] !== '-') {
-      amounts.unshift({ value: 0, kind: 'money', unit: [] })
+      amounts.push({ value: 0, kind: 'money', unit: [] })
       continue
     }
     const isOne = articles.has(token) && next !== undefined && minutesOf(next) !== undefined
@@ -72,10 +72,10 @@ export function readAmounts(text: string, latin: Language): Amount[] {
             value: value * (last!.amount.kind === 'duration' ? (minutesOf(last!.amount.unit[0]!) ?? 1) : 1),
           }
         : amountOf(value, tokens, at, latin)
-    amounts.unshift(amount)
+    amounts.push(amount)
     last = { at, amount }
   }
-  return amounts
+  return amounts.toReversed()
 }
 
 function valueOf(token: string, next: string | undefined): number | undefined {
