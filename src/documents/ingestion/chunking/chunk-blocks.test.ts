@@ -30,6 +30,16 @@ const heading = (level: number, text: string): ExtractedBlock => ({ kind: 'headi
 const sentences = (count: number, word = 'word') =>
   Array.from({ length: count }, (_, index) => `Sentence ${index} has a ${word} in it.`).join(' ')
 
+test('counts the tokens of a chunk of several blocks once', async () => {
+  const counted: string[] = []
+  const counter = (text: string) => {
+    counted.push(text)
+    return countTokens(text)
+  }
+  const [chunk] = await chunksOf([paragraph('One line.'), paragraph('Another line.')], { countTokens: counter })
+  expect(counted.filter((text) => text === chunk!.text)).toHaveLength(1)
+})
+
 const textArbitrary = fc.oneof(
   fc.lorem({ maxCount: 60 }),
   fc.lorem({ mode: 'sentences', maxCount: 12 }),

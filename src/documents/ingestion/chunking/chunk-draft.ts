@@ -78,9 +78,8 @@ export class ChunkDraft {
   finish(carry: boolean): FinishedDraft {
     const { countTokens, overlapTokens } = this.options
     if (this.pieces.length <= this.repeated) return { chunk: null, carried: [], repeated: 0 }
-    const { kept, left } = this.fit()
-    if (carry) giveBackLeading(kept, left)
-    const { text, from, to } = textOf(kept)
+    const { kept, left, body } = this.fit()
+    const { text, from, to, tokens } = carry && giveBackLeading(kept, left) ? this.bodyOf(kept) : body
     const overlap = carry && left.length === 0 && !this.isTable ? overlapOf(kept, overlapTokens, countTokens) : []
     if (text === '') return { chunk: null, carried: left, repeated: 0 }
     const pages = kept.flatMap(({ page }) => (page === null ? [] : [page]))
@@ -90,7 +89,7 @@ export class ChunkDraft {
         text,
         headingPath: kept[0]!.headingPath,
         tableHeader: this.headerOf(kept),
-        tokens: this.bodyTokens(kept),
+        tokens,
         pageFrom: pages.length > 0 ? Math.min(...pages) : null,
         pageTo: pages.length > 0 ? Math.max(...pages) : null,
         pageStarts: pageStartsOf(kept),
@@ -105,26 +104,28 @@ export class ChunkDraft {
   }
 
   /** Takes pieces off the end until the whole fits; the sums of `tokens` are estimates, this count is exact. */
-  private fit(): { kept: Piece[]; left: Piece[] } {
+  private fit(): { kept: Piece[]; left: Piece[]; body: Body } {
     const { countTokens, maximumTokens } = this.options
-    const fits = (kept: Piece[]) => this.bodyTokens(kept) <= maximumTokens
-    if (fits(this.pieces)) return { kept: [...this.pieces], left: [] }
+    const whole = this.bodyOf(this.pieces)
+    if (whole.tokens <= maximumTokens) return { kept: [...this.pieces], left: [], body: whole }
     let low = 1
     let high = this.pieces.length - 1
     while (low < high) {
       const middle = Math.ceil((low + high) / 2)
-      if (fits(this.pieces.slice(0, middle))) low = middle
+      if (this.bodyOf(this.pieces.slice(0, middle)).tokens <= maximumTokens) low = middle
       else high = middle - 1
     }
     let kept = this.pieces.slice(0, low)
     const left = this.pieces.slice(low)
-    while (!fits(kept)) {
+    let body = this.bodyOf(kept)
+    while (body.tokens > maximumTokens) {
       const parts = halve(kept[0]!, countTokens)
       if (parts.length === 1) break
       kept = parts.slice(0, 1)
       left.unshift(...parts.slice(1))
+      body = this.bodyOf(kept)
     }
-    return { kept, left }
+    return { kept, left, body }
   }
 
   /** The header to show above the pieces; null also where the header row itself is in the text. */
@@ -134,16 +135,27 @@ export class ChunkDraft {
     return hasRows && !hasHeader && this.tableHead ? this.tableHead.shown : null
   }
 
-  private bodyTokens(kept: Piece[]): number {
-    const { text } = textOf(kept)
+  private bodyOf(kept: Piece[]): Body {
+    const body = textOf(kept)
     const above = this.headerOf(kept)
-    return this.options.countTokens(above === null ? text : `${above}\n${text}`)
+    return { ...body, tokens: this.options.countTokens(above === null ? body.text : `${above}\n${body.text}`) }
   }
 }
 
-function giveBackLeading(kept: Piece[], left: Piece[]) {
+/** The text of a chunk and its range, with the tokens that it takes below the header of its table. */
+interface Body {
+  text: string
+  from: number
+  to: number
+  tokens: number
+}
+
+/** False where no heading is at the end. */
+function giveBackLeading(kept: Piece[], left: Piece[]): boolean {
   const contentEnd = kept.findLastIndex((piece) => !piece.leads)
-  if (contentEnd >= 0) left.unshift(...kept.splice(contentEnd + 1))
+  if (contentEnd < 0 || contentEnd === kept.length - 1) return false
+  left.unshift(...kept.splice(contentEnd + 1))
+  return true
 }
 
 /** The text of pieces that follow one another, and its exact range. Code keeps its blanks; other text ends with its last word. */

@@ -29,6 +29,24 @@ test('parts, copies and joined texts have the same characters as lists of object
       const odd = Array.from({ length: expected.length }, (_, at) => at).filter((at) => at % 2 === 1)
       expect(part.pick(odd).toArray()).toEqual(expected.filter((_, at) => at % 2 === 1))
       expect(part.hasRightToLeft()).toBe(expected.some(({ code }) => code === 0x5d0 || code === 0x627))
+      const drawn = expected.filter(({ code }) => code > 0x20)
+      const extent = part.extent()
+      expect(extent && [extent.left, extent.right, extent.bottom, extent.top]).toEqual(
+        drawn.length === 0
+          ? null
+          : [
+              Math.min(...drawn.map(({ left }) => left)),
+              Math.max(...drawn.map(({ right }) => right)),
+              Math.min(...drawn.map(({ bottom }) => bottom)),
+              Math.max(...drawn.map(({ top }) => top)),
+            ],
+      )
+      const heights = new Set(drawn.map(({ bottom, top }) => top - bottom))
+      if (extent) expect(extent.height).toBe(heights.size === 1 ? [...heights][0] : null)
+      const repeated = expected.flatMap(({ code }, at) =>
+        code > 0x20 && expected.slice(Math.max(0, at - 4), at).some((other) => other.code === code) ? [at] : [],
+      )
+      expect(part.repeatedWithin(4)).toEqual(repeated)
       for (const [at, { code, generated, left, right, bottom, top }] of expected.entries()) {
         expect([part.code(at), part.isGenerated(at), part.isBlank(at)]).toEqual([code, generated, code <= 0x20])
         expect([part.left(at), part.right(at), part.bottom(at), part.top(at)]).toEqual([left, right, bottom, top])

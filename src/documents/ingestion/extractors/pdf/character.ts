@@ -96,6 +96,49 @@ export class PdfCharacters {
     return new PdfCharacters(this.arrays, this.from + from, to - from, this.mayHaveRightToLeft)
   }
 
+  /**
+   * The box around all that are not blank, and their usual height; null where all are blank. `height` is null where they have several. In
+   * one loop, because every line asks for it.
+   */
+  extent(): { left: number; right: number; bottom: number; top: number; height: number | null } | null {
+    const { codes, boxes } = this
+    let left = Infinity
+    let right = -Infinity
+    let bottom = Infinity
+    let top = -Infinity
+    let first = NaN
+    let isEven = true
+    for (let place = this.from, end = this.from + this.length; place < end; place += 1) {
+      if (isBlankCode(codes[place]!)) continue
+      const ownTop = boxes[place * 4 + 1]!
+      const ownBottom = boxes[place * 4 + 3]!
+      left = Math.min(left, boxes[place * 4]!)
+      right = Math.max(right, boxes[place * 4 + 2]!)
+      bottom = Math.min(bottom, ownBottom)
+      top = Math.max(top, ownTop)
+      const height = ownTop - ownBottom
+      if (Number.isNaN(first)) first = height
+      else if (!(Math.abs(height - first) < 0.1)) isEven = false
+    }
+    return left === Infinity ? null : { left, right, bottom, top, height: isEven ? first : null }
+  }
+
+  /** The places of those that one of the `reach` ones before them equals, controls and blanks apart. */
+  repeatedWithin(reach: number): number[] {
+    const { codes, from } = this
+    const places: number[] = []
+    for (let at = 1; at < this.length; at += 1) {
+      const code = codes[from + at]!
+      if (code <= 0x20) continue
+      for (let before = Math.max(0, at - reach); before < at; before += 1) {
+        if (codes[from + before] !== code) continue
+        places.push(at)
+        break
+      }
+    }
+    return places
+  }
+
   /** A copy of some of them. */
   pick(places: readonly number[]): PdfCharacters {
     const { codes, boxes, generated } = newArrays(places.length)

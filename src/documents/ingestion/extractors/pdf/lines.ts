@@ -28,11 +28,13 @@ export function readSegments(page: PdfPage): PageSegments {
     const line = page.characters.slice(range.from, range.to)
     const turned = turns === 0 || turns === null ? line : turn(line, turns)
     let first = true
-    for (const [index, part, parts] of splitLine(turned, isPageRightToLeft)) {
+    const parts = splitLine(turned, isPageRightToLeft)
+    const last = parts.at(-1)
+    for (const part of parts) {
       const segment = toSegment(part.characters, isPageRightToLeft)
       if (!segment) continue
       segment.bold = page.isBold(range.from + part.from) && page.isBold(range.from + part.to - 1)
-      segment.hyphenated = range.hyphenated && index === parts.length - 1
+      segment.hyphenated = range.hyphenated && part === last
       segment.hasNarrowGaps = part.hasNarrowGaps
       if (first && previous && previousTurns === turns && continues(previous, segment)) merge(previous, segment)
       else {
@@ -113,13 +115,13 @@ function turn(characters: PdfCharacters, turns: number): PdfCharacters {
 }
 
 /** Splits a line at wide gaps, in reading order. `from` and `to` of right-to-left lines are those of the whole line. */
-function* splitLine(line: PdfCharacters, isPageRightToLeft: boolean): Generator<[number, Part, Part[]]> {
+function splitLine(line: PdfCharacters, isPageRightToLeft: boolean): Part[] {
   const isMixed = isReorderable(line) || isInterleaved(line)
   const characters = isMixed ? visualOrder(withOrderedLigatures(line)) : line
   const parts = splitAtGaps(characters, isJustified(characters) ? Infinity : wideGap)
-  if (isMixed && (isPageRightToLeft || isMostlyRightToLeft(line))) parts.reverse()
-  for (const [index, part] of parts.entries())
-    yield [index, isMixed ? { ...part, from: 0, to: line.length } : part, parts]
+  if (!isMixed) return parts
+  if (isPageRightToLeft || isMostlyRightToLeft(line)) parts.reverse()
+  return parts.map((part) => ({ ...part, from: 0, to: line.length }))
 }
 
 /** A letter this far left of the one before it, in heights, was drawn out of order. */

@@ -10,10 +10,23 @@ export type PdfDocumentSense = ReturnType<typeof createDocumentSense>
 
 /** Words that are remembered to decide about hyphens; beyond it no new ones are learned. */
 const maximumWords = 50_000
+/** UTF-16 units of text whose words are not yet read: a document without hyphens at line ends needs none of them. */
+const maximumUnread = 1024 * 1024
 
 export function createDocumentSense() {
   const charactersBySize = new Map<number, number>()
   const words = new Set<string>()
+  const unread: string[] = []
+  let unreadLength = 0
+
+  function readWords() {
+    for (const text of unread) {
+      if (words.size >= maximumWords) break
+      for (const word of text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+(?:-[\p{L}\p{M}\p{N}]+)*/gu) ?? []) words.add(word)
+    }
+    unread.length = 0
+    unreadLength = 0
+  }
 
   return {
     /** Counts a page's lines; call it before the page's paragraphs are made. */
@@ -22,13 +35,13 @@ export function createDocumentSense() {
         let characters = 0
         for (const { text } of line.segments) {
           characters += text.length
-          if (words.size < maximumWords)
-            for (const word of text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+(?:-[\p{L}\p{M}\p{N}]+)*/gu) ?? [])
-              words.add(word)
+          if (words.size < maximumWords) unread.push(text)
         }
+        unreadLength += characters
         const size = Math.round(line.size * 2) / 2
         charactersBySize.set(size, (charactersBySize.get(size) ?? 0) + characters)
       }
+      if (unreadLength > maximumUnread) readWords()
     },
     /** The size of most of the text. */
     bodySize(): number {
@@ -38,6 +51,7 @@ export function createDocumentSense() {
     },
     /** False for the hyphen that only splits a word at a line's end. */
     keepsHyphen(before: string, after: string): boolean {
+      readWords()
       const head = /[\p{L}\p{M}\p{N}-]*$/u.exec(before)?.[0].toLowerCase() ?? ''
       const tail = /^[\p{L}\p{M}\p{N}]*/u.exec(after)?.[0].toLowerCase() ?? ''
       // `mixed-mode` split at its hyphen: the document writes it elsewhere, or the rest does not start like half of a word.
@@ -183,6 +197,6 @@ function isRow(line: Line): boolean {
   return line.segments.length > 1
 }
 
-function lineText(line: Line): string {
-  return line.segments.map((segment) => segment.text).join('\t')
+function lineText({ segments }: Line): string {
+  return segments.length === 1 ? segments[0]!.text : segments.map(({ text }) => text).join('\t')
 }

@@ -227,8 +227,8 @@ function readLines(page: PdfPage, pageNumber: number, findsTables: boolean) {
     const { left, right, bottom, top, size } = segment
     return { segments: [segment], left, right, bottom, top, size }
   })
-  const kept = new Set(text)
-  const lineNumbers = main.filter((segment) => !kept.has(segment))
+  const kept = text === main ? null : new Set(text)
+  const lineNumbers = kept === null ? [] : main.filter((segment) => !kept.has(segment))
   return {
     lines: { page: pageNumber, lines, asides } as PageLines,
     /** What was read, line numbers that are left out on purpose included. */

@@ -40,7 +40,8 @@ export function findGutter(segments: Segment[]): number | null {
   const width = right - left
   let best: { x: number; crossing: number; gap: number } | null = null
   for (const x of gutterCandidates(segments, left + width * 0.15, right - width * 0.15)) {
-    const crossing = segments.filter((segment) => segment.left < x && segment.right > x).length
+    let crossing = 0
+    for (const segment of segments) if (segment.left < x && segment.right > x) crossing += 1
     if (crossing > segments.length * maximumCrossing) continue
     const before = segments.filter((segment) => segment.right <= x)
     const after = segments.filter((segment) => segment.left >= x)
@@ -134,6 +135,7 @@ function wholeColumn(segments: Segment[]): Line[] {
 const rightToLeftLetter = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/
 
 export function isRightToLeft(segments: Segment[]): boolean {
+  if (!segments.some(({ text }) => rightToLeftLetter.test(text))) return false
   const text = segments.map((segment) => segment.text).join('')
   const rightToLeft = text.match(new RegExp(rightToLeftLetter, 'g'))?.length ?? 0
   return rightToLeft > text.length * 0.3

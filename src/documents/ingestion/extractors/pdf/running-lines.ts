@@ -135,9 +135,18 @@ function runningLines(current: KnownPage, others: KnownPage[]): Map<Line, string
     for (const entry of entries) if (entry.row < rows) running.set(entry.line, identityOf(entry, others))
   }
   for (const entry of found) if (entry.zone === 'aside') running.set(entry.line, identityOf(entry, others))
-  const length = (lines: Iterable<Line>) =>
-    Array.from(lines, (line) => lineText(line).length).reduce((a, b) => a + b, 0)
-  return length(running.keys()) > maximumShare * length([...current.lines, ...current.asides]) ? new Map() : running
+  const all = lengthOf(current.lines) + lengthOf(current.asides)
+  return lengthOf(running.keys()) > maximumShare * all ? new Map() : running
+}
+
+/** Of the text of lines, as UTF-16 units. */
+function lengthOf(lines: Iterable<Line>): number {
+  let length = 0
+  for (const { segments } of lines) {
+    length += segments.length - 1
+    for (const { text } of segments) length += text.length
+  }
+  return length
 }
 
 /** True where the gap after so many rows is wider than the one after the next row, or the text has another size. */
@@ -297,8 +306,8 @@ function middleOf(line: Line): number {
   return (line.top + line.bottom) / 2
 }
 
-function lineText(line: Line): string {
-  return line.segments.map(({ text }) => text).join(' ')
+function lineText({ segments }: Line): string {
+  return segments.length === 1 ? segments[0]!.text : segments.map(({ text }) => text).join(' ')
 }
 
 /** Fewest numbers of a strip that counts a page's lines. */

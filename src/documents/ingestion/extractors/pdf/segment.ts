@@ -41,18 +41,9 @@ export interface Segment {
 /** Null where the characters are only blanks. `bold`, `hyphenated` and `hasNarrowGaps` are false until the caller sets them. */
 export function toSegment(given: PdfCharacters, onRightToLeftPage = false): Segment | null {
   const characters = logicalOrder(given, onRightToLeftPage)
-  let left = Infinity
-  let right = -Infinity
-  let bottom = Infinity
-  let top = -Infinity
-  for (let at = 0; at < characters.length; at += 1) {
-    if (characters.isBlank(at)) continue
-    left = Math.min(left, characters.left(at))
-    right = Math.max(right, characters.right(at))
-    bottom = Math.min(bottom, characters.bottom(at))
-    top = Math.max(top, characters.top(at))
-  }
-  if (left === Infinity) return null
+  const extent = characters.extent()
+  if (extent === null) return null
+  const { left, right, bottom, top, height } = extent
   const text = textOf(joinSpacedLetters(characters))
   return {
     text,
@@ -60,25 +51,14 @@ export function toSegment(given: PdfCharacters, onRightToLeftPage = false): Segm
     right,
     bottom,
     top,
-    size: usualHeight(characters),
+    // The median, to a quarter of a unit; most lines have only one height.
+    size: Math.round((height ?? median(heightsOf(characters))) * 4) / 4,
     bold: false,
     hyphenated: false,
     hasNarrowGaps: false,
     onRightToLeftPage,
     characters,
   }
-}
-
-/** The median, to a quarter of a unit; most lines have only one height. */
-function usualHeight(characters: PdfCharacters): number {
-  let first = NaN
-  for (let at = 0; at < characters.length; at += 1) {
-    if (characters.isBlank(at)) continue
-    const height = characters.top(at) - characters.bottom(at)
-    if (Number.isNaN(first)) first = height
-    else if (!(Math.abs(height - first) < 0.1)) return roundedSize(median(heightsOf(characters)))
-  }
-  return roundedSize(first)
 }
 
 function heightsOf(characters: PdfCharacters): number[] {
@@ -90,10 +70,6 @@ function heightsOf(characters: PdfCharacters): number[] {
 
 function median(values: number[]): number {
   return values.sort((one, other) => one - other)[Math.floor(values.length / 2)]!
-}
-
-function roundedSize(height: number): number {
-  return Math.round(height * 4) / 4
 }
 
 /** True for pieces of text at one height. */

@@ -25,9 +25,8 @@ const doubledReach = 4
 export function shownCharacters(characters: PdfCharacters, box: PageBox | null): number[] | null {
   const outside = box === null ? [] : charactersOutside(characters, box)
   const dropped = new Set(outside)
-  for (let index = 1; index < characters.length; index += 1) {
-    if (isDoubled(characters, index)) dropped.add(index)
-  }
+  // Most letters have none like them before.
+  for (const index of characters.repeatedWithin(doubledReach)) if (isDoubled(characters, index)) dropped.add(index)
   if (dropped.size === 0) return null
   return Array.from({ length: characters.length }, (_, index) => index).filter((index) => !dropped.has(index))
 }
@@ -47,20 +46,16 @@ function charactersOutside(characters: PdfCharacters, box: PageBox): number[] {
 }
 
 function isDoubled(characters: PdfCharacters, index: number): boolean {
-  let at = index - 1
   const first = Math.max(0, index - doubledReach)
   const code = characters.code(index)
-  while (at >= first && characters.code(at) !== code) at -= 1
-  // Most letters have none like them before.
-  if (at < first) return false
   const left = characters.left(index)
   const right = characters.right(index)
   const bottom = characters.bottom(index)
   const width = right - left
-  if (characters.isGenerated(index) || code <= 0x20 || width <= 0) return false
+  if (characters.isGenerated(index) || width <= 0) return false
   const height = characters.top(index) - bottom
   const reach = Math.min(height * doubledHeights, width * doubledWidths)
-  for (; at >= first; at -= 1) {
+  for (let at = index - 1; at >= first; at -= 1) {
     if (
       characters.code(at) === code &&
       Math.abs(characters.left(at) - left) < reach &&

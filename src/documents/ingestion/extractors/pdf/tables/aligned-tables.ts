@@ -88,8 +88,7 @@ function fullestRow(rows: Segment[][], from: number, to: number): number | null 
 /** Adds the rows above and below `seed` as long as their pieces fit into its columns. */
 function growGrid(rows: Segment[][], seed: number, done: ReadonlySet<number>): Grid {
   const columns: Column[] = rows[seed]!.map(({ left, right }) => ({ left, right }))
-  const placed = new Map<number, Map<Column, Segment[]>>()
-  placed.set(seed, new Map(rows[seed]!.map((segment, index) => [columns[index]!, [segment]])))
+  const placed = new Map<number, Cells>([[seed, { columns: [...columns], segments: rows[seed]! }]])
   const grow = (step: 1 | -1): number => {
     let last = seed
     let single = 0
@@ -98,13 +97,11 @@ function growGrid(rows: Segment[][], seed: number, done: ReadonlySet<number>): G
       const cells = fitRow(rows[index]!, columns, rows[index - step]!)
       if (!cells) break
       placed.set(index, cells)
-      single = cells.size > 1 ? 0 : single + 1
+      const isSingle = cells.columns.length === 1
+      single = isSingle ? single + 1 : 0
       if (single > alignedLimits.singleRows) break
       // Single pieces at the ends belong to something else: titles, notes, the next paragraph.
-      if (
-        cells.size > 1 ||
-        (step === 1 && single === index - last && isLastLine(rows[index - 1]!, rows[index]!, columns))
-      )
+      if (!isSingle || (step === 1 && single === index - last && isLastLine(rows[index - 1]!, rows[index]!, columns)))
         last = index
     }
     return last
@@ -112,13 +109,16 @@ function growGrid(rows: Segment[][], seed: number, done: ReadonlySet<number>): G
   const end = grow(1)
   const start = grow(-1)
   const indexes = range(start, end)
-  const order = columns
-    .filter((column) => indexes.some((index) => placed.get(index)!.has(column)))
-    .sort((one, other) => one.left - other.left)
+  const used = new Set(indexes.flatMap((index) => placed.get(index)!.columns))
+  const order = columns.filter((column) => used.has(column)).sort((one, other) => one.left - other.left)
+  const places = new Map(order.map((column, place) => [column, place]))
   const gridRows = indexes.map((index): GridRow => {
     const segments = rows[index]!
+    const cells: Segment[][] = order.map(() => [])
+    const row = placed.get(index)!
+    for (const [at, column] of row.columns.entries()) cells[places.get(column)!]!.push(row.segments[at]!)
     return {
-      cells: order.map((column) => placed.get(index)!.get(column) ?? []),
+      cells,
       segments,
       top: Math.max(...segments.map(({ top }) => top)),
       bottom: Math.min(...segments.map(({ bottom }) => bottom)),
@@ -145,27 +145,36 @@ function areNear(one: Segment[], other: Segment[]): boolean {
   return upper.bottom - lower.top <= small * alignedLimits.rowGap
 }
 
-/** The cells of a row by column, with the columns widened to hold them; null, and nothing changed, where the row does not fit. */
-function fitRow(row: Segment[], columns: Column[], neighbour: Segment[]): Map<Column, Segment[]> | null {
-  const cells = new Map<Column, Segment[]>()
+/** The pieces of a row, each with its column. */
+interface Cells {
+  columns: Column[]
+  segments: Segment[]
+}
+
+/** The cells of a row, with the columns widened to hold them; null, and nothing changed, where the row does not fit. */
+function fitRow(row: Segment[], columns: Column[], neighbour: Segment[]): Cells | null {
+  const own: Column[] = []
   const added: Column[] = []
   const isSingle = row.length === 1
   for (const segment of row) {
-    const overlapped = columns.filter((column) => overlaps(segment, column))
-    if (overlapped.length > 1) {
-      const first = isSingle ? continuedColumn(segment, columns, neighbour) : null
-      return first && new Map([[first, [segment]]])
+    let column: Column | null = null
+    for (const candidate of columns) {
+      if (!overlaps(segment, candidate)) continue
+      if (column !== null) {
+        const first = isSingle ? continuedColumn(segment, columns, neighbour) : null
+        return first && { columns: [first], segments: row }
+      }
+      column = candidate
     }
-    const column = overlapped[0] ?? { left: segment.left, right: segment.right }
-    if (overlapped.length === 0) added.push(column)
-    if (cells.has(column)) return null
-    cells.set(column, [segment])
+    if (column === null) added.push((column = { left: segment.left, right: segment.right }))
+    else if (own.includes(column)) return null
+    own.push(column)
   }
   // A single piece outside all columns is no cell.
   if (isSingle && added.length > 0) return null
   columns.push(...added)
-  for (const [column, cell] of cells) for (const segment of cell) widen(column, segment, columns)
-  return cells
+  for (const [at, column] of own.entries()) widen(column, row[at]!, columns)
+  return { columns: own, segments: row }
 }
 
 /** The column after the first where a single piece begins that continues the row close above it, over the empty cells to its right. */

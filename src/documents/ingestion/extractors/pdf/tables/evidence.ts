@@ -36,18 +36,21 @@ export function classifyGrid(grid: Grid, rules: Rule[]): Verdict {
   const prose = columns.flatMap((_, column) => (isRunningText(rows, column) ? [column] : []))
   if (prose.length > 0) return { kind: 'prose', prose: new Set(prose) }
 
-  const texts = rows.map(({ cells }) => cells.map((cell) => cell.map(({ text }) => text).join(' ')))
+  const texts = rows.map(({ cells }) =>
+    cells.map((cell) => (cell.length === 1 ? cell[0]!.text : cell.map(({ text }) => text).join(' '))),
+  )
   const filled = texts.flat().filter((text) => text !== '')
   if (filled.length < rows.length * columns.length * alignedLimits.filled) return nothing
+  const drawn = rowRules(grid, rules)
+  const isShown = drawn.length >= 2
+  // The tests that take longest come last.
+  if (columns.length === 2 && !isPlainlyTwoColumns(rows, texts, isShown)) return nothing
+  if (!isShown && isContents(texts)) return nothing
   if (
     share(texts, isLeaderOrCode) > alignedLimits.leaders ||
     alignedShare(rows, columns.length) < alignedLimits.aligned
   )
     return nothing
-  const drawn = rowRules(grid, rules)
-  const isShown = drawn.length >= 2
-  if (!isShown && isContents(texts)) return nothing
-  if (columns.length === 2 && !isPlainlyTwoColumns(rows, texts, isShown)) return nothing
   if (rows.length < alignedLimits.rows && !(isShown && hasHeader(rows, texts))) return nothing
   const isFull = rows.length >= alignedLimits.rowsOfTwoColumns && filled.length >= rows.length * columns.length * 0.8
   const isEvident = isShown || hasBoldHeader(rows) || hasNumbers(texts) || (isFull && hasHeader(rows, texts))
