@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DocumentFormat, ExtractionWarning } from '../extraction.ts'
 import { defaultLimits } from '../isolation/limits.ts'
 import { buildDocx, buildPdf, buildPptx, buildXlsx, docxParagraph, sheetRows } from '../testing/build-documents.ts'
+import { readBlocks } from '../testing/read-blocks.ts'
 import { createFileExtractor } from './extract-file.ts'
 
 /** What a file shows and extraction does not read is a warning, never silence. */
@@ -223,4 +224,32 @@ describe('docx', () => {
     )
     expect(text.split('\n')).toEqual(['[Click and type a name]', 'かんじ 漢字', 'In a box Below', '1 Paid'])
   })
+})
+
+test('pictures in a Markdown file are counted on version 2', async () => {
+  const picture = (width: number, height: number, rest = 100) => {
+    const gif = Buffer.concat([Buffer.from('GIF89a'), Buffer.alloc(4 + rest)])
+    gif.writeUInt16LE(width, 6)
+    gif.writeUInt16LE(height, 8)
+    return `data:image/gif;base64,${gif.toString('base64')}`
+  }
+  const lines = [
+    `![](${picture(400, 300)})`,
+    // Longer than a part of the file.
+    `![scan 2.png](${picture(400, 300, 300_000)})`,
+    `![][1]\n\n[1]: <${picture(400, 300)}>`,
+    // Described, or small.
+    `![Sales by year](${picture(400, 300)})`,
+    `<img alt="Sales by month" src="${picture(400, 300)}">`,
+    `![](${picture(120, 80)})`,
+    '![](https://a.example/map.png)',
+  ]
+  const text = `# Report\n\n${lines.join('\n\n')}\n`
+  const { warnings, blocks } = await readBlocks('md', text, { readsEmbedded: true })
+  expect(warnings).toEqual([
+    { code: 'embedded_content_skipped', message: expect.stringContaining('3 pictures without') },
+  ])
+  const first = await readBlocks('md', text)
+  expect(first.warnings).toEqual([])
+  expect(first.blocks).toEqual(blocks)
 })

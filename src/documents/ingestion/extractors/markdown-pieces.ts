@@ -1,3 +1,6 @@
+import { isLargePicture } from './image/picture-size.ts'
+import { pictureDescription } from './picture-description.ts'
+
 /** The syntax tree of one piece is built at a time; a tree takes about 50 times its text in memory. */
 const pieceCharacters = 256 * 1024
 /**
@@ -16,24 +19,68 @@ export interface MarkdownPiece {
 
 /**
  * The text in pieces that can be parsed alone: large files are split at headings, else at empty lines, outside of code fences.
- * Pictures that are embedded in the text as base64 are left out.
+ * Pictures that are embedded in the text as base64 are left out, and `foundPicture` is called for each that may show text and that nothing
+ * describes.
  */
-export async function* readMarkdownPieces(decoded: AsyncIterable<string>): AsyncGenerator<MarkdownPiece> {
+export async function* readMarkdownPieces(
+  decoded: AsyncIterable<string>,
+  foundPicture: () => void,
+): AsyncGenerator<MarkdownPiece> {
   let rest = ''
+  const pictures = createPictureRemover(foundPicture)
   for await (const text of decoded) {
-    rest = withoutPictures(rest + text.replace(/[^\S\r\n]{65,}/g, (run) => run.slice(0, 64)))
+    rest = pictures.remove(
+      rest,
+      text.replace(/[^\S\r\n]{65,}/g, (run) => run.slice(0, 64)),
+    )
     while (rest.length > pieceCharacters) {
       const cut = findPieceEnd(rest)
       yield* partHardParagraphs(rest.slice(0, cut))
       rest = rest.slice(cut)
     }
   }
+  pictures.end()
   if (rest !== '') yield* partHardParagraphs(rest)
 }
 
-/** What is left of a picture's address still announces one, so that its next part is recognised too. */
-function withoutPictures(text: string): string {
-  return text.replace(/(data:[\w.+-]+\/[\w.+-]+;base64,)[A-Za-z0-9+/=]{64,}/g, '$1')
+/** Smaller pictures are signs and logos: dots, and the shorter side. */
+const smallest = { dots: 20_000, side: 24 }
+/** Base64 characters that are kept of a picture: its size is in the first ones. */
+const keptCharacters = 64 * 1024
+/** The text before an address: a Markdown picture, or an element with a description. */
+const describedBefore = /(?:!\[([^[\]]*)\]\(\s*<?|<img\s[^<>]*?\balt\s*=\s*["']([^"'<>]*)["'][^<>]*)$/i
+
+/** Takes the content of pictures out of a text that comes in parts. */
+function createPictureRemover(foundPicture: () => void) {
+  /** The picture at the end of the text, whose rest may follow. */
+  let open: { head: string; length: number } | null = null
+  function end() {
+    const bytes = open && Buffer.from(open.head, 'base64')
+    if (open && bytes && isLargePicture(bytes, { ...smallest, length: open.length * 0.75 })) foundPicture()
+    open = null
+  }
+  return {
+    end,
+    /** What is left of a picture's address still announces one, so that its next part is recognised too. */
+    remove(before: string, added: string): string {
+      const text = before + added
+      return text.replace(
+        /(data:([\w.+-]+)\/[\w.+-]+;base64,)([A-Za-z0-9+/=]{64,})/g,
+        (_, address: string, type: string, content: string, at: number) => {
+          if (open && at + address.length === before.length) {
+            open.length += content.length
+            if (open.head.length < keptCharacters) open.head += content.slice(0, keptCharacters)
+            return address
+          }
+          end()
+          const [, one, other] = describedBefore.exec(text.slice(Math.max(0, at - 500), at)) ?? []
+          if (type === 'image' && pictureDescription(one ?? other) === '')
+            open = { head: content.slice(0, keptCharacters), length: content.length }
+          return address
+        },
+      )
+    },
+  }
 }
 
 interface MarkdownLine {

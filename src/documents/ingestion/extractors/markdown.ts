@@ -7,6 +7,7 @@ import type { ExtractedBlock } from '../extraction.ts'
 import { cleanLine, cleanText } from './clean-text.ts'
 import { hiddenText } from '../suspicious/text-flags.ts'
 import { createBlockBatch, type ExtractorInput } from './extractor.ts'
+import { undescribedPictures } from './picture-description.ts'
 import { tableRow, tableRowText } from './table-row.ts'
 import { readMarkdownPieces } from './markdown-pieces.ts'
 import { decodeTextFile } from './text-decoding.ts'
@@ -29,11 +30,14 @@ interface MarkdownNode {
 export async function* extractMarkdown(input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
   const batch = createBlockBatch()
   let first = true
-  for await (const { text, isPlain } of readMarkdownPieces(decodeTextFile(input))) {
+  let pictures = 0
+  for await (const { text, isPlain } of readMarkdownPieces(decodeTextFile(input), () => void (pictures += 1))) {
     const blocks = isPlain ? plainBlocks(text) : markdownBlocks(text, first, () => input.report.warn(hiddenText))
     for (const block of blocks) if (batch.add(block)) yield batch.take()
     first = false
   }
+  // Version 1 never warned of them.
+  if (pictures > 0 && input.readsEmbedded) input.report.warn(undescribedPictures(pictures))
   yield batch.take()
 }
 
