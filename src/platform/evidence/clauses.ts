@@ -6,6 +6,7 @@ import {
   answerStart,
   beforeAuxiliary,
   beginsPredicate,
+  beginsWithDemonstrative,
   beginsWithPronoun,
   clauseEnd,
   continuesDenial,
@@ -94,13 +95,17 @@ export function readClauses(text: string, language: TextLanguage): Clause[] {
   if (findNegations('', language) === null) return []
   const clauses: Clause[] = []
   const sentences = splitStatements(withPlainLimits(text.replaceAll(numberSign, 'number ')))
+  const latin = latinOf(language, defaultLanguage)
   let topic: readonly string[] = []
   for (const [sentence, whole] of sentences.entries()) {
     if (clauses.length >= maximumClauses) break
-    const isContinued = beginsWithPronoun(whole)
-    const place = { language, sentence, maximum: maximumClauses - clauses.length, topic: isContinued ? topic : [] }
-    clauses.push(...readSentence(whole, place))
-    if (!isContinued) topic = topicOf(whole, latinOf(language, defaultLanguage))
+    const isPointing = beginsWithDemonstrative(whole)
+    const isContinued = !isPointing && beginsWithPronoun(whole)
+    const before = isPointing ? beginningOf(sentences[sentence - 1] ?? '', latin) : isContinued ? topic : []
+    clauses.push(
+      ...readSentence(whole, { language, sentence, maximum: maximumClauses - clauses.length, topic: before }),
+    )
+    if (!isContinued && !isPointing) topic = topicOf(whole, latin)
   }
   return clauses
 }
@@ -365,4 +370,11 @@ function topicOf(sentence: string, latin: Language): string[] {
   return words.filter((word) => isContentWord(word, latin)).slice(0, before === null ? 1 : maximumTopic)
 }
 
+/** The first content words of a sentence, for "this" in the next one. */
+const beginningOf = (sentence: string, latin: Language) =>
+  tokenize(sentence.slice(0, maximumTopicUnits), { singleCharacters: false })
+    .filter((word) => isContentWord(word, latin))
+    .slice(0, maximumBeginning)
+
+const maximumBeginning = 4
 const maximumTopicUnits = 200

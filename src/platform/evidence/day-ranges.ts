@@ -15,7 +15,6 @@ const between = String.raw`\s?(?:-|–|—|to|through|till|until|bis|au|à|a|al|
 const weekend =
   /(?<!\p{L})(?:week-?ends?|wochenenden?|fin(?:es)? de semana|fine ?settimana|fi(?:m|ns) de semana)(?!\p{L})/iu
 const weekdays = /(?<!\p{L})(?:weekdays?|werktags|wochentags|jours ouvrables|doordeweeks)(?!\p{L})/iu
-const weekendFrom = 5
 
 const patterns = new Map<Language, RegExp>()
 
@@ -29,11 +28,11 @@ function rangesOf(latin: Language): RegExp {
   return pattern
 }
 
-/** The days of the week that a text includes without all their names: Tuesday of "Monday to Wednesday", Saturday of "weekends". Linear. */
-export function includedDays(text: string, latin: Language): string[] {
-  const names = days[latin]
-  if (names === undefined) return []
-  const found = new Set<string>()
+/** The days of the week, from 0 for Monday, that a text includes without their names: Tuesday of "Monday to Wednesday", Saturday of "weekends". */
+function includedIn(text: string, latin: Language): Set<number> {
+  const found = new Set<number>()
+  const names = days[latin] ?? []
+  if (names.length === 0) return found
   const indexOf = (written: string) =>
     names.findIndex((name) => name.slice(0, shortUnits[latin]) === written.toLowerCase().slice(0, shortUnits[latin]))
   for (const [, from, to] of text.matchAll(rangesOf(latin))) {
@@ -41,9 +40,28 @@ export function includedDays(text: string, latin: Language): string[] {
     // Patterns without case also match letters such as ſ, which stays itself in lower case.
     if (first < 0 || last < 0) continue
     const length = ((last - first + names.length) % names.length) + 1
-    for (let step = 0; step < length; step++) found.add(names[(first + step) % names.length]!)
+    for (let step = 0; step < length; step++) found.add((first + step) % names.length)
   }
-  if (weekend.test(text)) for (const day of names.slice(weekendFrom)) found.add(day)
-  if (weekdays.test(text)) for (const day of names.slice(0, weekendFrom)) found.add(day)
+  if (weekend.test(text)) for (const day of [5, 6]) found.add(day)
+  if (weekdays.test(text)) for (const day of [0, 1, 2, 3, 4]) found.add(day)
+  return found
+}
+
+/** The names of those days. Linear. */
+export const includedDays = (text: string, latin: Language) =>
+  [...includedIn(text, latin)].map((day) => days[latin]![day]!)
+
+/** The same with the days that it names, from 0 for Monday. Linear. */
+export function daysOf(text: string, latin: Language): number[] {
+  const found = includedIn(text, latin)
+  for (const [word] of text.toLowerCase().matchAll(/\p{L}{5,12}/gu)) {
+    const day = (days[latin] ?? []).findIndex((name) => word === name || word === `${name}s`)
+    if (day !== -1) found.add(day)
+  }
   return [...found]
 }
+
+const ofWeekend = ['weekend', 'weekends', 'wochenende', 'wochenenden', 'weekday', 'weekdays', 'werktags']
+
+/** The words that name days. */
+export const dayWords = (latin: Language): string[] => [...(days[latin] ?? []), ...ofWeekend]

@@ -7,6 +7,9 @@ const manual = {
     'The tray is dishwasher-safe, the pump is not. Gloves are recommended but not compulsory.',
     'Unknown keys of the file are not ignored. New limits of the file take effect after a restart.',
     'The hall opens at 9:00 and is open until 18:00. Guests pay 8 euros; members enter free.',
+    'Cheques, coins and vouchers are not accepted. Add a label to the box. This is not visible to guests.',
+    'When the season ends, the hall is locked. You can still ring, but you cannot visit the gallery.',
+    'Seniors may ask for a delay; they are exempt from no duty. The yearly renewal of a card is free.',
     'The least recently used entries are removed from the store.',
   ].join(' '),
 }
@@ -26,6 +29,9 @@ test.each([
   ['has the order of events in reverse', manual, 'A restart is needed before new limits of the file take effect.'],
   ['states the closing time', manual, 'The hall closes at 18:00.'],
   ['states a price next to what is free', manual, 'Guests pay 8 euros to enter.'],
+  ['denies the items of a list without a last comma', manual, 'Neither cheques nor coins are accepted.'],
+  ['denies of "this" what it stands for', manual, 'The label of the box is not visible to guests.'],
+  ['has a noun for a verb and a period in one word', manual, 'To renew a card each year is free.'],
   ['has a limit next to what is least used', manual, 'The store holds up to the entries that were used recently.'],
   [
     'denies in the case of an exception',
@@ -45,6 +51,8 @@ test.each([
   ['affirms a predicate that is denied of its subject', manual, 'The pump is dishwasher-safe.'],
   ['makes compulsory what is not', manual, 'Gloves are mandatory for all guests.'],
   ['affirms what is denied of something unknown', manual, 'Unknown keys of the file are ignored.'],
+  ['affirms what a clause denies around it', manual, 'You can visit the gallery when the season ends.'],
+  ['denies what one clause affirms and another denies of others', manual, 'Seniors may not ask for a delay.'],
   ['ignores an exception', retours, "Si l'article est défectueux, les frais de retour sont à la charge du client."],
 ])('a false sentence that %s', (_, passage, sentence) => {
   expect(supports(sentence, passage)).toBe(false)

@@ -10,6 +10,10 @@ const settings = {
   title: 'Settings',
   text: '`store.age` states how long entries stay, in seconds. The default is 300.\n`store.size` limits the memory in megabytes; the default is 64. It may change.',
 }
+const waste = {
+  title: 'Waste',
+  text: 'Glass is collected on Tuesdays, garden waste every Thursday. Clean the bin every three months, in summer monthly.',
+}
 const museo = {
   title: 'Museo',
   text: 'Entrada general: 9 €. Estudiantes y jubilados: 5 €. Menores de 12 años: gratis.',
@@ -20,6 +24,8 @@ test.each([
   ['of two items', shop, 'Express costs 9.90 euros and the parcel locker 2.90 euros.'],
   ['of the first item', shop, 'Standard delivery takes 3 to 5 days.'],
   ['of a day between two others', shop, 'On Thursdays the shop opens at 9:00.'],
+  ['that is a day', waste, 'Garden waste is collected on Thursdays.'],
+  ['that is in one word', waste, 'In summer the bin needs cleaning every month.'],
   ['of the sentence before', settings, 'The default of `store.age` is 300.'],
   ['that another item has as well', museo, 'Los jubilados pagan 5 € por la entrada.'],
 ])('a sentence may have an amount %s', (_, passage, sentence) => {
@@ -31,6 +37,8 @@ test.each([
   ['time', shop, 'Express delivery takes 3 to 5 days.'],
   ['opening time', shop, 'On Sundays the shop opens at 9:00.'],
   ['line', settings, 'The default of `store.size` is 300.'],
+  ['day', waste, 'Glass is collected every Thursday.'],
+  ['interval', waste, 'In summer, clean the bin every three months.'],
   ['label', museo, 'Los estudiantes pagan 9 €.'],
 ])('a sentence does not have the %s of another item', (_, passage, sentence) => {
   expect(supports(sentence, passage)).toBe(false)
@@ -49,4 +57,6 @@ test('lists of amounts take linear time', async () => {
     return supports('The room number 7 costs 12 euros and the last one 13 euros.', { title: 'Rooms', text })
   }
   await expectLinear(read, 500, 'rooms')
+  const name = (parts: number) => supports('One part costs 5 euros.', { title: '', text: 'a part, '.repeat(parts) })
+  await expectLinear(name, 2_000, 'parts without an amount')
 })

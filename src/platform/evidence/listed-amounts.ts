@@ -21,9 +21,11 @@ export interface Item {
 /** Most items of a passage, and most of them that are compared for one amount. */
 const maximumItems = 400
 const maximumCompared = 50
-/** What is read of the parts before an amount, in UTF-16 units. */
-const maximumBefore = 300
 const pricing = /^(?:价格|价钱|费用|票价|料金|値段)$/u
+/** Most parts without an amount that name the next one. */
+const maximumOpen = 8
+/** Most amounts of a sentence that are compared. */
+const maximumAmounts = 24
 /** Sentences with fewer words name no other item completely. */
 const leastWords = 2
 
@@ -52,18 +54,19 @@ export function readItems(segments: ReadonlyMap<number, string>, latin: Language
   const items: Item[] = []
   let sentence = 0
   for (const [segment, text] of segments) {
-    let open = ''
+    let open: string[] = []
     let shared = ''
     /** The sentence before, if it has no amount: "The delay is in seconds. The default is 5." */
     let before = ''
     let ofSentence: Item[] = []
     const parts = text.split(separatorOf(latin))
     for (let at = 0; at < parts.length && items.length < maximumItems; at += 2) {
-      const part = `${open} ${parts[at]!}`
+      const own = parts[at]!
+      const part = [...open.slice(-maximumOpen), own].join(' ')
       const end = parts[at + 1] ?? '.'
       const isEnd = /^[.!?。！？\n]$/.test(end)
-      open = ''
-      if (/\d/.test(parts[at]!) || readAmounts(parts[at]!, latin).length > 0) {
+      if (/\d/.test(own) || readAmounts(own, latin).length > 0) {
+        open = []
         const item = readItem(`${before} ${part}`, { segment, sentence, shared, latin })
         items.push(item)
         ofSentence.push(item)
@@ -73,10 +76,11 @@ export function readItems(segments: ReadonlyMap<number, string>, latin: Language
         const more = readItem(part, { segment, sentence, shared, latin })
         Object.assign(last, { words: [...last.words, ...more.words], keys: last.keys.union(more.keys) })
       } else if (!isEnd) {
-        open = part.slice(-maximumBefore)
-        if (/[:：]/.test(end)) shared = open
+        open.push(own)
+        if (/[:：]/.test(end)) shared = part
       }
       if (!isEnd) continue
+      open = []
       sentence++
       if (ofSentence.length === 0) before = part
       // "Students: 5 euros" is one item.
@@ -93,7 +97,7 @@ function readItem(
   { latin, shared, ...place }: { segment: number; sentence: number; shared: string; latin: Language },
 ): Item {
   const amounts = readAmounts(text, latin)
-  const units = new Set(amounts.flatMap(({ unit }) => unit))
+  const units = new Set(amounts.flatMap(({ unit, kind }) => (kind === 'day' ? [] : unit)))
   const words = keysOfWords(text, latin).filter((keys) => !keys.some((key) => units.has(key)))
   const days = includedDays(text, latin).flatMap((day) => wordKeys(day, latin))
   return {
@@ -115,15 +119,16 @@ const keysOfWords = (text: string, latin: Language) =>
  * amount of the same kind. Not for sentences that compare amounts, or have a word that the text does not have.
  */
 export function isOfOtherItem(
-  { amounts, words }: Pick<Claims, 'amounts' | 'words'>,
-  { items, isKnown }: { items: readonly Item[]; isKnown: (keys: readonly string[]) => boolean },
+  claims: Pick<Claims, 'amounts' | 'words'>,
+  {
+    items,
+    isKnown,
+    isDenying,
+  }: { items: readonly Item[]; isKnown: (keys: readonly string[]) => boolean; isDenying: boolean },
 ): boolean {
+  // "Not open on Mondays" where the text lists other days.
+  const amounts = claims.amounts.filter(({ kind }) => kind !== 'day' || !isDenying).slice(0, maximumAmounts)
   if (amounts.length === 0 || items.length === 0) return false
-  const units = new Set(amounts.flatMap(({ unit }) => unit))
-  const own = words
-    .map((keys) => keys.filter(isWhole))
-    .filter((keys) => !keys.some((key) => units.has(key) || currencyOf(key) !== undefined))
-  const areKnown = own.every((keys) => isKnown(keys) || keys.some((key) => isOperationWord(key) || pricing.test(key)))
   return amounts.some((amount, at) => {
     const values = amounts.filter((one) => isSameKind(one, amount)).map(({ value }) => value)
     if (amounts.findIndex((one) => isSameKind(one, amount)) !== at) return false
@@ -132,8 +137,14 @@ export function isOfOtherItem(
     const meant = having.filter((item) => values.every((value) => valuesOf(item).includes(value)))
     const others = having.filter((item) => !valuesOf(item).some((value) => values.includes(value)))
     if (meant.length === 0 || meant.length > maximumCompared) return false
+    // A day names a time, and no other day.
+    const units = new Set(amounts.flatMap(({ unit, kind }) => (kind === 'day' && amount.kind !== 'day' ? [] : unit)))
+    const own = claims.words
+      .map((keys) => keys.filter(isWhole))
+      .filter((keys) => !keys.some((key) => units.has(key) || currencyOf(key) !== undefined))
+    const areKnown = own.every((keys) => isKnown(keys) || keys.some((key) => isOperationWord(key) || pricing.test(key)))
     return meant.every((item) =>
-      others.slice(0, maximumCompared).some((other) => isNamedInstead(item, other, { own, areKnown })),
+      others.slice(0, maximumCompared).some((other) => isNamedInstead(item, other, { own, areKnown, units })),
     )
   })
 }
@@ -142,19 +153,22 @@ export function isOfOtherItem(
 function isNamedInstead(
   item: Item,
   other: Item,
-  { own, areKnown }: { own: readonly (readonly string[])[]; areKnown: boolean },
+  { own, areKnown, units }: { own: readonly (readonly string[])[]; areKnown: boolean; units: ReadonlySet<string> },
 ): boolean {
   const claimed = new Set(own.flat())
-  const isUnnamed = (keys: readonly string[]) => !keys.some((key) => claimed.has(key))
-  if (!item.words.some((keys) => isUnnamed(keys))) return false
+  const isUnnamed = (keys: readonly string[]) => !keys.some((key) => claimed.has(key) || units.has(key))
   const isIn = (keys: readonly string[], { keys: known, shared }: Item) =>
     keys.some((key) => known.has(key) || shared.has(key))
   const ofOther = own.filter(
     (keys) => isIn(keys, other) && !isIn(keys, item) && !keys.some((key) => other.shared.has(key)),
   )
   if (ofOther.length === 0) return false
+  // "Every three months, with hard water every month".
+  const isSame = item.sentence === other.sentence
+  if (isSame && other.words.length > 0 && !other.words.some(isUnnamed)) return true
+  if (!item.words.some(isUnnamed)) return false
   if (own.length >= leastWords && own.every((keys) => isIn(keys, other))) return true
   if (Math.abs(item.segment - other.segment) > 1) return false
   const ofItem = own.filter((keys) => isIn(keys, item) && !isIn(keys, other))
-  return (areKnown && ofItem.length === 0) || (item.sentence === other.sentence && !other.words.some(isUnnamed))
+  return areKnown && ofItem.length === 0
 }

@@ -248,9 +248,10 @@ export function beginsPredicate(clause: string): boolean {
   return predicateStart.test(clause)
 }
 
-const lastItem = /^\s*(?:and|or|und|oder|et|ou|y|o) (?:[\p{L}\p{M}'’-]{1,20} ){1,3}$/iu
+const lastItem =
+  /^\s*(?:[\p{L}\p{M}\p{N}'’-]{1,20} ){0,3}(?:and|or|und|oder|et|ou|y|o|e|en) (?:[\p{L}\p{M}\p{N}'’-]{1,20} ){1,3}$/iu
 
-/** Whether a clause is the last item of a list with its predicate: "and cases are not checked". */
+/** Whether a clause is the last item of a list with its predicate: "and cases are not checked", or the last two without a comma. */
 export function endsList(clause: string): boolean {
   const subject = beforeAuxiliary(clause)
   return subject !== null && lastItem.test(subject)
@@ -272,6 +273,16 @@ export function beforeAuxiliary(clause: string): string | null {
 
 const pronounStart =
   /^\s*(?:(?:and|but|und|aber) )?(?:(?:it(?! (?:is|was)(?: not|n['’]t)? (?:possible|necessary|required|important|easy|difficult|allowed))|they|he|she|er|sie|elles?|ils|وهي|وهو|هي|هو)(?![\p{L}\p{M}]))/iu
+
+const demonstrativeStart = new RegExp(
+  `^\\s*(?:this|these|that|dies|das|ceci|cela|ça|esto|eso|questo|ciò|dit|deze|dat) (?:(?:${auxiliaries})(?![\\p{L}\\p{M}])|\\p{L}{2,6}n['’]t(?!\\p{L}))`,
+  'iu',
+)
+
+/** Whether a sentence begins with "this" for what the one before is about. */
+export function beginsWithDemonstrative(sentence: string): boolean {
+  return demonstrativeStart.test(sentence)
+}
 
 /** Whether a sentence begins with a pronoun for the subject of the one before. */
 export function beginsWithPronoun(sentence: string): boolean {
@@ -302,7 +313,7 @@ const optionWords = wordPattern(
 export const showsOption = (clause: string) => optionWords.test(clause)
 
 const butNotStart =
-  /^\s*(?:(?:but|aber|jedoch|mais|pero|sino|ma|mas|maar|men|ale|но) )?(?:not|nicht|pas|no|non|não|niet|inte|ikke|nie|не)(?![\p{L}\p{M}])/iu
+  /^\s*(?:(?:but|aber|jedoch|mais|pero|sino|ma|mas|maar|men|ale|но) )?(?:\p{L}{3,}(?:ly|lich|weise|ment|mente) )?(?:not|nicht|pas|no|non|não|niet|inte|ikke|nie|не)(?![\p{L}\p{M}])/iu
 
 /** Whether a clause denies of something else what the one before states: "in the yard, but not on the stairs". */
 export function continuesPredicate(clause: string): boolean {

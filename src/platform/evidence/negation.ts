@@ -32,7 +32,7 @@ export function deny(claimed: readonly Clause[], text: readonly Clause[]): boole
     const { words, isNegated, isCondition } = claim
     if (words.length < fewWords && claimed.length > 1) return false
     if (isLackOfDenial(claim, claimed) || isNamedException(claim, text)) return false
-    if (hasDeniedPredicate(claim, text)) return true
+    if (hasDeniedPredicate(claim, text) || isDeniedElsewhere(claim, text)) return true
     const counts = new Map<number, number>()
     for (const keys of words) {
       const found = new Set(keys.flatMap((key) => places.get(key) ?? []))
@@ -100,6 +100,26 @@ function hasDeniedPredicate(claim: Clause, text: readonly Clause[]): boolean {
   )
 }
 
+/**
+ * "Guests still enter the hall after the end of the show", where a clause of the text has "do not enter the hall", and none affirms that: what else the
+ * sentence has is around that clause.
+ */
+function isDeniedElsewhere(claim: Clause, text: readonly Clause[]): boolean {
+  if (claim.denied !== null || claim.isCondition || claim.isException) return false
+  const keys = keysOf(claim)
+  return text.some(
+    (clause) =>
+      isPlainDenial(clause) &&
+      !clause.isOption &&
+      clause.limits.length === 0 &&
+      clause.mayDeny.length === 0 &&
+      clause.words.length >= fewestOfPredicate &&
+      clause.denied!.some((key) => keys.has(key)) &&
+      shareIn(clause.words, keys) === 1 &&
+      !text.some((other) => !other.isNegated && shareIn(clause.words, keysOf(other)) === 1),
+  )
+}
+
 /** "Without a code, nobody enters": the lack is the condition of what is denied. */
 const isLackOfDenial = ({ isAbsence, isNegated, sentence }: Clause, claimed: readonly Clause[]) =>
   isAbsence && !isNegated && claimed.some((one) => one.isNegated && one.sentence === sentence)
@@ -144,6 +164,9 @@ function countReplaced({ opposites, words }: Clause, clause: Clause): number {
   return words.some(([word]) => wordsReplaced.has(word!)) ? 1 : 0
 }
 
+/** A denial of the text with this share of its words is the claimed one, if the text never affirms the word that both deny. */
+const mostOfDenial = 0.6
+
 /** Whether a clause of the text denies the same word as the claim, and has most of its words or no others; none that affirms the word has more of them. */
 export function isStated(claim: Clause, text: readonly Clause[]): boolean {
   const { isNegated, denied, words } = claim
@@ -159,7 +182,8 @@ export function isStated(claim: Clause, text: readonly Clause[]): boolean {
       agrees(claim, clause) &&
       share >= affirmed &&
       clause.denied!.some((key) => denied!.includes(key)) &&
-      (share >= minimumShare || (clause.words.length >= fewWords && shareIn(clause.words, own) === 1)),
+      (share >= minimumShare ||
+        (clause.words.length >= fewWords && shareIn(clause.words, own) >= (affirmed === 0 ? mostOfDenial : 1))),
   )
 }
 
@@ -289,7 +313,7 @@ export function lacksDenial(claimed: readonly Clause[], text: readonly Clause[])
       (own >= denialShare && own >= most * nearlyMost && !denial.isOption && isInReverse(denial, clause)) ||
       (own >= denialShare && own >= most * nearlyMost && statesDenial(denial, clause)) ||
       (clause.denied !== null && own >= leastBestShare && own === most)
-    if (shares.some(isMeant)) return false
+    if (shares.some(isMeant) || isStated(denial, text)) return false
     // The text affirms it, so that a denial elsewhere in a long sentence is about something else.
     const isAffirmed = shares.some(
       ({ clause, share: own }) =>
@@ -302,8 +326,10 @@ export function lacksDenial(claimed: readonly Clause[], text: readonly Clause[])
       // "One month later, it stops collecting data" has two clauses.
       if (clause.denied === null && !denied!.some((key) => clause.stopped.includes(key))) return false
       const keys = keysOf(clause)
-      if (share(keys) >= denialShare) return true
       const isSameWord = denied!.some((key) => keys.has(key))
+      // "A student may not ask for a delay" next to "a student may ask for a delay", where a student is not exempt.
+      const isOther = isAffirmed && (most === 1 ? share(keys) < nearlyMost : !isSameWord && share(keys) < most)
+      if (share(keys) >= denialShare && !isOther) return true
       return !isAffirmed && share(sentence) >= (isSameWord ? denialShareWithWord : denialShareOfSentence)
     })
   })

@@ -1,13 +1,14 @@
 import type { Language } from '../language/index.ts'
+import { daysOf, dayWords } from './day-ranges.ts'
 import { currencyOf, numberOfWord, readNumber } from './read-number.ts'
 import { isWhole } from './read-cells.ts'
 import { isContentWord, wordKeys } from './text-language.ts'
 
 /** A number with what it counts. */
 export interface Amount {
-  /** Times and durations in minutes. */
+  /** Times and durations in minutes; days of the week from 0. */
   value: number
-  kind: 'money' | 'percent' | 'time' | 'duration' | 'unit' | 'plain'
+  kind: 'money' | 'percent' | 'time' | 'duration' | 'day' | 'unit' | 'plain'
   /** The keys of its unit: "days". */
   unit: readonly string[]
 }
@@ -26,6 +27,11 @@ const durations: readonly (readonly [number, RegExp])[] = [
   [10_080, /^(?:weeks?|wochen?|semaines?|semanas?|settiman[ae]|week|weken)$/u],
   [43_800, /^(?:months?|monate?n?|mois|mes|meses|mes[ei]|maand|maanden)$/u],
   [525_600, /^(?:years?|jahre?n?|ans?|années?|años?|ann[oi]|anos?|jaar|jaren)$/u],
+]
+const adverbs: readonly (readonly [number, RegExp])[] = [
+  [10_080, /^(?:weekly|wöchentlich\p{L}*|hebdomadaire\p{L}*|semanal\p{L}*|settimanal\p{L}*|wekelijks\p{L}?)$/u],
+  [43_800, /^(?:monthly|monatlich\p{L}*|mensuel\p{L}*|mensual\p{L}*|mensil\p{L}*|maandelijks\p{L}?)$/u],
+  [525_600, /^(?:yearly|annually|jährlich\p{L}*|annuellement|anualmente|annualmente|jaarlijks\p{L}?)$/u],
 ]
 const minutesOf = (unit: string) => durations.find(([, words]) => words.test(unit))?.[0]
 const free = /^(?:free|gratis|gratuit[eos]*|gratuitament\p{L}*|gratuitement|kostenlos\p{L}*|kostenfrei\p{L}*)$/u
@@ -48,6 +54,14 @@ const articles = new Set([
   'een',
 ])
 
+const knownDays = new Map<Language, readonly string[]>()
+
+function keysOfDays(latin: Language): readonly string[] {
+  const known = knownDays.get(latin) ?? dayWords(latin).flatMap((word) => wordKeys(word, latin).filter(isWhole))
+  knownDays.set(latin, known)
+  return known
+}
+
 /** The amounts of a text that `normaliseNumerals` has returned, in order. Linear. */
 export function readAmounts(text: string, latin: Language): Amount[] {
   const tokens = Array.from(text.toLowerCase().matchAll(tokenPattern), ([token]) => token)
@@ -59,6 +73,11 @@ export function readAmounts(text: string, latin: Language): Amount[] {
     const next = tokens[at + 1]
     if (free.test(token) && tokens[at - 1] !== '-') {
       amounts.push({ value: 0, kind: 'money', unit: [] })
+      continue
+    }
+    const minutes = adverbs.find(([, words]) => words.test(token))?.[0]
+    if (minutes !== undefined) {
+      amounts.push({ value: minutes, kind: 'duration', unit: wordKeys(token, latin).filter(isWhole) })
       continue
     }
     const isOne = articles.has(token) && next !== undefined && minutesOf(next) !== undefined
@@ -75,7 +94,8 @@ export function readAmounts(text: string, latin: Language): Amount[] {
     amounts.push(amount)
     last = { at, amount }
   }
-  return amounts.toReversed()
+  const ofDays = daysOf(text, latin).map((day): Amount => ({ value: day, kind: 'day', unit: keysOfDays(latin) }))
+  return [...amounts.toReversed(), ...ofDays]
 }
 
 function valueOf(token: string, next: string | undefined): number | undefined {

@@ -5,6 +5,7 @@ import { derivedFrom, findOtherColumns, isYear, mostNamed, type Operands, plainV
 import { type Evidence, type EvidenceText, headSegment, type PartNumber, readEvidence } from './evidence.ts'
 import { compareShares, segmentsOfFigure } from './find-figures.ts'
 import { findNearSegments, type RowsBy } from './near-segments.ts'
+import { isLightWord } from './light-words.ts'
 import { isOfOtherItem } from './listed-amounts.ts'
 import { deny, lacksDenial, sharesDenials } from './negation.ts'
 import { overstates } from './overstates.ts'
@@ -12,7 +13,6 @@ import { deniesOtherRow, isOfOtherLine, isOfOtherRows } from './other-rows.ts'
 import type { Figure } from './read-figures.ts'
 import { contradictsRepeated, statesOpposite } from './repeated-sentences.ts'
 import { compareLanguages, latinOf } from './text-language.ts'
-import { isWeakWord } from './words.ts'
 
 /** Which claims of a sentence a passage has, in the order of the claims. */
 export interface Comparison {
@@ -115,7 +115,7 @@ export function concludeSupport(claims: Claims, comparisons: readonly Comparison
   const isComputed = claims.operations.size > 0 && claims.figures.some((_, index) => !anyHas('figures', index))
   // Words that state a computation, and those of nearly any sentence, need not be those of the passage.
   const isLeftOut = (word: string) =>
-    (isComputed && isOperationWord(word)) || isWeakWord(word, latinOf(claims.language, defaultLanguage))
+    (isComputed && isOperationWord(word)) || isLightWord(word, latinOf(claims.language, defaultLanguage))
   const words = claims.words.flatMap(([word], index) => (isLeftOut(word!) && !anyHas('words', index) ? [] : [index]))
   const found = words.filter((index) => anyHas('words', index)).length
   const overlap = words.length === 0 ? 0 : found / words.length
@@ -145,7 +145,10 @@ export function concludeSupport(claims: Claims, comparisons: readonly Comparison
   if (!isOfRow && comparisons.every((comparison) => comparison.lacksDenial())) return unsupported('denial')
   if (claims.names.some((_, index) => !anyHas('names', index))) return unsupported('name')
   if (comparisons.some((comparison) => comparison.isOfOtherRows())) return unsupported('name')
-  const withFigures = comparisons.filter((comparison) => comparison.figures.includes(true))
+  const withFigures = comparisons.filter(
+    (comparison) =>
+      comparison.figures.includes(true) || (claims.figures.length === 0 && comparison.words.includes(true)),
+  )
   if (withFigures.length > 0 && withFigures.every((comparison) => comparison.isOfOtherItem()))
     return unsupported('number')
   if (claims.quotes.some((_, index) => !anyHas('quotes', index))) return unsupported('quote')
@@ -190,7 +193,7 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
       ? operandsOf(claims, passage, partsFor(passage, near.best(rowsBy), languages))
       : noOperands
   const latin = latinOf(passage.language, defaultLanguage)
-  const isLight = (word: string) => isFunctionWord(word, latin) || isWeakWord(word, latin)
+  const isLight = (word: string) => isFunctionWord(word, latin) || isLightWord(word, latin)
   // A short sentence in German may not show its language, and all its nouns have capitals.
   const areNouns = languages === 'unknown' && claims.language.latin === null && passage.language.latin === 'de'
   for (const index of findRepeatedNumbers(claims.figures, passage)) figures[index] = false
@@ -233,7 +236,11 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
       languages !== 'different' && [isOfOtherRows, isOfOtherLine].some((isOther) => isOther(claims, passage)),
     isOfOtherItem: () =>
       languages !== 'different' &&
-      isOfOtherItem(claims, { items: passage.items(), isKnown: (keys) => hasWord(passage, keys) || isLight(keys[0]!) }),
+      isOfOtherItem(claims, {
+        items: passage.items(),
+        isKnown: (keys) => hasWord(passage, keys) || isLight(keys[0]!),
+        isDenying: claims.clauses(passage.language).some(({ denied }) => denied !== null),
+      }),
     sharesDenials: () => sharesDenials(claims.clauses(passage.language), passage.clauses(claims.language)),
   }
 }

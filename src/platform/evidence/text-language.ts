@@ -73,10 +73,35 @@ export function wordKeys(word: string, latin: Language): string[] {
       bare,
       stem,
       ...(verb === undefined ? [] : [verb]),
+      ...basesOf(bare, latin),
+      ...(periods.get(bare) ?? []),
       ...(loanPlural.test(stem) ? [stem.slice(0, -1)] : []),
     ]),
   ]
   return bare.length >= comparedLetters ? [...keys, `${withoutMarks(bare).slice(0, comparedLetters)}*`] : keys
+}
+
+/** "Per year" and "annually" in one key. */
+const periods = new Map(
+  [
+    'year years yearly annual annually jahr jahre jahren jahres jährlich jährliche jährlichen an ans année années annuel annuelle annuels annuelles annuellement año años anual anuales anualmente anno anni annuale annui annua annualmente jaar jaren jaarlijks jaarlijkse ano anos anualmente',
+    'month months monthly monat monate monaten monats monatlich monatliche monatlichen mois mensuel mensuelle mensuels mensuellement mes meses mensual mensuales mensualmente mese mesi mensile mensili mensilmente maand maanden maandelijks mês mensal mensais mensalmente',
+    'week weeks weekly woche wochen wöchentlich wöchentliche semaine semaines hebdomadaire semana semanas semanal semanales semanalmente settimana settimane settimanale week weken wekelijks',
+    'day days daily tag tage tagen tages täglich tägliche jour jours quotidien quotidienne quotidiennement journalier día días diario diaria diariamente giorno giorni giornaliero quotidiano quotidianamente dag dagen dagelijks dia dias diário diariamente',
+    'hour hours hourly stunde stunden stündlich heure heures horaire hora horas ora ore orario uur uren',
+  ].flatMap((words) => words.split(' ').map((word) => [word, [`#${words.split(' ', 1)[0]!}`]] as const)),
+)
+
+/** Endings of nouns and adjectives that are made of verbs: "renewal", "Zahlung". */
+const derived: Readonly<Record<Language, RegExp>> = {
+  en: /^(\p{L}{4,})(?:al|als|ment|ments|age|ance|ances|able|ible)$/u,
+  de: /^(\p{L}{4,})(?:ung|ungen)$/u,
+  nl: /^(\p{L}{4,})(?:ing|ingen)$/u,
+}
+
+function basesOf(word: string, latin: Language): string[] {
+  const base = derived[latin]?.exec(word)?.[1]
+  return base === undefined ? [] : [base, `${base}e`, ...(latin === 'en' ? [] : [`${base}en`])]
 }
 
 /** Pairs of syllables: Vietnamese puts spaces between the syllables of a word, and single syllables are in many words. */
