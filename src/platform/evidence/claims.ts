@@ -22,7 +22,7 @@ export interface Claims {
   /** Shares in words. */
   shares: Share[]
   /** Its numbers with what they count. */
-  amounts: readonly Amount[]
+  amounts: () => readonly Amount[]
   /** How the sentence shows that it computes numbers. */
   operations: ReadonlySet<Operation>
   /** Names, each as the keys of its words. */
@@ -76,7 +76,7 @@ export function readClaims(sentence: string, answerLanguage: Language | null = n
     language,
     figures,
     shares,
-    amounts: readAmounts(rest, latin),
+    amounts: once(() => readAmounts(rest, latin)),
     operations: readOperations(text, words),
     names: readNames(text, latin).map((name) => ({ words: name, keys: name.map((word) => wordKeys(word, latin)) })),
     quotes: readQuotes(text),
@@ -102,7 +102,7 @@ export function mergeClaims(parts: readonly Claims[]): Claims {
     language: parts.find(({ language }) => language.script !== null)?.language ?? last.language,
     figures: parts.flatMap(({ figures }) => figures),
     shares: parts.flatMap(({ shares }) => shares),
-    amounts: parts.flatMap(({ amounts }) => amounts),
+    amounts: once(() => parts.flatMap(({ amounts }) => amounts())),
     operations: new Set(parts.flatMap(({ operations }) => [...operations])),
     names: parts.flatMap(({ names }) => names),
     quotes: parts.flatMap(({ quotes }) => quotes),

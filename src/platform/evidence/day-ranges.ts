@@ -51,12 +51,24 @@ function includedIn(text: string, latin: Language): Set<number> {
 export const includedDays = (text: string, latin: Language) =>
   [...includedIn(text, latin)].map((day) => days[latin]![day]!)
 
-/** The same with the days that it names, from 0 for Monday. Linear. */
-export function daysOf(text: string, latin: Language): number[] {
+const indexes = new Map<Language, ReadonlyMap<string, number>>()
+
+/** The names of days, also in the plural, with their numbers. */
+function indexesOf(latin: Language): ReadonlyMap<string, number> {
+  const known =
+    indexes.get(latin) ??
+    new Map((days[latin] ?? []).flatMap((name, day) => [name, `${name}s`].map((word) => [word, day] as const)))
+  indexes.set(latin, known)
+  return known
+}
+
+/** The same with the days that it names, from 0 for Monday. `words`: of the text in lower case. Linear. */
+export function daysOf(text: string, words: readonly string[], latin: Language): number[] {
   const found = includedIn(text, latin)
-  for (const [word] of text.toLowerCase().matchAll(/\p{L}{5,12}/gu)) {
-    const day = (days[latin] ?? []).findIndex((name) => word === name || word === `${name}s`)
-    if (day !== -1) found.add(day)
+  const known = indexesOf(latin)
+  for (const word of words) {
+    const day = known.get(word)
+    if (day !== undefined) found.add(day)
   }
   return [...found]
 }

@@ -127,7 +127,10 @@ export function isOfOtherItem(
   }: { items: readonly Item[]; isKnown: (keys: readonly string[]) => boolean; isDenying: boolean },
 ): boolean {
   // "Not open on Mondays" where the text lists other days.
-  const amounts = claims.amounts.filter(({ kind }) => kind !== 'day' || !isDenying).slice(0, maximumAmounts)
+  const amounts = claims
+    .amounts()
+    .filter(({ kind }) => kind !== 'day' || !isDenying)
+    .slice(0, maximumAmounts)
   if (amounts.length === 0 || items.length === 0) return false
   return amounts.some((amount, at) => {
     const values = amounts.filter((one) => isSameKind(one, amount)).map(({ value }) => value)

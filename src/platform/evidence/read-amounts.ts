@@ -28,6 +28,7 @@ const durations: readonly (readonly [number, RegExp])[] = [
   [43_800, /^(?:months?|monate?n?|mois|mes|meses|mes[ei]|maand|maanden)$/u],
   [525_600, /^(?:years?|jahre?n?|ans?|années?|años?|ann[oi]|anos?|jaar|jaren)$/u],
 ]
+const adverbStart = /^(?:w|month|y|j|ann?ual|hebd|sem|set|mon|men|maa)/u
 const adverbs: readonly (readonly [number, RegExp])[] = [
   [10_080, /^(?:weekly|wöchentlich\p{L}*|hebdomadaire\p{L}*|semanal\p{L}*|settimanal\p{L}*|wekelijks\p{L}?)$/u],
   [43_800, /^(?:monthly|monatlich\p{L}*|mensuel\p{L}*|mensual\p{L}*|mensil\p{L}*|maandelijks\p{L}?)$/u],
@@ -75,7 +76,7 @@ export function readAmounts(text: string, latin: Language): Amount[] {
       amounts.push({ value: 0, kind: 'money', unit: [] })
       continue
     }
-    const minutes = adverbs.find(([, words]) => words.test(token))?.[0]
+    const minutes = adverbStart.test(token) ? adverbs.find(([, words]) => words.test(token))?.[0] : undefined
     if (minutes !== undefined) {
       amounts.push({ value: minutes, kind: 'duration', unit: wordKeys(token, latin).filter(isWhole) })
       continue
@@ -94,7 +95,11 @@ export function readAmounts(text: string, latin: Language): Amount[] {
     amounts.push(amount)
     last = { at, amount }
   }
-  const ofDays = daysOf(text, latin).map((day): Amount => ({ value: day, kind: 'day', unit: keysOfDays(latin) }))
+  const ofDays = daysOf(text, tokens, latin).map((day): Amount => ({
+    value: day,
+    kind: 'day',
+    unit: keysOfDays(latin),
+  }))
   return [...amounts.toReversed(), ...ofDays]
 }
 

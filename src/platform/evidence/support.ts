@@ -236,6 +236,7 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
       languages !== 'different' && [isOfOtherRows, isOfOtherLine].some((isOther) => isOther(claims, passage)),
     isOfOtherItem: () =>
       languages !== 'different' &&
+      claims.amounts().length > 0 &&
       isOfOtherItem(claims, {
         items: passage.items(),
         isKnown: (keys) => hasWord(passage, keys) || isLight(keys[0]!),

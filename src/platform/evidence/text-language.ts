@@ -94,14 +94,17 @@ const periods = new Map(
 
 /** Endings of nouns and adjectives that are made of verbs: "renewal", "Zahlung". */
 const derived: Readonly<Record<Language, RegExp>> = {
-  en: /^(\p{L}{4,})(?:al|als|ment|ments|age|ance|ances|able|ible)$/u,
-  de: /^(\p{L}{4,})(?:ung|ungen)$/u,
-  nl: /^(\p{L}{4,})(?:ing|ingen)$/u,
+  en: /(?:al|als|ment|ments|age|ance|ances|able|ible)$/,
+  de: /ung(?:en)?$/,
+  nl: /ing(?:en)?$/,
 }
+const leastLettersOfBase = 4
 
 function basesOf(word: string, latin: Language): string[] {
-  const base = derived[latin]?.exec(word)?.[1]
-  return base === undefined ? [] : [base, `${base}e`, ...(latin === 'en' ? [] : [`${base}en`])]
+  const at = derived[latin]?.exec(word)?.index ?? 0
+  if (at < leastLettersOfBase) return []
+  const base = word.slice(0, at)
+  return [base, `${base}e`, ...(latin === 'en' ? [] : [`${base}en`])]
 }
 
 /** Pairs of syllables: Vietnamese puts spaces between the syllables of a word, and single syllables are in many words. */
