@@ -370,7 +370,7 @@ function isFactLine(line: string): boolean {
   )
 }
 
-const sectionNumber = /^\s*(\d{1,2})[.)]\s+(?=\p{L})/gmu
+const sectionNumber = /^[ \t]{0,12}(\d{1,2})[.)][ \t]{1,12}(?=\p{L})/gmu
 
 /** A text without the numbers of its sections; at least two of them follow each other. */
 function withoutSectionNumbers(text: string): string {

@@ -26,6 +26,8 @@ const pricing = /^(?:价格|价钱|费用|票价|料金|値段)$/u
 const maximumOpen = 8
 /** Most amounts of a sentence that are compared. */
 const maximumAmounts = 24
+/** Longer sentences list amounts themselves. */
+const maximumWords = 60
 /** Sentences with fewer words name no other item completely. */
 const leastWords = 2
 
@@ -145,6 +147,7 @@ export function isOfOtherItem(
     const own = claims.words
       .map((keys) => keys.filter(isWhole))
       .filter((keys) => !keys.some((key) => units.has(key) || currencyOf(key) !== undefined))
+    if (own.length > maximumWords) return false
     const areKnown = own.every((keys) => isKnown(keys) || keys.some((key) => isOperationWord(key) || pricing.test(key)))
     return meant.every((item) =>
       others.slice(0, maximumCompared).some((other) => isNamedInstead(item, other, { own, areKnown, units })),

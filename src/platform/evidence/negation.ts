@@ -107,17 +107,28 @@ function hasDeniedPredicate(claim: Clause, text: readonly Clause[]): boolean {
 function isDeniedElsewhere(claim: Clause, text: readonly Clause[]): boolean {
   if (claim.denied !== null || claim.isCondition || claim.isException) return false
   const keys = keysOf(claim)
-  return text.some(
+  return unaffirmedDenials(text).some(
+    ({ denied, words }) => denied!.some((key) => keys.has(key)) && shareIn(words, keys) === 1,
+  )
+}
+
+const knownUnaffirmed = new WeakMap<readonly Clause[], readonly Clause[]>()
+
+/** The denials of a text without a limit that none of its clauses affirms. */
+function unaffirmedDenials(text: readonly Clause[]): readonly Clause[] {
+  const known = knownUnaffirmed.get(text)
+  if (known) return known
+  const found = text.filter(
     (clause) =>
       isPlainDenial(clause) &&
       !clause.isOption &&
       clause.limits.length === 0 &&
       clause.mayDeny.length === 0 &&
       clause.words.length >= fewestOfPredicate &&
-      clause.denied!.some((key) => keys.has(key)) &&
-      shareIn(clause.words, keys) === 1 &&
       !text.some((other) => !other.isNegated && shareIn(clause.words, keysOf(other)) === 1),
   )
+  knownUnaffirmed.set(text, found)
+  return found
 }
 
 /** "Without a code, nobody enters": the lack is the condition of what is denied. */

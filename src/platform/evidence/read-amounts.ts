@@ -136,7 +136,7 @@ const money = /[€$£¥]|\d\s?(?:euros?|eur|usd|chf|gbp|dollars?|pounds?|kr)(?!
 const closing =
   /^(?:clos(?:es?|ed|ing)|schließ\p{L}+|geschlossen|ferm\p{L}+|cierra\p{L}*|cerra\p{L}+|chiud\p{L}+|fech\p{L}+|sluit\p{L}*)$/u
 const closingTime =
-  /(?:clos(?:es?|ing)|schließ\p{L}+|ferme\p{L}*|cierra\p{L}*|chiud\p{L}+|fecha\p{L}*|sluit\p{L}*)(?: \p{L}{1,12}){0,2} (?:at|um|à|a las?|alle|às?|om|by) \d/iu
+  /(?<!\p{L})(?:clos(?:es?|ing)|schließ\p{L}+|ferme\p{L}*|cierra\p{L}*|chiud\p{L}+|fecha\p{L}*|sluit\p{L}*)(?: \p{L}{1,12}){0,2} (?:at|um|à|a las?|alle|às?|om|by) \d/iu
 
 /**
  * Whether a number states more than a word (lower case) that has an opposite: "costs 5 euros" next to what is free, and "closes at 6" next to "open

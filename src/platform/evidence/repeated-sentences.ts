@@ -1,4 +1,5 @@
 import { type Clause, keysOf } from './clauses.ts'
+import { once } from './claims.ts'
 import { agrees, deniesOtherwise, hasOpposite, isInReverse, isOrder, isStated, shareIn } from './negation.ts'
 import type { Opposite } from './read-opposites.ts'
 
@@ -129,14 +130,15 @@ function hasOppositeWord(
 ): boolean {
   // "Not without a ticket" is "only with a ticket". `deny` compares clauses that deny.
   const isDenying = claimed.some(({ isNegated, isException }) => isNegated && !isException)
+  const isReversed = once(() => claimed.some((one) => best.some((clause) => isInReverse(one, clause))))
   const own = claimed
     .filter((one) => !one.isNegated || one.isException || one.opposites.some(({ isNegation }) => isNegation))
     .flatMap(({ opposites }) => opposites)
     .filter(
       ({ negation, word }) => negation === null && !(isDenying && claimed.some(({ limits }) => limits.includes(word))),
     )
-    .filter(({ word }) => !isOrder(word) || !claimed.some((one) => best.some((clause) => isInReverse(one, clause))))
     .slice(0, maximumOpposites)
+    .filter(({ word }) => !isOrder(word) || !isReversed())
   if (own.length === 0) return false
   const words = new Set(own.map(({ word }) => word))
   const topics = keySet(claimed).difference(words)
