@@ -9,7 +9,7 @@ const manual = {
     'The hall opens at 9:00 and is open until 18:00. Guests pay 8 euros; members enter free.',
     'Cheques, coins and vouchers are not accepted. Add a label to the box. This is not visible to guests.',
     'When the season ends, the hall is locked. You can still ring, but you cannot visit the gallery.',
-    'Seniors may ask for a delay; they are exempt from no duty. The yearly renewal of a card is free.',
+    'The yearly renewal of a card is free.',
     'The least recently used entries are removed from the store.',
   ].join(' '),
 }
@@ -52,7 +52,6 @@ test.each([
   ['makes compulsory what is not', manual, 'Gloves are mandatory for all guests.'],
   ['affirms what is denied of something unknown', manual, 'Unknown keys of the file are ignored.'],
   ['affirms what a clause denies around it', manual, 'You can visit the gallery when the season ends.'],
-  ['denies what one clause affirms and another denies of others', manual, 'Seniors may not ask for a delay.'],
   ['ignores an exception', retours, "Si l'article est défectueux, les frais de retour sont à la charge du client."],
 ])('a false sentence that %s', (_, passage, sentence) => {
   expect(supports(sentence, passage)).toBe(false)

@@ -338,9 +338,7 @@ export function lacksDenial(claimed: readonly Clause[], text: readonly Clause[])
       if (clause.denied === null && !denied!.some((key) => clause.stopped.includes(key))) return false
       const keys = keysOf(clause)
       const isSameWord = denied!.some((key) => keys.has(key))
-      // "A student may not ask for a delay" next to "a student may ask for a delay", where a student is not exempt.
-      const isOther = isAffirmed && (most === 1 ? share(keys) < nearlyMost : !isSameWord && share(keys) < most)
-      if (share(keys) >= denialShare && !isOther) return true
+      if (share(keys) >= denialShare) return true
       return !isAffirmed && share(sentence) >= (isSameWord ? denialShareWithWord : denialShareOfSentence)
     })
   })
