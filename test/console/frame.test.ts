@@ -43,9 +43,36 @@ describe.skipIf(!hasBrowser)(`the frame of the console${skipReason}`, () => {
     await expectAccessible(page)
     expect(stage.problems).toEqual([])
   })
+
+  it('slides its navigation, although no style changes that the whole page inherits, and makes its first format aside', async () => {
+    const { page } = await stage.openAs({ email: 'operator@example.com' })
+    const worker = page.waitForEvent('worker')
+    await page.goto(stage.url)
+    expect((await worker).url()).toContain('intl-worker')
+    const shell = page.locator('.mantine-AppShell-root:not([data-resizing])')
+    const { complete, resizing } = await shell.evaluate((element) => {
+      const read = () => ({
+        inherited: getComputedStyle(element).getPropertyValue('--app-shell-transition-duration'),
+        navigation: getComputedStyle(element.querySelector('nav')!).transitionDuration,
+      })
+      const complete = read()
+      element.setAttribute('data-resizing', 'true')
+      return { complete, resizing: read() }
+    })
+    expect(resizing.inherited).toBe(complete.inherited)
+    expect([complete.navigation, resizing.navigation]).toEqual(['0.2s', '0s'])
+  })
 })
 
 describe('the files of the console', () => {
+  it('ask Chromium to compile what every page needs while it loads', () => {
+    const folder = path.resolve(import.meta.dirname, '../../dist/console/assets')
+    const files = readdirSync(folder).filter((name) => /^(?:frame|app|parts|data-table)-.*\.js$/.test(name))
+    expect(files.length).toBeGreaterThan(3)
+    for (const name of files)
+      expect(readFileSync(path.join(folder, name), 'utf8'), name).toMatch(/^\/\/# allFunctionsCalledOnLoad\n/)
+  })
+
   it('load in less than 250 KiB before lazy parts', () => {
     const folder = path.resolve(import.meta.dirname, '../../dist/console')
     const index = readFileSync(path.join(folder, 'index.html'), 'utf8')

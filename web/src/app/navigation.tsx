@@ -1,8 +1,9 @@
-import { Stack, UnstyledButton } from '@mantine/core'
+import { Stack } from '@mantine/core'
 import { Link, useRouterState } from '@tanstack/react-router'
 import { useId } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Dimmed } from '../ui/dimmed.tsx'
+import { plainButton } from '../ui/plain-classes.ts'
 import { type NavigationSection, useNavigationEntries } from './navigation-entries.ts'
 import styles from './navigation.module.css'
 
@@ -31,17 +32,16 @@ function Section({ title, entries }: NavigationSection) {
       {entries.map(({ label, to, icon: Icon, exact }) => {
         const isActive = path === to || path === `${to}/` || (!exact && path.startsWith(`${to}/`))
         return (
-          <UnstyledButton
+          <Link
             key={to}
-            component={Link}
             to={to as '/'}
             activeOptions={{ exact: exact === true }}
             aria-current={isActive ? 'page' : undefined}
-            className={styles['entry']}
+            className={`${plainButton} ${styles['entry']}`}
           >
             <Icon size={16} stroke={1.6} />
             {label}
-          </UnstyledButton>
+          </Link>
         )
       })}
     </div>

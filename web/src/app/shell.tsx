@@ -11,6 +11,9 @@ import { rememberedOrganisation, rememberOrganisation } from './remembered-organ
 import { useSession } from './session.ts'
 import { Shortcuts } from './shortcuts.tsx'
 
+/** app.css has the transition. This is the value of Mantine's rule in the build: the variable does not change then. */
+const noTransition = () => ({ root: { '--app-shell-transition-duration': '0s' } })
+
 /** The frame of every page for signed-in people: navigation on the left, the page on the right. */
 export function Shell() {
   const { t } = useTranslation()
@@ -23,6 +26,7 @@ export function Shell() {
       header={{ height: { base: 52, sm: 0 } }}
       navbar={{ width: 240, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
       padding={{ base: 'md', lg: 'xl' }}
+      vars={noTransition}
     >
       <AppShell.Header hiddenFrom="sm">
         <Group h="100%" px="md" justify="space-between">

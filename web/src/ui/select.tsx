@@ -13,12 +13,14 @@ export function Select<Value extends string>({ comboboxProps, onFocus, ...others
     const timer = setTimeout(() => setState('made'))
     return () => clearTimeout(timer)
   }, [state])
+  const isTouched = state !== 'untouched'
   return (
     <MantineSelect
       {...others}
-      comboboxProps={{ ...comboboxProps, keepMounted: state !== 'untouched' }}
+      // A portal renders the field twice.
+      comboboxProps={{ withinPortal: isTouched, ...comboboxProps, keepMounted: isTouched }}
       onFocus={(event) => {
-        if (state === 'untouched') setState('making')
+        if (!isTouched) setState('making')
         onFocus?.(event)
       }}
     />

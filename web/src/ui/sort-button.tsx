@@ -1,8 +1,9 @@
-import { NativeSelect, UnstyledButton } from '@mantine/core'
+import { NativeSelect } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
+import { plainButton } from './plain-classes.ts'
 import styles from './table-frame.module.css'
 
 export type Sorted = false | 'asc' | 'desc'
@@ -21,10 +22,10 @@ export function SortButton(props: {
   const { sorted, onClick, children } = props
   const Icon = sorted === 'asc' ? IconArrowUp : IconArrowDown
   return (
-    <UnstyledButton className={styles['sorter']!} onClick={onClick}>
+    <button type="button" className={`${plainButton} ${styles['sorter']}`} onClick={onClick}>
       {children}
       {sorted && <Icon size={14} aria-hidden />}
-    </UnstyledButton>
+    </button>
   )
 }
 

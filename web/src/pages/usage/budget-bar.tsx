@@ -1,4 +1,3 @@
-import { Box } from '@mantine/core'
 import type { UsageReport } from '@contract/usage-reports.ts'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
@@ -22,21 +21,21 @@ export function BudgetBar(props: { budget: NonNullable<UsageReport['budget']>; f
     expected: forecast ? format.money(forecast.expectedUsd) : '–',
   })
   return (
-    <Box className={classes.track} role="img" aria-label={label}>
-      <Box className={classes.spent} data-level={level} style={{ width: at(spent) }} />
+    <div className={classes.track} role="img" aria-label={label}>
+      <div className={classes.spent} data-level={level} style={{ width: at(spent) }} />
       {forecast && (
         <>
-          <Box
+          <div
             className={classes.interval}
             style={{
               insetInlineStart: at(Number(forecast.lowUsd)),
               width: `calc(${at(high)} - ${at(Number(forecast.lowUsd))})`,
             }}
           />
-          <Box className={classes.expected} style={{ insetInlineStart: at(Number(forecast.expectedUsd)) }} />
+          <div className={classes.expected} style={{ insetInlineStart: at(Number(forecast.expectedUsd)) }} />
         </>
       )}
-      <Box className={classes.limit} style={{ insetInlineStart: at(limit) }} />
-    </Box>
+      <div className={classes.limit} style={{ insetInlineStart: at(limit) }} />
+    </div>
   )
 }

@@ -1,4 +1,4 @@
-import { Alert, Box, Group, Stack, Text } from '@mantine/core'
+import { Alert, Group, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle, IconFlame } from '@tabler/icons-react'
 import type { UsageReport } from '@contract/usage-reports.ts'
 import { useTranslation } from 'react-i18next'
@@ -25,7 +25,7 @@ export function BudgetSection({ report, budget }: { report: UsageReport; budget:
     >
       <Stack gap="md">
         <Group gap="xl" align="flex-end" wrap="wrap">
-          <Box>
+          <div>
             <Text fz={28} fw={600} lh={1.2}>
               <Money usd={budget.spentUsd} />
             </Text>
@@ -33,7 +33,7 @@ export function BudgetSection({ report, budget }: { report: UsageReport; budget:
               {t('budget.of', { budget: format.money(budget.budgetUsd) })}
               {budget.spentPercent !== null && ` (${format.percent(budget.spentPercent / 100)})`}
             </Dimmed>
-          </Box>
+          </div>
           <Fact label={t('budget.left')} usd={budget.leftUsd} />
           {Number(budget.heldUsd) > 0 && <Fact label={t('budget.held')} usd={budget.heldUsd} />}
           {forecast && <Fact label={t('budget.expected')} usd={forecast.expectedUsd} />}
@@ -48,12 +48,12 @@ export function BudgetSection({ report, budget }: { report: UsageReport; budget:
 
 function Fact({ label, usd }: { label: string; usd: string }) {
   return (
-    <Box>
+    <div>
       <Text fw={500}>
         <Money usd={usd} />
       </Text>
       <Dimmed>{label}</Dimmed>
-    </Box>
+    </div>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Box, Group, SimpleGrid, Text } from '@mantine/core'
+import { Group, SimpleGrid, Text } from '@mantine/core'
 import type { UsageReport } from '@contract/usage-reports.ts'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -41,7 +41,7 @@ function Figure(props: { label: string; before?: number; now?: number; children:
   // A comparison with very little is of no use.
   const change = ratio <= largestRatio ? ratio - 1 : undefined
   return (
-    <Box>
+    <div>
       <Dimmed>{label}</Dimmed>
       <Group gap="xs" align="baseline">
         <Text fz="xl" fw={600}>
@@ -54,6 +54,6 @@ function Figure(props: { label: string; before?: number; now?: number; children:
           </Dimmed>
         )}
       </Group>
-    </Box>
+    </div>
   )
 }

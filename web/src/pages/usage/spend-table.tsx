@@ -1,4 +1,4 @@
-import { Anchor, Group, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import type { UsageReport } from '@contract/usage-reports.ts'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -7,8 +7,10 @@ import { column, type DataColumn, DataTable } from '../../ui/data-table.tsx'
 import { Swatch } from '../../ui/chart/chart-tooltip.tsx'
 import { colourOf, restColour } from '../../ui/chart/colours.ts'
 import { Dimmed } from '../../ui/dimmed.tsx'
+import { plainAnchor } from '../../ui/plain-classes.ts'
 import { moneyColumn } from './money.tsx'
 import { useNames } from './names.ts'
+import styles from './spend-table.module.css'
 import type { UsageSearch } from './usage-query.ts'
 import { useUsage } from './use-usage.ts'
 
@@ -102,18 +104,18 @@ function useColumns(split: string): DataColumn<Row>[] {
 /** Without `onClick`, a value that nothing can be filtered by. */
 function ValueCell({ row, text, title, onClick }: { row: Row; text: string; title?: string; onClick?: () => void }) {
   return (
-    <Group gap={8} wrap="nowrap">
+    <div className={styles['value']}>
       <Swatch colour={row.colour} />
       {onClick ? (
-        <Anchor component="button" type="button" fz="sm" ta="start" title={title} onClick={onClick}>
+        <button type="button" className={plainAnchor} data-underline="hover" title={title} onClick={onClick}>
           {text}
-        </Anchor>
+        </button>
       ) : (
         <Text size="sm" c={row.id === null ? 'dimmed' : undefined}>
           {text}
         </Text>
       )}
-    </Group>
+    </div>
   )
 }
 
