@@ -5,7 +5,6 @@ import { derivedFrom, findOtherColumns, isYear, mostNamed, type Operands, plainV
 import { type Evidence, type EvidenceText, headSegment, type PartNumber, readEvidence } from './evidence.ts'
 import { compareShares, segmentsOfFigure } from './find-figures.ts'
 import { findNearSegments, type RowsBy } from './near-segments.ts'
-import { isLightWord } from './light-words.ts'
 import { isOfOtherItem } from './listed-amounts.ts'
 import { deny, lacksDenial, sharesDenials } from './negation.ts'
 import { overstates } from './overstates.ts'
@@ -13,6 +12,7 @@ import { deniesOtherRow, isOfOtherLine, isOfOtherRows } from './other-rows.ts'
 import type { Figure } from './read-figures.ts'
 import { contradictsRepeated, statesOpposite } from './repeated-sentences.ts'
 import { compareLanguages, latinOf } from './text-language.ts'
+import { isLightWord } from './words.ts'
 
 /** Which claims of a sentence a passage has, in the order of the claims. */
 export interface Comparison {

@@ -57,9 +57,6 @@ const weakWords: Readonly<Record<Language, string>> = {
     'means keep right off first last work works working allowed able please there somebody someone anyone everyone exactly long often count counts another',
   de: 'bekomme bekommen gehen geht machen mache gibt geben nehmen will möchte brauche brauchen wissen passiert sache jetzt schon noch wirklich eigentlich auch einfach kommen sagen sehen möglich darf genau bitte jemand',
 }
-/** Whether a word (lower case) is one that nearly any sentence may have. */
-export const isWeakWord = (word: string, latin: Language) =>
-  comparedWords(word, latin).every((form) => isWeak(form, latin))
 const weakForms = new Map<Language, ReadonlySet<string>>()
 const weakWeight = 0.5
 
@@ -67,6 +64,27 @@ function isWeak(form: string, latin: Language): boolean {
   const known = weakForms.get(latin) ?? new Set(comparedWords(weakWords[latin] ?? '', latin))
   weakForms.set(latin, known)
   return known.has(form)
+}
+
+/** Words that a sentence needs to state a fact and that a passage, a list or a table leaves out. Pure data. */
+const lightWords: Readonly<Record<Language, string>> = {
+  en: 'cost costs pay pays people person persons someone case cases order charge amount amounts',
+  de:
+    'stehen steht stand standen verfügung erfolgt erfolgen erhalten erhält bekommt nehmen genommen lassen lässt bieten bietet darf dürfen dürft sollen sollte sollten möchten wollen will gilt gelten beträgt betragen ' +
+    'liegt person personen menschen leute dann sowie jeweils dabei hierfür dafür nötig notwendig kosten kostet zahlen zahlt bezahlen bezahlt hat haben',
+  fr: 'faut doit doivent devoir avoir être faire fait mettre prendre prend donner obtenir coûte coûtent coûter payer paie paient possible personne personnes gens cas afin',
+  es: 'puede pueden poder debe deben deber haber hay hacer hace tener tiene tienen dar estar cuesta cuestan pagar paga pagan posible personas gente caso',
+  it: 'può possono potere deve devono dovere avere fare dare essere costa costano pagare paga pagano possibile persone caso',
+  pt: 'pode podem poder deve devem dever haver fazer ter tem dar estar custa custam pagar paga pagam possível pessoas caso',
+  nl: 'kunnen kan kunt moeten moet mogen mag hebben heeft doen gaan krijgt krijgen kosten kost betalen betaalt mogelijk mensen personen geval',
+}
+const lightSets = new Map<Language, ReadonlySet<string>>()
+
+/** Whether a word (lower case) may be in a sentence that a passage supports and not in the passage. */
+export function isLightWord(word: string, latin: Language): boolean {
+  const known = lightSets.get(latin) ?? new Set((lightWords[latin] ?? '').split(' '))
+  lightSets.set(latin, known)
+  return known.has(word) || comparedWords(word, latin).every((form) => isWeak(form, latin))
 }
 
 /** The weight of a compared word before its rarity, 0..1. */
