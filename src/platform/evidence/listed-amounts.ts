@@ -57,7 +57,7 @@ export function readItems(segments: ReadonlyMap<number, string>, latin: Language
   let sentence = 0
   for (const [segment, text] of segments) {
     let open: string[] = []
-    let shared = ''
+    let shared: ReadonlySet<string> = new Set()
     /** The sentence before, if it has no amount: "The delay is in seconds. The default is 5." */
     let before = ''
     let ofSentence: Item[] = []
@@ -79,7 +79,7 @@ export function readItems(segments: ReadonlyMap<number, string>, latin: Language
         Object.assign(last, { words: [...last.words, ...more.words], keys: last.keys.union(more.keys) })
       } else if (!isEnd) {
         open.push(own)
-        if (/[:：]/.test(end)) shared = part
+        if (/[:：]/.test(end)) shared = new Set(keysOfWords(part, latin).flat())
       }
       if (!isEnd) continue
       open = []
@@ -88,7 +88,8 @@ export function readItems(segments: ReadonlyMap<number, string>, latin: Language
       // "Students: 5 euros" is one item.
       if (ofSentence.length === 1) ofSentence[0]!.shared = new Set()
       if (end === '\n') before = ''
-      ;[shared, ofSentence] = ['', []]
+      shared = new Set()
+      ofSentence = []
     }
   }
   return items
@@ -96,7 +97,7 @@ export function readItems(segments: ReadonlyMap<number, string>, latin: Language
 
 function readItem(
   text: string,
-  { latin, shared, ...place }: { segment: number; sentence: number; shared: string; latin: Language },
+  { latin, ...place }: Pick<Item, 'segment' | 'sentence' | 'shared'> & { latin: Language },
 ): Item {
   const amounts = readAmounts(text, latin)
   const units = new Set(amounts.flatMap(({ unit, kind }) => (kind === 'day' ? [] : unit)))
@@ -107,7 +108,6 @@ function readItem(
     amounts,
     words,
     keys: new Set([...words.flat(), ...days].filter(isWhole)),
-    shared: new Set(keysOfWords(shared, latin).flat()),
   }
 }
 
