@@ -243,6 +243,7 @@ describe('limits of tags', () => {
       [crowded.id, usageTagLimits.valuesPerKeyAndDay - 1],
     )
     const call = async (tags: Record<string, string>) => {
+      clock.set(clock.now() + 1)
       const hold = await ledgers[0]!.hold(callOf(crowded, { tags }))
       await hold.settle(answered(90, 10))
     }

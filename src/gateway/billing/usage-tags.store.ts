@@ -26,14 +26,15 @@ interface TaggedPair extends Omit<TaggedEntry, 'tags'> {
   tagId: bigint
 }
 
-/** Counts the queued tags of these entries. */
+/** Counts the queued tags of these entries. Where the room for values ends, the earlier calls have it. */
 export async function countTags(transaction: Queryable, requestIds: string[]): Promise<void> {
   const entries = await transaction.query<TaggedEntry>(
     `select e.request_id as "requestId", e.organisation_id as "organisationId", e.started_at as "startedAt", e.model,
        to_char(e.started_at at time zone usage_zone_of(e.organisation_id), 'YYYY-MM-DD') as day, ${isFailed} as failed,
        e.prompt_tokens as prompt, e.completion_tokens as completion, e.cached_tokens as cached, e.reasoning_tokens as reasoning,
        e.billed_pico_usd as billed, q.tags
-     from usage_queued_tags q join ledger_entries e using (request_id) where q.request_id = any($1::text[])`,
+     from usage_queued_tags q join ledger_entries e using (request_id) where q.request_id = any($1::text[])
+     order by e.started_at, e.request_id`,
     [requestIds],
   )
   const keys = await admitKeys(transaction, entries)
