@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { z } from 'zod'
 import { readJsonLines } from '../test/harness/shared-data.ts'
-import { type CitablePassage, createAnswerCitations } from '../src/chat/chat/citations/answer-citations.ts'
+import { type CitablePassage, createAnswerCitations } from '../src/chat/chat/citations/citation-rewriter.ts'
 import { articleOf, type Half, inHalf } from './half.ts'
 import type { Evaluation, Measure } from './measure.ts'
 import { passage } from './statement.ts'

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { z } from 'zod'
 import { readJsonLines } from '../test/harness/shared-data.ts'
-import type { CitablePassage } from '../src/chat/chat/citations/answer-citations.ts'
+import type { CitablePassage } from '../src/chat/chat/citations/citation-rewriter.ts'
 import { alter, passage, pick, type Statement } from './statement.ts'
 import { readWikiTables } from './wiki-tables.ts'
 

@@ -15,7 +15,7 @@ import {
   readPassages,
   sentenceWeights,
 } from '../src/platform/evidence/index.ts'
-import { preparePassages, readSources, withoutFormatting } from '../src/gateway/providers/offline/compose-answer.ts'
+import { preparePassages, readSources, withoutFormatting } from '../src/gateway/providers/offline/offline-provider.ts'
 import { createBoundary, fencePassages } from '../src/chat/chat/context/prompt.ts'
 import { askHandbooks, plain } from './handbooks.ts'
 

@@ -5,7 +5,7 @@ import { createBoundary, fencePassages } from '../src/chat/chat/context/prompt.t
 import { composeQuery, withSynonyms } from '../src/chat/chat/search-query.ts'
 import { createFileExtractor } from '../src/documents/ingestion/extractors/extract-file.ts'
 import { createDocumentReader, createHashingEmbedder, createRetrieval } from '../src/documents/retrieval/index.ts'
-import { composeAnswer } from '../src/gateway/providers/offline/compose-answer.ts'
+import { composeAnswer } from '../src/gateway/providers/offline/offline-provider.ts'
 import { composeUncertain, isNoAnswer } from '../src/platform/evidence/index.ts'
 import { createSpaceId } from '../src/platform/kernel/index.ts'
 import { inHalf } from './half.ts'

@@ -1,4 +1,4 @@
-import type { CitablePassage } from '../src/chat/chat/citations/answer-citations.ts'
+import type { CitablePassage } from '../src/chat/chat/citations/citation-rewriter.ts'
 
 /** A sentence of an answer and what it cites. */
 export interface Statement {

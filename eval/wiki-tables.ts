@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { parse } from 'csv-parse/sync'
-import type { CitablePassage } from '../src/chat/chat/citations/answer-citations.ts'
+import type { CitablePassage } from '../src/chat/chat/citations/citation-rewriter.ts'
 import { readJsonLines } from '../test/harness/shared-data.ts'
 import { passage, pick } from './statement.ts'
 

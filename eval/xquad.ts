@@ -5,7 +5,7 @@ import { chunksOf, createBenchIndex, paragraphsOf, pipelineChunkSize } from '../
 import { createBoundary, fencePassages } from '../src/chat/chat/context/prompt.ts'
 import { composeUncertain, readPassages } from '../src/platform/evidence/index.ts'
 import { createSpaceId } from '../src/platform/kernel/index.ts'
-import { composeAnswer } from '../src/gateway/providers/offline/compose-answer.ts'
+import { composeAnswer } from '../src/gateway/providers/offline/offline-provider.ts'
 import { createHashingEmbedder, createRetrieval, type Passage } from '../src/documents/retrieval/index.ts'
 import { formerQuotes } from './former-quotes.ts'
 import type { Evaluation, Measure } from './measure.ts'

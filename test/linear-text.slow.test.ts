@@ -8,7 +8,7 @@ import { HtmlTokenizer } from '../src/documents/ingestion/extractors/html/tokeni
 import { SseParser } from '../src/platform/kernel/index.ts'
 import { mapError as mapAnthropicError } from '../src/gateway/providers/anthropic/map-error.ts'
 import { mapError as mapCohereError } from '../src/gateway/providers/cohere/map-error.ts'
-import { composeAnswer } from '../src/gateway/providers/offline/compose-answer.ts'
+import { composeAnswer } from '../src/gateway/providers/offline/offline-provider.ts'
 import { mapError as mapOpenAiError } from '../src/gateway/providers/openai/map-error.ts'
 import { createRedactor } from '../src/gateway/providers/redactor.ts'
 import { analyseChunks, analyseQuery, analyseWithContext } from '../src/documents/retrieval/lexical/analyse-text.ts'

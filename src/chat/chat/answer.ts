@@ -15,7 +15,7 @@ import {
   roundCallId,
   type ToolBudget,
 } from './answer-calls.ts'
-import { type AnswerCitations, createAnswerCitations } from './citations/answer-citations.ts'
+import { type AnswerCitations, createAnswerCitations } from './citations/citation-rewriter.ts'
 import type { CitationCounts } from './citations/citation-check.ts'
 import { findSupporting } from './citations/supporting-passages.ts'
 import { askForReading, createBoundary, fencePassages, type GivenPassage, toCitablePassage } from './context/prompt.ts'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { limitArrivals } from './arrivals.ts'
+import { limitArrivals } from './load.ts'
 
 /** Many connections on which requests arrive at once. */
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { expect, it } from 'vitest'
-import { limitArrivals } from './arrivals.ts'
+import { limitArrivals } from './load.ts'
 import { closeUnused } from './connections.ts'
 
 async function openConnection(server: Server) {

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError, connectionArrived, createRequestId, type Log } from '../kernel/index.ts'
 import { renderErrorBody } from './error-renderer.ts'
 
-/** Those that are open: see arrivals.ts. */
+/** Those that are open: see `limitArrivals`. */
 export type Connections = ReadonlyMap<Socket, unknown>
 
 /** Part of the limit from which idle connections are closed to make room for new ones. */

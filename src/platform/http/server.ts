@@ -16,10 +16,9 @@ import {
   type Telemetry,
 } from '../kernel/index.ts'
 import { type Admit, createAdmit, type House, type StopState } from './admit.ts'
-import { type Admission, createBodyBudget } from './load.ts'
+import { type Admission, createBodyBudget, limitArrivals } from './load.ts'
 import { type Authenticators, findOrganisation, isActing, isOfVisits } from './identity.ts'
 import { createBodyThread } from './body-thread.ts'
-import { limitArrivals } from './arrivals.ts'
 import { answerOddRequests, answerParserError, closeUnused, type Connections, limitConnections } from './connections.ts'
 import { createDirectCalls, type DirectCalls } from './direct-calls.ts'
 import { createSlowBodies, deferContinue, type SlowBodies } from './body-arrival.ts'

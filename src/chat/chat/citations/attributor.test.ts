@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { expectLinear } from '../../../../test/harness/timing.ts'
-import { createAnswerCitations } from './answer-citations.ts'
-import { createCitationRewriter } from './citation-rewriter.ts'
+import { createAnswerCitations, createCitationRewriter } from './citation-rewriter.ts'
 
 const sources = [{ documentId: 'a', title: 'a.pdf', url: null }]
 /** Passage 1 supports every sentence with this word. */

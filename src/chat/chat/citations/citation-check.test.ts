@@ -7,7 +7,7 @@ import {
   comparisonsPerTurn,
   createAnswerCitations,
   unitsPerTurn,
-} from './answer-citations.ts'
+} from './citation-rewriter.ts'
 
 function passage(documentId: string, text: string): CitablePassage {
   return { source: { documentId, title: `${documentId}.md`, url: null }, title: `${documentId}.md`, text }

@@ -1,8 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { englishNoAnswer } from '../../../platform/evidence/index.ts'
 import { toWebUrl } from '../../../platform/kernel/index.ts'
-import type { CitablePassage } from '../citations/answer-citations.ts'
-import type { CitedSource } from '../citations/citation-rewriter.ts'
+import type { CitablePassage, CitedSource } from '../citations/citation-rewriter.ts'
 import type { Passage } from '../../../documents/retrieval/index.ts'
 import { countCharacters } from '../citations/select-quote.ts'
 
