@@ -1,5 +1,5 @@
 /**
- * Fits the weights of src/platform/evidence/answerability.ts.
+ * Fits the weights of src/platform/evidence/measure-evidence.ts.
  *
  *   bin/run eval/fit-answerability.ts [FOLDER]
  *

@@ -1,12 +1,12 @@
 import type { Claims } from './claims.ts'
 import { type Comparison, concludeSupport } from './support.ts'
+import { hasPairs } from './words.ts'
 
 /** Least share of the content words that one part of the passage and its neighbours have, together with its title and headings. */
 const leastTogether = 0.75
 const leastTogetherWithFacts = 0.6
 /** Of scripts without spaces, whose words are pairs of characters. */
 const leastPairsTogether = 0.6
-const pairedScripts = ['east_asian', 'hangul']
 /** Content words without which a sentence is a common phrase; with figures, names or quotes fewer. */
 const leastWords = 3
 const leastWordsWithFacts = 2
@@ -23,8 +23,7 @@ export function concludeAttribution(claims: Claims, comparison: Comparison): num
   if (claims.words.length < (facts > 0 ? leastWordsWithFacts : leastWords)) return null
   if (languages === 'different' || (languages === 'unknown' && facts === 0)) return null
   const share = Math.min(claims.words.length, wordsTogether.ofPart + wordsTogether.ofHead) / claims.words.length
-  const isPaired = pairedScripts.includes(claims.language.script ?? '')
-  const least = isPaired ? leastPairsTogether : facts > 0 ? leastTogetherWithFacts : leastTogether
+  const least = hasPairs(claims.language) ? leastPairsTogether : facts > 0 ? leastTogetherWithFacts : leastTogether
   if (share < (claims.words.length <= fewWords ? 1 : least) || wordsTogether.ofPart * 2 < claims.words.length)
     return null
   if (concludeSupport(claims, [comparison]).verdict !== 'supported') return null

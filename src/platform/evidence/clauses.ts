@@ -1,5 +1,5 @@
 import { defaultLanguage, type Language, tokenize } from '../language/index.ts'
-import { isContentWord, latinOf, type TextLanguage, wordKeys } from './text-language.ts'
+import { isContentWord, latinOf, type TextLanguage, wordKeys } from './words.ts'
 import {
   afterAbsence,
   afterStopping,
@@ -33,7 +33,7 @@ import {
 } from './negation-words.ts'
 import { numberOfWord } from './read-number.ts'
 import { afterOnly, isUniversal, type Restriction, restrictionsOf, startsWithRestriction } from './quantifiers.ts'
-import { isStatedByAmount } from './read-amounts.ts'
+import { isStatedByAmount } from './amounts.ts'
 import { type Opposite, readOpposites } from './read-opposites.ts'
 
 /** A part of a sentence that is denied or not. */

@@ -1,21 +1,29 @@
-import { defaultLanguage, type Language, splitSentences, tokenize } from '../language/index.ts'
+import { defaultLanguage, type Language, tokenize } from '../language/index.ts'
+import { includedDays, type Item, readItems } from './amounts.ts'
+import { joinWords, once, readAbbreviations } from './claims.ts'
+import { type Clause, readClauses } from './clauses.ts'
+import {
+  type Figure,
+  findShare,
+  numbersOf,
+  plainValueOf,
+  readChanges,
+  readFigures,
+  readShares,
+  type Share,
+  writtenForms,
+} from './read-figures.ts'
+import { exact, normaliseNumerals, precisionOf } from './read-number.ts'
+import { cellSeparator, joinWrappedLines, type Segment, splitSegments } from './segments.ts'
 import {
   compoundsOf,
   detectTextLanguage,
   isContentWord,
+  isWhole,
   latinOf,
   type TextLanguage,
   wordKeys,
-} from './text-language.ts'
-import { type Clause, readClauses } from './clauses.ts'
-import { exact, normaliseNumerals } from './read-number.ts'
-import { type Figure, numbersOf, readFigures } from './read-figures.ts'
-import { joinWords, once, readAbbreviations } from './claims.ts'
-import { includedDays } from './day-ranges.ts'
-import { type Item, readItems } from './listed-amounts.ts'
-import { type Cells, readCells } from './read-cells.ts'
-import { readChanges, readShares, writtenForms } from './shares.ts'
-import { cellSeparator, isTableRow, joinWrappedLines } from './text-lines.ts'
+} from './words.ts'
 
 /** A passage as its reader sees it. */
 export interface EvidenceText {
@@ -278,113 +286,136 @@ function withoutExtension(title: string): string {
   return title.replace(/\.(?:pdf|docx|csv|txt|md)$/i, '')
 }
 
-/** A sentence of a passage, or a row of a table or list. */
-interface Segment {
+/** The cells of a passage's rows, by the words and numbers that name them. */
+interface Cells {
+  places: readonly Cell[]
+  /** The cells that have a word, by its keys, or a number. */
+  ofKey: ReadonlyMap<string | number, readonly number[]>
+}
+
+interface Cell {
+  row: number
+  column: number
   text: string
-  isRow: boolean
-  /** What names a row: its first cell, or what is before a colon. */
-  key: string
+  /** No part between commas: "Kigali" of "Amahoro Stadium, Kigali". */
+  isWhole: boolean
+  /** Its different words and numbers. */
+  size: number
 }
 
-/** Shorter sentences are joined to the next: they are parts that abbreviations cut off. UTF-16 units. */
-const minimumSegmentUnits = 80
-/** Longest line of a list that is one fact. */
-const maximumRowUnits = 160
+/** A longer cell is a text, which a sentence does not name. */
+const maximumSize = 6
+const remark = /\([^()]*\)/g
 
-const listLine = /^\s*(?:[-*+•–]|\d{1,3}[.)])\s+\S/u
-/** "Adults: 12 euros". */
-const pairLine = /^\s*([^:\n]{1,60}):\s+\S[^\n]{0,60}$/u
-/** "**Owner** can delete a team". */
-const termLine = /^\s*(?:[-*+•–]|\d{1,3}[.)])\s+\*\*([^*\n]{1,60})\*\*/u
-const tabLine = /^[^\t\n]{1,60}\t+\S/u
+/** Most parts of a cell that are read. */
+const maximumParts = 5
 
-/** Rows, lines of lists, and sentences. `hasHeader`: the table's header is not in the text. `headers`: header rows and section rows that are. */
-function splitSegments(text: string, hasHeader: boolean): { segments: Segment[]; headers: string[] } {
-  const segments: Segment[] = []
-  const headers: string[] = []
-  const lines = text.split('\n').filter((line) => line.trim() !== '')
-  let prose: string[] = []
-  const endProse = () => {
-    segments.push(...sentencesOf(prose.join('\n')))
-    prose = []
+/** The cell, and its parts between commas. */
+function partsOf(cell: string): string[] {
+  const parts = cell.split(', ', maximumParts)
+  return parts.length === 1 ? parts : [cell, ...parts]
+}
+
+/** Reads the cells with a word. `rows`: the texts of their cells. Linear in the text. */
+function readCells(rows: ReadonlyMap<number, readonly string[]>, latin: Language): Cells {
+  const places: Cell[] = []
+  const ofKey = new Map<string | number, number[]>()
+  for (const [row, texts] of rows) {
+    for (const [column, cell] of texts.entries()) {
+      for (const [part, own] of partsOf(cell.replaceAll(remark, ' ')).entries()) {
+        const words = [...new Set(tokenize(own, { singleCharacters: false }))].filter((word) =>
+          isContentWord(word, latin),
+        )
+        const numbers = numbersOf(readFigures(own, latin, { asClaims: false }))
+        const size = words.length + numbers.length
+        if (words.length === 0 || size > maximumSize) continue
+        const at = places.push({ row, column, size, text: own.trim().toLowerCase(), isWhole: part === 0 }) - 1
+        for (const key of new Set([
+          ...words.flatMap((word) => wordKeys(word, latin).filter(isWhole)),
+          ...numbers.flat(),
+        ])) {
+          const known = ofKey.get(key)
+          if (known) known.push(at)
+          else ofKey.set(key, [at])
+        }
+      }
+    }
   }
-  let headerRows = 0
-  for (const [index, line] of lines.entries()) {
-    if (isTableRow(line) || (hasHeader && prose.length === 0)) {
-      endProse()
-      if (!hasHeader && !isTableRow(lines[index - 1] ?? '')) headerRows = countHeaderRows(lines, index)
-      if (headerRows > 0 || (!hasHeader && isSection(line))) headers.push(line)
-      else segments.push({ text: line, isRow: true, key: line.split(cellSeparator, 1)[0]! })
-      headerRows--
-    } else if (isFactLine(line)) {
-      endProse()
-      const key =
-        pairLine.exec(line)?.[1] ?? termLine.exec(line)?.[1] ?? (tabLine.test(line) ? line.split('\t', 1)[0]! : '')
-      segments.push({ text: line, isRow: true, key })
-    } else prose.push(line)
+  return { places, ofKey }
+}
+
+/** The segments of a passage that have a figure of a sentence; those of title and headings for what belongs to all. */
+export function segmentsOfFigure(passage: Evidence, figure: Figure): readonly number[] {
+  switch (figure.type) {
+    case 'month':
+      return passage.months.get(figure.month) ?? []
+    case 'currency':
+      // Tables and prices often leave the currency out.
+      return passage.currencies.size === 0 || passage.currencies.has(figure.code) ? [headSegment] : []
+    case 'number':
+      return [...segmentsOfNumber(passage, figure), ...segmentsOfPercent(passage, figure)]
   }
-  endProse()
-  return { segments, headers }
 }
 
-/** A header has words, dates and years, no figures alone in a cell. */
-export function isHeader(line: string): boolean {
-  return line
-    .split(cellSeparator)
-    .every((cell) => /\p{L}/u.test(cell) || !/\d/.test(cell) || /^\D{0,9}(?:1[89]|20)\d\d\D{0,9}$/.test(cell))
-}
+type NumberFigure = Extract<Figure, { type: 'number' }>
 
-/** A row with one cell only, such as "Expenses": it names the rows after it. */
-function isSection(line: string): boolean {
-  const [first = '', second = '', ...others] = line.split(cellSeparator)
-  const hasText = (cell: string) => /[\p{L}\p{N}]/u.test(cell)
-  return hasText(first) !== hasText(second) && !others.some(hasText)
-}
-
-/** Whether at least half of the cells after the first have no letters: below lines of a header, and not one number in a table of names. */
-function isMostlyFigures(line: string): boolean {
-  const [, ...cells] = line.split(cellSeparator)
-  return cells.filter((cell) => !/\p{L}/u.test(cell)).length * 2 >= cells.length
-}
-
-/** Most lines of a header. */
-const maximumHeaderRows = 3
-
-/** The first rows without figures, where figures follow; otherwise at most the first row. */
-function countHeaderRows(lines: readonly string[], first: number): number {
-  for (let count = 0; count <= maximumHeaderRows; count++) {
-    const line = lines[first + count] ?? ''
-    if (!isTableRow(line)) return count > 1 ? 1 : 0
-    if (!isHeader(line)) return count > 1 && !isMostlyFigures(line) ? 1 : count
-    if (count > 0 && isSection(line) && !isSection(lines[first + count - 1]!)) return count
+/** The segments of the first reading whose numbers all are in the passage. */
+function segmentsOfNumber({ numbers, months }: Evidence, figure: NumberFigure): readonly number[] {
+  for (const reading of figure.readings) {
+    const found = reading.map((value) => [
+      ...findNumber(numbers, value, figure),
+      ...(figure.mayBeMonth ? (months.get(value) ?? []) : []),
+    ])
+    if (found.every((segments) => segments.length > 0)) return found.flat()
   }
-  return 1
+  return []
 }
 
-function isFactLine(line: string): boolean {
-  if (line.length > maximumRowUnits) return false
-  return (
-    (listLine.test(line) && splitSentences(line.replace(/^\s*\d{1,3}[.)]\s+/, '')).length === 1) ||
-    pairLine.test(line) ||
-    tabLine.test(line)
-  )
+/** "50 %" is in a passage with "half", and "100 %" in one with "doubled". */
+function segmentsOfPercent({ wordShares }: Evidence, figure: NumberFigure): readonly number[] {
+  const value = plainValueOf(figure)
+  return figure.isPercent && value !== null ? (wordShares.get(value) ?? []) : []
 }
 
-const sectionNumber = /^[ \t]{0,12}(\d{1,2})[.)][ \t]{1,12}(?=\p{L})/gmu
-
-/** A text without the numbers of its sections; at least two of them follow each other. */
-function withoutSectionNumbers(text: string): string {
-  const numbers = new Set(Array.from(text.matchAll(sectionNumber), ([, number]) => Number(number)))
-  return text.replaceAll(sectionNumber, (whole, number) =>
-    [-1, 1].some((step) => numbers.has(Number(number) + step)) ? '' : whole,
-  )
+/** "1.2 million" is in a passage with 1,200,000, with "1.2 million", and with 1.2 in a column of millions. */
+function findNumber(numbers: EvidenceNumbers, value: number, { scales, isRounded }: NumberFigure): readonly number[] {
+  const scaled = scales.length === 0 ? [value] : scales.map((scale) => exact(value * scale))
+  const same = scaled.flatMap((one) => numbers.values.get(one) ?? [])
+  const unscaled = (scales.length === 0 ? numbers.mantissas : numbers.plain).get(value) ?? []
+  const found = [...same, ...unscaled]
+  const mayBeRounded = isRounded || (scales.length > 0 && !Number.isInteger(value))
+  if (found.length > 0 || !mayBeRounded) return found
+  const steps = scales.length === 0 ? [1] : scales
+  return steps.flatMap((scale) => findRounded(numbers, exact(value * scale), precisionOf(value) * scale))
 }
 
-function sentencesOf(text: string): Segment[] {
-  const joined: string[] = []
-  for (const { text: sentence } of splitSentences(withoutSectionNumbers(text))) {
-    if ((joined.at(-1)?.length ?? minimumSegmentUnits) < minimumSegmentUnits) joined.push(`${joined.pop()} ${sentence}`)
-    else joined.push(sentence)
+/** The segments of the smallest number that is `value` after rounding to `precision`. */
+function findRounded({ sorted, values }: EvidenceNumbers, value: number, precision: number): readonly number[] {
+  const least = value - precision / 2
+  let from = 0
+  let to = sorted.length
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if (sorted[middle]! < least) from = middle + 1
+    else to = middle
   }
-  return joined.map((sentence) => ({ text: sentence, isRow: false, key: '' }))
+  const nearest = sorted[from]
+  return nearest !== undefined && nearest <= value + precision / 2 ? (values.get(nearest) ?? []) : []
+}
+
+/** Whether a passage has each share that a sentence states in words; `other`: it states another one where `isClose`, or lacks the numbers of it. */
+export function compareShares(
+  shares: readonly Share[],
+  passage: Evidence,
+  isClose: (segment: number) => boolean,
+): ('found' | 'other' | 'unknown')[] {
+  if (shares.length === 0) return []
+  const isAnyClose = [...passage.shares.values()].flat().some(isClose)
+  return shares.map((share) => {
+    const found = findShare(passage.shares, share)
+    if (found.includes(headSegment) || found.some(isClose)) return 'found'
+    if (isAnyClose) return 'other'
+    if (found.length > 0) return 'found'
+    return share.numbers.some((value) => !passage.numbers.values.has(value)) ? 'other' : 'unknown'
+  })
 }

@@ -2,7 +2,7 @@ import { type Claims, joinWords, readClaims } from './claims.ts'
 import type { Evidence } from './evidence.ts'
 import { currencyOf, numberSuppliedByWord } from './read-number.ts'
 import { compareClaims } from './support.ts'
-import { latinOf } from './text-language.ts'
+import { hasPairs, latinOf } from './words.ts'
 import { defaultLanguage } from '../language/index.ts'
 
 /**
@@ -14,7 +14,6 @@ const minimumWords = 0.75
 const minimumWordsWithFacts = 0.5
 /** Of scripts without spaces, whose words are pairs of characters: other grammar around a word changes its pairs. */
 const minimumPairs = 0.6
-const pairedScripts = ['east_asian', 'hangul']
 const fewWords = 3
 
 /**
@@ -43,7 +42,7 @@ function isFigure({ words, language }: Claims, index: number): boolean {
 }
 
 function neededShare({ language }: Claims, words: number, facts: number): number {
-  if (pairedScripts.includes(language.script ?? '')) return facts > 0 ? minimumWordsWithFacts : minimumPairs
+  if (hasPairs(language)) return facts > 0 ? minimumWordsWithFacts : minimumPairs
   if (facts > 0) return minimumWordsWithFacts
   return words <= fewWords ? 1 : minimumWords
 }

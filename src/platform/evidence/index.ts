@@ -1,13 +1,17 @@
-export { measureSentences, sentenceWeights } from './measure-sentences.ts'
+export {
+  type AnswerFeatures,
+  measureEvidence,
+  measureSentences,
+  scoreAnswerability,
+  sentenceWeights,
+} from './measure-evidence.ts'
 export { type RankedSentence, rankSentences } from './rank-sentences.ts'
-export { withoutMarkup } from './sentence-layout.ts'
-export { type QuestionEvidence, readPassages } from './read-passages.ts'
-export { hasStop } from './text-lines.ts'
+export { type QuestionEvidence, readPassages, withoutMarkup } from './read-passages.ts'
+export { hasStop } from './segments.ts'
 export { type Claims, mergeClaims, readClaims } from './claims.ts'
 export { type Evidence, type EvidenceText, readEvidence } from './evidence.ts'
 export { concludeAttribution } from './attribution.ts'
 export { compareClaims, type Comparison, concludeSupport, prepareSupport, type Support, supports } from './support.ts'
-export { type AnswerFeatures, measureEvidence, scoreAnswerability } from './answerability.ts'
 export { englishNoAnswer, isNoAnswer, composeNoAnswer, composeUncertain } from './no-answer.ts'
 export { hasFact } from './facts.ts'
 export { comparedWords, synonymsIn } from './words.ts'

@@ -1,4 +1,4 @@
-import { type MeasuredSentence, measureSentences, type SentenceFeatures, sentenceWeights } from './measure-sentences.ts'
+import { type MeasuredSentence, measureSentences, type SentenceFeatures, sentenceWeights } from './measure-evidence.ts'
 import {
   type Matched,
   type QuestionEvidence,

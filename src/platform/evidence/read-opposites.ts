@@ -1,5 +1,5 @@
 import { defaultLanguage, isFunctionWord, type Language, rulesForWord, tokenize } from '../language/index.ts'
-import { latinOf, type TextLanguage, wordKeys } from './text-language.ts'
+import { latinOf, type TextLanguage, wordKeys } from './words.ts'
 import { isNegation } from './negation-words.ts'
 
 /** A word of a clause that has an opposite. */

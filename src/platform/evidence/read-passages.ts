@@ -1,10 +1,15 @@
 import { createTimeSlices } from '../kernel/index.ts'
 import { type Language, loadNearWords, splitSentences } from '../language/index.ts'
-import { type AnswerForm, askedForms, statedForms } from './answer-form.ts'
-import { type AnswerType, answerTypeOf, hasCandidate } from './answer-type.ts'
+import {
+  type AnswerForm,
+  type AnswerType,
+  answerTypeOf,
+  askedForms,
+  hasCandidate,
+  statedForms,
+} from './expected-answer.ts'
+import { hasStop, isListItem, joinWrappedLines, splitTables, type TableRow } from './segments.ts'
 import { comparedWords, latinLanguageOf, type Related, relatedForms, topicWords, weightOfForm } from './words.ts'
-import { isHeader } from './evidence.ts'
-import { cellSeparator, isTableRow, joinWrappedLines } from './text-lines.ts'
 
 /** Longest quoted sentence, UTF-16 units; a table or list without full stops is one sentence. */
 const maximumSentenceUnits = 400
@@ -246,44 +251,6 @@ function wellFormedStart(text: string, units: number): string {
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? units - 1 : units)
 }
 
-interface TableRow {
-  text: string
-  cells: readonly string[]
-  /** The cells of the header above; empty where the table has none. */
-  names: readonly string[]
-}
-
-/** A text without tables, or the rows of a table below its header. */
-interface TextPart {
-  text: string
-  header: readonly string[]
-  rows: readonly TableRow[]
-}
-
-/** The tables of a text, and the text between them, in order. Rows have a separator between their cells. Linear. */
-export function splitTables(text: string): TextPart[] {
-  const parts: TextPart[] = []
-  const lines = text.split('\n')
-  for (let at = 0; at < lines.length;) {
-    const isTable = isTableRow(lines[at]!)
-    let end = at + 1
-    while (end < lines.length && isTableRow(lines[end]!) === isTable) end++
-    const run = lines.slice(at, end)
-    parts.push(isTable ? readTable(run) : { text: run.join('\n'), header: [], rows: [] })
-    at = end
-  }
-  return parts
-}
-
-function readTable(lines: readonly string[]): TextPart {
-  const hasHeader = lines.length > 1 && isHeader(lines[0]!)
-  const names = hasHeader ? cellsOf(lines[0]!) : []
-  const rows = lines.slice(hasHeader ? 1 : 0).map((line) => ({ text: line.trim(), cells: cellsOf(line), names }))
-  return { text: '', header: names, rows }
-}
-
-const cellsOf = (line: string) => line.split(cellSeparator).map((cell) => cell.trim())
-
 /** Letters of a piece: shorter ones are in too many words, longer ones miss parts of compounds. */
 const pieceLetters = 4
 const wordPattern = /[\p{L}\p{N}\p{M}]+/gu
@@ -316,4 +283,76 @@ function piecesOf(word: string): string[] {
   return Array.from({ length: Math.max(0, framed.length - pieceLetters + 1) }, (_, at) =>
     framed.slice(at, at + pieceLetters),
   )
+}
+
+/** What a sentence of a passage is for its reader. */
+export interface SentenceLayout {
+  /** False for headings and questions: none of them answers by itself. */
+  isQuotable: boolean
+  /** The heading or question above it. */
+  heading: ReadSentence | null
+}
+
+/** Longest heading, UTF-16 units; a longer line without a stop is text. */
+const maximumHeadingUnits = 100
+/** Longest question that is a heading, as in lists of questions and answers. */
+const maximumQuestionUnits = 200
+
+/** Lines below a heading among which its text begins. */
+const maximumHeadings = 3
+
+const questionEnd = /[?？؟][”"'’)\]*_]{0,4}$/u
+export const isQuestion = (text: string) => questionEnd.test(text)
+/** Tags and their attributes, imports, directives, fields of a head such as `description:`, and lines of JSON. */
+const markup =
+  /^\s*(?:<[/!\p{L}]|import\s.{1,200}\sfrom\s|export\s(?:default|const)|:::|```|---+$|\{[/%]|"[^"]{1,80}":|[a-z]{1,40}="[^"]*"(?:\s|$)|[\]}]+[,;]?$|(?:description|sidebar_label|slug|keywords|tags|image|date|author|id|layout|weight): )/u
+const titleField = /^(?:title|name): /
+/** Share of signs of programs from which a line is no text. */
+const maximumSigns = 0.15
+
+/** The text without lines that are markup or data of programs. Linear. */
+export function withoutMarkup(text: string): string {
+  return text
+    .split('\n')
+    .filter((line) => !isMarkup(line))
+    .join('\n')
+}
+
+/** The layout of each sentence, by its index. Linear in the sentences. */
+export function readLayout(sentences: readonly ReadSentence[]): SentenceLayout[] {
+  let heading: ReadSentence | null = null
+  const isProse = sentences.filter(({ text }) => hasStop(text)).length * 2 >= sentences.length
+  return sentences.map((sentence, index) => {
+    if (sentence.row) return { isQuotable: true, heading }
+    const following = sentences.slice(index + 1, index + 1 + maximumHeadings).map(({ text }) => text)
+    if (isHeading(sentence, following, isProse)) {
+      heading = sentence
+      return { isQuotable: false, heading: null }
+    }
+    return { isQuotable: true, heading }
+  })
+}
+
+/**
+ * A heading is a question or a whole line. A line without a stop is a heading only if text follows, or if it is the last one of prose: lists, poems and languages without stops have only
+ * such lines.
+ */
+function isHeading(
+  { text, beginsLine, endsLine }: ReadSentence,
+  following: readonly string[],
+  isProse: boolean,
+): boolean {
+  if (titleField.test(text)) return true
+  if (isQuestion(text)) return text.length <= maximumQuestionUnits
+  if (!beginsLine || !endsLine || text.length > maximumHeadingUnits || isListItem(text) || text.includes(' | '))
+    return false
+  if (/^#{1,6} /.test(text) || /^\*\*[^*]+\*\*$/.test(text)) return true
+  if (hasStop(text)) return false
+  return following.length === 0 ? isProse : following.some((next) => hasStop(next) || isListItem(next))
+}
+
+function isMarkup(line: string): boolean {
+  if (markup.test(line)) return true
+  const signs = line.match(/[{}<>=\\"]/g)?.length ?? 0
+  return signs > 2 && signs > line.length * maximumSigns
 }

@@ -1,18 +1,30 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { defaultLanguage, isFunctionWord } from '../language/index.ts'
-import { type Claims, isOperationWord, once, readClaims } from './claims.ts'
-import { derivedFrom, findOtherColumns, isYear, mostNamed, type Operands, plainValueOf } from './derived-numbers.ts'
-import { type Evidence, type EvidenceText, headSegment, type PartNumber, readEvidence } from './evidence.ts'
-import { compareShares, segmentsOfFigure } from './find-figures.ts'
-import { findNearSegments, type RowsBy } from './near-segments.ts'
-import { isOfOtherItem } from './listed-amounts.ts'
+import { isOfOtherItem } from './amounts.ts'
+import { type Claims, once, readClaims } from './claims.ts'
+import { contradictsRepeated, overstates, statesOpposite } from './contradictions.ts'
+import { derivedFrom, isOperationWord, type Operands } from './derived-numbers.ts'
+import {
+  compareShares,
+  type Evidence,
+  type EvidenceText,
+  headSegment,
+  type PartNumber,
+  readEvidence,
+  segmentsOfFigure,
+} from './evidence.ts'
+import {
+  deniesOtherRow,
+  findNearSegments,
+  findOtherColumns,
+  isOfOtherLine,
+  isOfOtherRows,
+  mostNamed,
+  type RowsBy,
+} from './find-places.ts'
 import { deny, lacksDenial, sharesDenials } from './negation.ts'
-import { overstates } from './overstates.ts'
-import { deniesOtherRow, isOfOtherLine, isOfOtherRows } from './other-rows.ts'
-import type { Figure } from './read-figures.ts'
-import { contradictsRepeated, statesOpposite } from './repeated-sentences.ts'
-import { compareLanguages, latinOf } from './text-language.ts'
-import { isLightWord } from './words.ts'
+import { type Figure, isYear, plainValueOf } from './read-figures.ts'
+import { compareLanguages, hasPairs, isLightWord, latinOf } from './words.ts'
 
 /** Which claims of a sentence a passage has, in the order of the claims. */
 export interface Comparison {
@@ -72,7 +84,6 @@ export interface Support {
 const minimumOverlap = 0.55
 /** For scripts without spaces, whose words are pairs of characters: other wording shares fewer pairs. */
 const minimumOverlapOfPairs = 0.4
-const pairedScripts = ['east_asian', 'hangul']
 /** With figures or names that all were found, where a table or a short text does not show its language. */
 const minimumOverlapWithFacts = 0.25
 /** With several facts, or with a number that is hardly in a text about something else. */
@@ -157,7 +168,7 @@ export function concludeSupport(claims: Claims, comparisons: readonly Comparison
   // "Yes." and headings of one word.
   if (facts === 0 && words.length < 2 && found === 0) return { verdict: 'unchecked', overlap, missing: null }
   if (words.length === 0) return { verdict: 'supported', overlap, missing: null }
-  const usual = pairedScripts.includes(claims.language.script ?? '') ? minimumOverlapOfPairs : minimumOverlap
+  const usual = hasPairs(claims.language) ? minimumOverlapOfPairs : minimumOverlap
   const isRowOfTable =
     (numbers > 0 && comparisons.some(({ isNamed }) => isNamed)) ||
     (isComputed && comparisons.some(({ operands }) => operands.words.hasRows))

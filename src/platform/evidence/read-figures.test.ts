@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readShares } from './shares.ts'
+import { readShares } from './read-figures.ts'
 import { supports } from './support.ts'
 
 const museum = {

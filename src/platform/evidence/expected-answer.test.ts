@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { answerTypeOf } from './answer-type.ts'
+import { answerTypeOf } from './expected-answer.ts'
 
 test.each([
   ['When does it open?', 'date'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { joinWrappedLines } from './text-lines.ts'
+import { joinWrappedLines, splitTables } from './segments.ts'
 
 test.each([
   {
@@ -26,4 +26,29 @@ test.each([
 test('only full lines are joined where short ones may be rows of a list', () => {
   const list = 'The office has these rooms for all guests:\na hall with forty seats for meetings\na kitchen'
   expect(joinWrappedLines(list, { isFull: true })).toBe(list)
+})
+
+test('rows know the names of their cells, and text around a table stays text', () => {
+  const parts = splitTables('Before.\nname | age\nAnn | 12\nBob | 13\nAfter.')
+  expect(parts.map(({ text, rows }) => [text, rows.map(({ cells, names }) => [cells, names])])).toEqual([
+    ['Before.', []],
+    [
+      '',
+      [
+        [
+          ['Ann', '12'],
+          ['name', 'age'],
+        ],
+        [
+          ['Bob', '13'],
+          ['name', 'age'],
+        ],
+      ],
+    ],
+    ['After.', []],
+  ])
+})
+
+test('a first row with figures is no header', () => {
+  expect(splitTables('Ann | 12\nBob | 13')[0]!.rows.map(({ cells }) => cells[0])).toEqual(['Ann', 'Bob'])
 })

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { expectLinear } from '../../../test/harness/timing.ts'
+import { includedDays } from './amounts.ts'
 import { supports } from './support.ts'
 
 const shop = {
@@ -59,4 +60,19 @@ test('lists of amounts take linear time', async () => {
   await expectLinear(read, 500, 'rooms')
   const name = (parts: number) => supports('One part costs 5 euros.', { title: '', text: 'a part, '.repeat(parts) })
   await expectLinear(name, 2_000, 'parts without an amount')
+})
+
+describe('days of the week that a text includes', () => {
+  it.each([
+    ['open Mon-Wed', 'en', ['monday', 'tuesday', 'wednesday']],
+    ['Friday to Monday', 'en', ['friday', 'saturday', 'sunday', 'monday']],
+    ['Sunday to Sunday', 'en', ['sunday']],
+    ['Di.–Do. geöffnet', 'de', ['dienstag', 'mittwoch', 'donnerstag']],
+    ['on weekends', 'en', ['saturday', 'sunday']],
+    // A long s is an s to a pattern without case.
+    ['Monday to ſunday, ſun to mon', 'en', []],
+    ['on Monday', 'en', []],
+  ] as const)('finds those of %j', (text, language, days) => {
+    expect(includedDays(text, language)).toEqual(days)
+  })
 })
