@@ -239,7 +239,10 @@ function drawText({ text, x, y, size = 10, bold = false, turns = 0 }: PdfText): 
   return `BT /${bold ? 'F2' : 'F1'} ${size} Tf ${matrix} ${x} ${y} Tm (${text.replace(/[\\()]/g, '\\$&')}) Tj ET`
 }
 
-/** Glyphs that one operator shows from left to right; each glyph carries the text that its font assigns to it, and an empty one leaves its place free. */
+/**
+ * Glyphs that one operator shows from left to right; each glyph carries the text that its font assigns to it, and an empty one leaves its
+ * place free. A run without glyphs draws a blank.
+ */
 export interface GlyphRun {
   glyphs: string[]
   x: number
@@ -247,12 +250,19 @@ export interface GlyphRun {
   size?: number
 }
 
+/** Runs of which the file states what they stand for together (`ActualText`). */
+export interface StatedRuns {
+  stated: string
+  runs: GlyphRun[]
+}
+
 /**
  * A pdf whose font maps glyphs to any text, as producers of scripts other than Latin write it. Every glyph is half as wide as it is
  * high.
  */
-export function buildGlyphPdf(pages: GlyphRun[][]): Buffer {
-  const glyphs = [...new Set(pages.flatMap((runs) => runs.flatMap((run) => run.glyphs)))].filter(
+export function buildGlyphPdf(pages: (GlyphRun | StatedRuns)[][]): Buffer {
+  const runsOf = (item: GlyphRun | StatedRuns) => ('runs' in item ? item.runs : [item])
+  const glyphs = [...new Set(pages.flatMap((runs) => runs.flatMap(runsOf).flatMap((run) => run.glyphs)))].filter(
     (glyph) => glyph !== '',
   )
   const code = (glyph: string) => (glyphs.indexOf(glyph) + 0x30).toString(16).padStart(2, '0')
@@ -261,7 +271,12 @@ export function buildGlyphPdf(pages: GlyphRun[][]): Buffer {
   const widths = `/FirstChar 0 /LastChar 255 /Widths [${Array.from({ length: 256 }, () => 500).join(' ')}]`
   const kids = pages.map((_, index) => `${5 + index * 2} 0 R`).join(' ')
   const show = ({ glyphs: shown, x, y, size = 10 }: GlyphRun) =>
-    `BT /F1 ${size} Tf 1 0 0 1 ${x} ${y} Tm [<${shown.map((glyph) => (glyph === '' ? '> -500 <' : code(glyph))).join('')}>] TJ ET`
+    `BT /F1 ${size} Tf 1 0 0 1 ${x} ${y} Tm [<${shown.length === 0 ? '20' : shown.map((glyph) => (glyph === '' ? '> -500 <' : code(glyph))).join('')}>] TJ ET`
+  const hex = (text: string) => `feff${Buffer.from(text, 'utf16le').swap16().toString('hex')}`
+  const draw = (item: GlyphRun | StatedRuns) =>
+    'runs' in item
+      ? `/Span << /ActualText <${hex(item.stated)}> >> BDC\n${item.runs.map(show).join('\n')}\nEMC`
+      : show(item)
   return buildPdf([
     { dictionary: '<< /Type /Catalog /Pages 2 0 R >>' },
     { dictionary: `<< /Type /Pages /Kids [${kids}] /Count ${pages.length} >>` },
@@ -271,7 +286,7 @@ export function buildGlyphPdf(pages: GlyphRun[][]): Buffer {
       {
         dictionary: `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents ${6 + index * 2} 0 R /Resources << /Font << /F1 3 0 R >> >> >>`,
       },
-      { dictionary: '<< >>', stream: runs.map(show).join('\n') },
+      { dictionary: '<< >>', stream: runs.map(draw).join('\n') },
     ]),
   ])
 }

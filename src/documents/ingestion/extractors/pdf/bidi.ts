@@ -5,6 +5,8 @@ import { isBlankCode, isRightToLeftCode, type PdfCharacter, PdfCharacters } from
 const maximumLineCharacters = 20_000
 /** A gap of this share of the height between two letters is a blank. */
 const blankGap = 0.15
+/** A drawn blank is at least this wide, in heights. */
+const drawnWidth = 0.01
 /** Letters of a ligature. A glyph with more has a broken map; its line keeps PDFium's order, since places mean nothing there. */
 const maximumLigatureLetters = 4
 
@@ -185,17 +187,24 @@ function withBlanks(letters: Unit[], blanks: PdfCharacter[]): Unit[] {
   const units: Unit[] = []
   const drawn = blanks.toSorted((one, other) => one.left - other.left)
   let next = 0
+  const leastConfirmed = drawn.length === 0 ? confirmedGap : blankGap
   for (const letter of letters) {
     const previous = units.at(-1)
-    let hasBlank = false
-    for (; next < drawn.length && middle(drawn[next]!) < middle(letter); next += 1) hasBlank = true
+    let isDrawn = false
+    for (; next < drawn.length && middle(drawn[next]!) < middle(letter); next += 1) isDrawn = true
     const { top, bottom } = letter.characters[0]!
-    const gap = (letter.left - (previous?.right ?? letter.left)) / (top - bottom)
-    hasBlank ||= gap > blankGap || (gap > confirmedGap && isAcrossBlank(previous, letter))
-    if (previous && hasBlank) {
+    const height = top - bottom
+    const gap = (letter.left - (previous?.right ?? letter.left)) / height
+    if (previous && (isDrawn || gap > blankGap || (gap > leastConfirmed && isAcrossBlank(previous, letter)))) {
       const { right: left } = previous
-      const blank = { code: 0x20, generated: true, left, right: letter.left, bottom, top }
-      units.push({ characters: [blank], left, right: letter.left, sign: ' ' })
+      // A drawn one needs a width to count when the line is ordered again.
+      const right = isDrawn ? Math.max(letter.left, left + height * drawnWidth) : letter.left
+      units.push({
+        characters: [{ code: 0x20, generated: !isDrawn, left, right, bottom, top }],
+        left,
+        right,
+        sign: ' ',
+      })
     }
     units.push(letter)
   }

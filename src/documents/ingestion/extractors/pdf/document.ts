@@ -18,6 +18,7 @@ import { listAttachments, type PdfAttachment } from './attachments.ts'
 import { type PageImage, renderPage, type RenderFunctions } from './render.ts'
 import { type PagePictures, type PictureFunctions, readPictures } from './pictures.ts'
 import { type PageBox, shownCharacters } from './shown-characters.ts'
+import { placeStatedTexts, type StatedTextFunctions, takeStatedTexts } from './stated-text.ts'
 import { readRules, type Rule } from './tables/drawn-rules.ts'
 
 /**
@@ -25,7 +26,14 @@ import { readRules, type Rule } from './tables/drawn-rules.ts'
  * byte offsets into the WebAssembly memory, whose views (HEAP…) are replaced whenever it grows: read them again each time.
  */
 interface Pdfium
-  extends PictureFunctions, RenderFunctions, FormFunctions, LinkFunctions, HiddenTextFunctions, NoteFunctions {
+  extends
+    PictureFunctions,
+    RenderFunctions,
+    FormFunctions,
+    LinkFunctions,
+    HiddenTextFunctions,
+    NoteFunctions,
+    StatedTextFunctions {
   HEAPU8: Uint8Array
   _malloc(bytes: number): number
   _free(pointer: number): void
@@ -48,10 +56,7 @@ interface Pdfium
   _FPDFText_GetLooseCharBox(textPage: number, index: number, rectangle: number): number
   _FPDFText_GetCharAngle(textPage: number, index: number): number
   _FPDFText_IsGenerated(textPage: number, index: number): number
-  _FPDFText_HasUnicodeMapError(textPage: number, index: number): number
   _FPDF_GetPageBoundingBox(page: number, rectangle: number): number
-  /** 0 for characters that PDFium adds. */
-  _FPDFText_GetTextObject(textPage: number, index: number): number
   /** 0 for none. */
   _FPDFTextObj_GetFont(textObject: number): number
   _FPDFText_GetFontInfo(textPage: number, index: number, buffer: number, bytes: number, flags: number): number
@@ -176,18 +181,23 @@ function readPage<T>(
   closeKept(pdfium, source)
   let isKept = true
   try {
+    const stated = takeStatedTexts(pdfium, page, scratch)
     const textPage = loadUprightText(pdfium, page)
     if (textPage === 0) throw new Error(`page ${index + 1} has no readable content`)
     try {
       const { characters: read, unmappedGlyphs } = readCharacters(pdfium, textPage, scratch)
-      const shown = shownCharacters(read, readBox(pdfium, page, scratch))
-      const text = placeFields(shown === null ? read : read.pick(shown), fields)
+      const placed = placeStatedTexts(pdfium, { page, textPage, scratch }, read, stated)
+      const whole = placed?.characters ?? read
+      const shown = shownCharacters(whole, readBox(pdfium, page, scratch))
+      const text = placeFields(shown === null ? whole : whole.pick(shown), fields)
       const { characters, origins } = placeLinks(text, links)
       let pictures: PagePictures | undefined
       const isBold = createBoldness(pdfium, textPage, scratch)
       const originOf = (character: number) => {
         const origin = origins === null ? character : origins[character]!
-        return shown === null || origin < 0 ? origin : shown[origin]!
+        if (origin < 0) return origin
+        const at = shown === null ? origin : shown[origin]!
+        return placed === null ? at : placed.origins[at]!
       }
       return use({
         characters,
@@ -202,9 +212,9 @@ function readPage<T>(
           return renderPage(pdfium, page)
         },
         hasHiddenText: () => hasHiddenText(pdfium, { page, textPage, scratch }, read),
-        notes: noteBlocks(annotations.notes, read),
+        notes: noteBlocks(annotations.notes, whole),
         files: annotations.files,
-        unmappedGlyphs,
+        unmappedGlyphs: unmappedGlyphs - (placed?.mappedGlyphs ?? 0),
       })
     } finally {
       pdfium._FPDFText_ClosePage(textPage)

@@ -72,8 +72,10 @@ function median(values: number[]): number {
   return values.sort((one, other) => one - other)[Math.floor(values.length / 2)]!
 }
 
+type Height = Pick<Segment, 'bottom' | 'top'>
+
 /** True for pieces of text at one height. */
-export function isSideBySide(one: Segment, other: Segment): boolean {
+export function isSideBySide(one: Height, other: Height): boolean {
   const overlap = Math.min(one.top, other.top) - Math.max(one.bottom, other.bottom)
   return overlap > Math.min(one.top - one.bottom, other.top - other.bottom) * 0.6
 }
