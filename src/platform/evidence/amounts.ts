@@ -1,5 +1,6 @@
 import { type Language, tokenize } from '../language/index.ts'
 import { isOperationWord } from './derived-numbers.ts'
+import { withPlainWords } from './negation-words.ts'
 import { currencyOf, numberOfWord, readNumber } from './read-number.ts'
 import { isContentWord, isWhole, wordKeys } from './words.ts'
 
@@ -34,7 +35,7 @@ const adverbs: readonly (readonly [number, RegExp])[] = [
   [525_600, /^(?:yearly|annually|jährlich\p{L}*|annuellement|anualmente|annualmente|jaarlijks\p{L}?)$/u],
 ]
 const minutesOf = (unit: string) => durations.find(([, words]) => words.test(unit))?.[0]
-const free = /^(?:free|gratis|gratuit[eos]*|gratuitament\p{L}*|gratuitement|kostenlos\p{L}*|kostenfrei\p{L}*)$/u
+const free = /^(?:free|gr[aá]tis|gratuit[eos]*|gratuitament\p{L}*|gratuitement|kostenlos\p{L}*|kostenfrei\p{L}*)$/u
 /** "A week". */
 const articles = new Set([
   'a',
@@ -281,7 +282,7 @@ export function readItems(segments: ReadonlyMap<number, string>, latin: Language
     /** The sentence before, if it has no amount: "The delay is in seconds. The default is 5." */
     let before = ''
     let ofSentence: Item[] = []
-    const parts = text.split(separatorOf(latin))
+    const parts = withPlainWords(text).split(separatorOf(latin))
     for (let at = 0; at < parts.length && items.length < maximumItems; at += 2) {
       const own = parts[at]!
       const part = [...open.slice(-maximumOpen), own].join(' ')
@@ -367,6 +368,8 @@ export function isOfOtherItem(
     const own = claims.words
       .map((keys) => keys.filter(isWhole))
       .filter((keys) => !keys.some((key) => units.has(key) || currencyOf(key) !== undefined))
+      // Who "pays nothing" has it free.
+      .filter((keys) => amount.kind !== 'money' || !keys.some((key) => paying.test(key)))
     if (own.length > maximumWords) return false
     const areKnown = own.every((keys) => isKnown(keys) || keys.some((key) => isOperationWord(key) || pricing.test(key)))
     return meant.every((item) =>

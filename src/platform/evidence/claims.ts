@@ -2,7 +2,7 @@ import { defaultLanguage, isFunctionWord, type Language, tokenize } from '../lan
 import { type Amount, readAmounts } from './amounts.ts'
 import { type Clause, readClauses } from './clauses.ts'
 import { type Operation, readOperations } from './derived-numbers.ts'
-import { isNegation } from './negation-words.ts'
+import { isNegation, withPlainWords } from './negation-words.ts'
 import { type Figure, isShareWord, monthOfName, readFigures, readShares, type Share } from './read-figures.ts'
 import { normaliseNumerals } from './read-number.ts'
 import {
@@ -76,7 +76,7 @@ export function readClaims(sentence: string, answerLanguage: Language | null = n
     language,
     figures,
     shares,
-    amounts: once(() => readAmounts(rest, latin)),
+    amounts: once(() => readAmounts(withPlainWords(rest), latin)),
     operations: readOperations(text, words),
     names: readNames(text, latin).map((name) => ({ words: name, keys: name.map((word) => wordKeys(word, latin)) })),
     quotes: readQuotes(text),

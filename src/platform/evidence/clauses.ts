@@ -28,7 +28,7 @@ import {
   splitStatements,
   unlessStart,
   withoutModals,
-  withPlainLimits,
+  withPlainWords,
   wordsThatMayDeny,
 } from './negation-words.ts'
 import { numberOfWord } from './read-number.ts'
@@ -94,7 +94,7 @@ const maximumClauses = 400
 export function readClauses(text: string, language: TextLanguage): Clause[] {
   if (findNegations('', language) === null) return []
   const clauses: Clause[] = []
-  const sentences = splitStatements(withPlainLimits(text.replaceAll(numberSign, 'number ')))
+  const sentences = splitStatements(withPlainWords(text.replaceAll(numberSign, 'number ')))
   const latin = latinOf(language, defaultLanguage)
   let topic: readonly string[] = []
   for (const [sentence, whole] of sentences.entries()) {

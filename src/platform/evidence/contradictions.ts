@@ -139,7 +139,7 @@ function hasOppositeWord(
       ({ negation, word }) => negation === null && !(isDenying && claimed.some(({ limits }) => limits.includes(word))),
     )
     .slice(0, maximumOpposites)
-    .filter(({ word }) => !isOrder(word) || !isReversed())
+    .filter(({ word }) => !payments.has(word) && (!isOrder(word) || !isReversed()))
   if (own.length === 0) return false
   const words = new Set(own.map(({ word }) => word))
   const topics = keySet(claimed).difference(words)
@@ -188,6 +188,9 @@ const unusual = new Set(
     ' ',
   ),
 )
+
+/** "Low fees" are not the opposite of what is free next to it; "no fee" is free. */
+const payments = new Set(['charge', 'charges', 'fee', 'fees'])
 
 type NearnessIn = (places: readonly Clause[], side: number, claim: Opposite) => number | null
 

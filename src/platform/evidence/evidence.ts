@@ -14,7 +14,7 @@ import {
   writtenForms,
 } from './read-figures.ts'
 import { exact, normaliseNumerals, precisionOf } from './read-number.ts'
-import { cellSeparator, joinWrappedLines, type Segment, splitSegments } from './segments.ts'
+import { cellSeparator, joinWrappedLines, type Segment, splitSegments, withPlainTables } from './segments.ts'
 import {
   compoundsOf,
   detectTextLanguage,
@@ -99,7 +99,9 @@ export interface EvidenceNumbers {
 
 /** Reads a passage once; time is linear in its text, apart from sorting its numbers. */
 export function readEvidence({ title, headings = [], tableHeader = null, text }: EvidenceText): Evidence {
-  const body = normaliseNumerals(tableHeader === null ? joinWrappedLines(text, { isFull: true }) : text)
+  const body = normaliseNumerals(
+    tableHeader === null ? joinWrappedLines(withPlainTables(text), { isFull: true }) : text,
+  )
   const { segments, headers } = splitSegments(body, tableHeader !== null)
   const head = normaliseNumerals([withoutExtension(title), ...headings, tableHeader ?? '', ...headers].join('\n'))
   const parts = segments.map((segment) => segment.text)

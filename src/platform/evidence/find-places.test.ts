@@ -89,3 +89,10 @@ test.each(['Members read the ledgers of all branches.', 'A supplier receives dis
     expect(supports(sentence, accounts)).toBe(false)
   },
 )
+
+const prices = { title: 'Prices', text: '|Item|Price|\n|---|---|\n|Map|4.50|\n|Film|1.20|\n|Game|3.10|' }
+
+test('a sentence has the price of its row in a table of Markdown, and not that of another one', () => {
+  expect(supports('The film costs 1.20.', prices)).toBe(true)
+  expect(supports('The film costs 4.50.', prices)).toBe(false)
+})

@@ -2,7 +2,7 @@ import type { Language } from '../language/index.ts'
 
 /** Words that negate a clause, as alternatives of a pattern. Pure data. Those that forbid are with them: "forbidden" is "not allowed". */
 const latinWords: Readonly<Record<Language, string>> = {
-  en: "not|no longer|no|never|none|nobody|nothing|neither|nor|cannot|\\p{L}+n['’]t|forbidden|prohibited|prohibits?|banned|disallowed|impossible|unable|excluded|lacks|lacked|out of (?:order|service|stock)|fail(?:s|ed)? to",
+  en: "not|no longer|no|never|none|nobody|nothing|neither|nor|cannot|\\p{L}+n['’]t|forbidden|prohibited|prohibits?|banned|disallowed|impossible|unable|excluded|lacks|lacked|out of (?:order|service|stock)|fail(?:s|ed)? to|exempt(?:ed)? from",
   de: 'nicht|kein\\p{L}*|nie|niemals|nichts|niemand\\p{L}*|weder|verboten\\p{L}*|verbietet|untersagt\\p{L}*|unzulässig\\p{L}*|unmöglich\\p{L}*|ausgeschlossen\\p{L}*|gesperrt|außer (?:Betrieb|Kraft)',
   fr: 'pas|jamais|aucun\\p{L}*|rien|ni|non|interdit\\p{L}*|impossible\\p{L}*|exclu\\p{L}{0,2}',
   es: 'no|nunca|jamás|ningún|ningun[oa]s?|nadie|nada|tampoco|proh[ií]b\\p{L}+|imposible\\p{L}*|excluid\\p{L}+',
@@ -129,7 +129,7 @@ function patternFor(script: string | null, latin: Language | null): RegExp | nul
 }
 
 const exceptionWords =
-  'because|but|except|unless|although|however|whereas|weil|aber|außer(?! (?:Betrieb|Kraft))|sondern|sofern|obwohl|parce que|mais|sauf|excepté|sinon|porque|perché|pero|salvo|excepto|sino|aunque|ma|tranne|eccetto|mas|exceto|maar|behalve|tenzij|men|utom|ale|lecz|oprócz|но|кроме|однак|але|крім|ancak|fakat|nhưng|trừ|لكن|إلا|باستثناء|אבל|אלא|मगर|लेकिन'
+  'because|but|except|apart from|other than|unless|although|however|whereas|weil|aber|außer(?! (?:Betrieb|Kraft))|sondern|sofern|obwohl|parce que|mais|sauf|excepté|sinon|porque|perché|pero|salvo|excepto|sino|aunque|ma|tranne|eccetto|mas|exceto|maar|behalve|tenzij|men|utom|ale|lecz|oprócz|но|кроме|однак|але|крім|ancak|fakat|nhưng|trừ|لكن|إلا|باستثناء|אבל|אלא|मगर|लेकिन'
 /** "No. 5" and "No. of seats" deny nothing. */
 export const numberSign = /\bno\. ?(?=\d|of\b)/giu
 const sentenceEnd = /((?:[!?。！？؟।\n]|\.(?![\p{L}\p{N}]))+)/u
@@ -208,9 +208,28 @@ const limitWords =
   'until|before|unless|without|except|other than|more than|less than|later than|bis|bevor|vor|ohne|außer|mehr als|länger als|avant|sans|sauf|plus de|hasta|antes|sin|salvo|más de|prima|senza|più di|antes|sem|voor|zonder|zonder|до|без'
 const limitPattern = new RegExp(wordPattern(limitWords).source, 'giu')
 
-/** "No more than two" limits from above. */
-const upperLimit = /(?<![\p{L}\p{M}])(?:no|not) (?:more|longer|later) than(?![\p{L}\p{M}])/giu
-export const withPlainLimits = (text: string) => text.replaceAll(upperLimit, 'at most')
+/** "No more than two" limits from above, and who "pays nothing" has it free: the text with such denials in words that affirm. */
+const plainWords: readonly (readonly [words: string, instead: string])[] = [
+  ['(?:no|not) (?:more|longer|later) than', 'at most'],
+  [
+    '(?:pays?|costs?|paying|costing) nothing|free of (?:charge|cost)|(?:at no|without) (?:extra )?(?:charge|cost)',
+    'is free',
+  ],
+  ['passed on|pass(?:es|ing)? (?:(?:it|them|this|these) )?on(?= to )', 'transferred'],
+  ['get (?:(?:any|the|his|her|my|our|their|your) )?money back', 'refunded'],
+  ['(?:zahl|bezahl|kost)(?:e?n|e?t) nichts|nichts (?:be)?zahlen|ohne (?:gebühr|kosten|aufpreis)', 'kostenlos'],
+  ["(?:ne |n['’])(?:coût|pai|pay)e(?:nt)? rien|sans frais", 'gratuit'],
+  ['no (?:cuestan?|pagan?) nada|sin (?:coste|costo|cargo)', 'gratis'],
+  ['non (?:costa(?:no)?|paga(?:no)?) (?:nulla|niente)|senza costi', 'gratis'],
+  ['não (?:custam?|pagam?) nada|sem custos?', 'grátis'],
+  ['(?:kost|kosten|betaalt|betalen) niets|niets te betalen', 'gratis'],
+]
+const plainPattern = new RegExp(
+  `(?<![\\p{L}\\p{M}])(?:${plainWords.map(([words]) => `(${words})`).join('|')})(?![\\p{L}\\p{M}])`,
+  'giu',
+)
+export const withPlainWords = (text: string) =>
+  text.replaceAll(plainPattern, (_, ...found) => plainWords[found.findIndex((one) => one !== undefined)]![1])
 
 /** The words of a text that limit what it denies, in lower case. */
 export function limitsOf(text: string): string[] {
@@ -341,7 +360,7 @@ export const clauseEnd = new RegExp(
 
 /** A clause that begins so denies of something else what the clause before states. */
 export const exceptionStart =
-  /^\s*(?:(?:except|außer(?! (?:Betrieb|Kraft))|sauf|excepté|salvo|excepto|tranne|eccetto|exceto|behalve|utom|oprócz|кроме|крім|trừ|إلا|باستثناء)(?!\p{L})|除|ただし)/iu
+  /^\s*(?:(?:except|apart from|other than|außer(?! (?:Betrieb|Kraft))|sauf|excepté|salvo|excepto|tranne|eccetto|exceto|behalve|utom|oprócz|кроме|крім|trừ|إلا|باستثناء)(?!\p{L})|除|ただし)/iu
 
 /** "Unless it rains": its words state nothing. */
 export const unlessStart = /^\s*(?:unless|sofern|tenzij)(?!\p{L})/iu

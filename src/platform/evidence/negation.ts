@@ -1,5 +1,5 @@
 import { type Clause, fewWords, keysOf } from './clauses.ts'
-import { isLimiting, isLoss, isOnly, isStopping } from './negation-words.ts'
+import { isLimiting, isLoss, isOnly, isStopping, isWeak } from './negation-words.ts'
 import type { Opposite } from './read-opposites.ts'
 
 /** A clause with a smaller share of the words deals with something else; in scripts without spaces words are pairs of characters. */
@@ -266,12 +266,15 @@ function mayDenyOtherwise(claim: Clause, clause: Clause): boolean {
   if (clause.isCondition) return false
   const hasDenied = denied?.some((key) => keysOf(clause).has(key)) ?? false
   if (!hasDenied && !clause.isNegated && denied?.some(isLoss) && clause.mayDeny.every(isLimiting)) return true
+  // "Not on the upper floor" where the text has "on the ground floor only".
+  const others = claim.words.filter((keys) => !isWeak(keys[0]!) && !keys.some((key) => denied?.includes(key)))
+  const isOtherwise = !hasDenied && others.length >= fewWords && shareIn(others, keysOf(clause)) === 1
   const isStopped = denied?.some((key) => clause.stopped.includes(key)) ?? false
   return clause.mayDeny.some((word) => {
     if (mayDeny.includes(word)) return false
     // "Only on Sundays" denies Mondays, and no more than that.
     if (isOnly(word) && hasAll(claim, clause)) return false
-    return isLimiting(word) === hasDenied || (isStopping(word) && isStopped)
+    return isLimiting(word) === hasDenied || (isStopping(word) && isStopped) || (isOnly(word) && isOtherwise)
   })
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { joinWrappedLines, splitTables } from './segments.ts'
+import { joinWrappedLines, splitTables, withPlainTables } from './segments.ts'
 
 test.each([
   {
@@ -51,4 +51,11 @@ test('rows know the names of their cells, and text around a table stays text', (
 
 test('a first row with figures is no header', () => {
   expect(splitTables('Ann | 12\nBob | 13')[0]!.rows.map(({ cells }) => cells[0])).toEqual(['Ann', 'Bob'])
+})
+
+test('tables of Markdown have the rows of other tables, with or without spaces around their bars', () => {
+  const loans = ['Loans:', '', '| Item | Weeks |', '|:---|---:|', '| Map | 2 |', '|Film \\| set|1|', '', 'a|b'].join(
+    '\n',
+  )
+  expect(withPlainTables(loans)).toBe('Loans:\n\nItem | Weeks\nMap | 2\nFilm | set | 1\n\na|b')
 })

@@ -44,6 +44,29 @@ export function joinWrappedLines(text: string, { isFull = false } = {}): string 
   return joined.join('\n')
 }
 
+/** The line below the header of a Markdown table: "|---|:---:|". */
+const isRule = (line: string) => line.includes('|') && line.includes('-') && /^[\s|:-]+$/.test(line)
+
+/** A text whose Markdown tables are written as all others: cells between separators, no line below the header. Linear. */
+export function withPlainTables(text: string): string {
+  const lines = text.split('\n')
+  const plain: string[] = []
+  let isTable = false
+  for (const [index, line] of lines.entries()) {
+    const startsTable = line.includes('|') && isRule(lines[index + 1] ?? '')
+    isTable = startsTable || (isTable && line.includes('|'))
+    if (!isTable) plain.push(line)
+    else if (!isRule(line)) plain.push(cellsOfMarkdown(line).join(cellSeparator))
+  }
+  return plain.join('\n')
+}
+
+function cellsOfMarkdown(line: string): string[] {
+  const row = line.trim()
+  const inner = row.slice(row.startsWith('|') ? 1 : 0, row.endsWith('|') && row.length > 1 ? -1 : undefined)
+  return inner.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('\\|', '|'))
+}
+
 /** A sentence of a passage, or a row of a table or list. */
 export interface Segment {
   text: string

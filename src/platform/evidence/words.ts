@@ -86,7 +86,7 @@ export function wordKeys(word: string, latin: Language): string[] {
       stem,
       ...(verb === undefined ? [] : [verb]),
       ...basesOf(bare, latin),
-      ...(periods.get(bare) ?? []),
+      ...(sameWords.get(bare) ?? []),
       ...(loanPlural.test(stem) ? [stem.slice(0, -1)] : []),
     ]),
   ]
@@ -96,22 +96,28 @@ export function wordKeys(word: string, latin: Language): string[] {
 /** Whether a key is no beginning of a word: "Bahrain" is not "Bahraini". */
 export const isWhole = (key: string) => !key.endsWith('*')
 
-/** "Per year" and "annually" in one key. */
-const periods = new Map(
+/** "Per year" and "annually" in one key, and "not transferable" and "may not be passed on" with it. */
+const sameWords = new Map(
   [
     'year years yearly annual annually jahr jahre jahren jahres jährlich jährliche jährlichen an ans année années annuel annuelle annuels annuelles annuellement año años anual anuales anualmente anno anni annuale annui annua annualmente jaar jaren jaarlijks jaarlijkse ano anos anualmente',
     'month months monthly monat monate monaten monats monatlich monatliche monatlichen mois mensuel mensuelle mensuels mensuellement mes meses mensual mensuales mensualmente mese mesi mensile mensili mensilmente maand maanden maandelijks mês mensal mensais mensalmente',
     'week weeks weekly woche wochen wöchentlich wöchentliche semaine semaines hebdomadaire semana semanas semanal semanales semanalmente settimana settimane settimanale week weken wekelijks',
     'day days daily tag tage tagen tages täglich tägliche jour jours quotidien quotidienne quotidiennement journalier día días diario diaria diariamente giorno giorni giornaliero quotidiano quotidianamente dag dagen dagelijks dia dias diário diariamente',
     'hour hours hourly stunde stunden stündlich heure heures horaire hora horas ora ore orario uur uren',
+    'transfer transferred transferable transferring übertragen übertragbar weitergeben weitergegeben weitergabe abtreten abgetreten cessible cessibles céder cédé cédée cédés cédées transférable transférer transférée transferir transferible transferibles ceder cedido cedida cedibile cedere ceduto ceduta trasferibile trasferire trasferita transferível ceder cedido transmissível overdraagbaar overdragen overgedragen doorgeven',
+    'refund refunds refunded refundable reimburse reimbursed reimbursement erstatten erstattet erstattung rückerstattet zurückgezahlt rembourser remboursé remboursée remboursés remboursées remboursable remboursables remboursement reembolsar reembolsado reembolsable reembolsables reembolso devolver devuelve devuelven rimborsare rimborsato rimborsabile rimborsabili rimborso reembolsável terugbetaald terugbetalen',
   ].flatMap((words) => words.split(' ').map((word) => [word, [`#${words.split(' ', 1)[0]!}`]] as const)),
 )
 
 /** Endings of nouns and adjectives that are made of verbs: "renewal", "Zahlung". */
 const derived: Readonly<Record<Language, RegExp>> = {
   en: /(?:al|als|ment|ments|age|ance|ances|able|ible)$/,
-  de: /ung(?:en)?$/,
-  nl: /ing(?:en)?$/,
+  de: /(?:ung(?:en)?|bare?[mnrs]?)$/,
+  fr: /[ai]bles?$/,
+  es: /[ai]bles?$/,
+  it: /[ai]bil[ei]$/,
+  pt: /[áí](?:vel|veis)$/,
+  nl: /(?:ing(?:en)?|ba(?:ar|re))$/,
 }
 const leastLettersOfBase = 4
 
@@ -139,7 +145,7 @@ const verbForms =
   'fight fought, find found, fly flew flown, forget forgot forgotten, freeze froze frozen, get got, give gave ' +
   'given, go went gone, grow grew grown, hear heard, hide hid hidden, hold held, keep kept, know knew known, ' +
   'lay laid, lead led, leave left, lend lent, light lit, lose lost loss, make made, mean meant, meet met, pay paid, ' +
-  'ride rode, ring rang, rise rose risen, run ran, say said, see saw seen, seek sought, sell sold, send sent, ' +
+  'ride rode, ring rang, rise rose risen, run ran, say said, see saw seen, seek sought, resell resold resale, sell sold sale, send sent, ' +
   'shake shook shaken, shine shone, shoot shot, show shown, sing sang sung, sink sank, sit sat, sleep slept, ' +
   'speak spoke spoken, spend spent, stand stood, steal stole stolen, strike struck, swear swore, sweep swept, ' +
   'swim swam swum, take took taken, teach taught, tell told, think thought, throw threw thrown, understand ' +
@@ -212,15 +218,15 @@ function isWeak(form: string, latin: Language): boolean {
 
 /** Words that a sentence needs to state a fact and that a passage, a list or a table leaves out. Pure data. */
 const lightWords: Readonly<Record<Language, string>> = {
-  en: 'cost costs pay pays people person persons someone case cases order charge amount amounts',
+  en: 'cost costs pay pays people person persons someone case cases order charge amount amounts longer except unless',
   de:
     'stehen steht stand standen verfügung erfolgt erfolgen erhalten erhält bekommt nehmen genommen lassen lässt bieten bietet darf dürfen dürft sollen sollte sollten möchten wollen will gilt gelten beträgt betragen ' +
-    'liegt person personen menschen leute dann sowie jeweils dabei hierfür dafür nötig notwendig kosten kostet zahlen zahlt bezahlen bezahlt hat haben',
-  fr: 'faut doit doivent devoir avoir être faire fait mettre prendre prend donner obtenir coûte coûtent coûter payer paie paient possible personne personnes gens cas afin',
-  es: 'puede pueden poder debe deben deber haber hay hacer hace tener tiene tienen dar estar cuesta cuestan pagar paga pagan posible personas gente caso',
-  it: 'può possono potere deve devono dovere avere fare dare essere costa costano pagare paga pagano possibile persone caso',
-  pt: 'pode podem poder deve devem dever haver fazer ter tem dar estar custa custam pagar paga pagam possível pessoas caso',
-  nl: 'kunnen kan kunt moeten moet mogen mag hebben heeft doen gaan krijgt krijgen kosten kost betalen betaalt mogelijk mensen personen geval',
+    'liegt person personen menschen leute dann sowie jeweils dabei hierfür dafür nötig notwendig kosten kostet zahlen zahlt bezahlen bezahlt hat haben benutzen benutzt nutzen nutzt verwenden verwendet',
+  fr: 'utiliser utilise utilisé utilisée faut doit doivent devoir avoir être faire fait mettre prendre prend donner obtenir coûte coûtent coûter payer paie paient possible personne personnes gens cas afin',
+  es: 'usar usa utilizar utiliza puede pueden poder debe deben deber haber hay hacer hace tener tiene tienen dar estar cuesta cuestan pagar paga pagan posible personas gente caso',
+  it: 'usare usa utilizzare utilizza può possono potere deve devono dovere avere fare dare essere costa costano pagare paga pagano possibile persone caso',
+  pt: 'usar usa utilizar utiliza pode podem poder deve devem dever haver fazer ter tem dar estar custa custam pagar paga pagam possível pessoas caso',
+  nl: 'gebruiken gebruikt kunnen kan kunt moeten moet mogen mag hebben heeft doen gaan krijgt krijgen kosten kost betalen betaalt mogelijk mensen personen geval',
 }
 const lightSets = new Map<Language, ReadonlySet<string>>()
 

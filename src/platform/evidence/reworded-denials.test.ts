@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest'
+import { supports } from './support.ts'
+
+const pool = {
+  title: 'Pool',
+  text: [
+    'Guests of the hotel pay nothing. Adults pay 7 euros. The shelf for helmets is free.',
+    'The kiosk is shut on Tuesdays. The ticket is not transferable, and tins are not for resale.',
+    'Scooters may be used in the lower yard only. Trainees are exempt from the night shift.',
+    'Parrots have to stay outside, apart from those of the keepers. A voucher is not refundable.',
+  ].join(' '),
+}
+const bad = {
+  title: 'Bad',
+  text: 'Der Spind kostet nichts. Die Karte ist nicht übertragbar. Der Steg ist mit dem Rad nicht erreichbar.',
+}
+const piscine = { title: 'Piscine', text: 'La carte n’est pas cessible. Le vestiaire est gratuit.' }
+const piscina = { title: 'Piscina', text: 'La tessera non è cedibile. Lo spogliatoio non costa nulla.' }
+const zwembad = { title: 'Zwembad', text: 'Op dinsdag is de kiosk gesloten. De kaart is niet overdraagbaar.' }
+
+describe('a denial in other words keeps its marker', () => {
+  test.each([
+    ['free for who pays nothing', pool, 'Admission is free for guests of the hotel.'],
+    ['no charge for what is free', pool, 'No charge is made for the shelf for helmets.'],
+    ['not open for shut', pool, 'The kiosk is not open on Tuesdays.'],
+    ['passed on for transferable', pool, 'The ticket may not be passed on.'],
+    ['resold for resale', pool, 'Tins may not be resold.'],
+    ['another place for "only"', pool, 'Scooters are not allowed in the upper yard.'],
+    ['"apart from" for an exception', pool, 'Parrots are not allowed inside, except those of the keepers.'],
+    ['money back for refundable', pool, 'With a voucher, you do not get your money back.'],
+    ['a verb for a word with -bar', bad, 'Die Karte darf nicht übertragen werden.'],
+    ['"weitergeben" for "übertragbar"', bad, 'Die Karte darf nicht weitergegeben werden.'],
+    ['free in German', bad, 'Der Spind ist kostenlos.'],
+    ['"céder" for "cessible"', piscine, 'La carte ne peut pas être cédée.'],
+    ['free in French', piscine, 'Le vestiaire ne coûte rien.'],
+    ['"cedere" for "cedibile"', piscina, 'La tessera non può essere ceduta.'],
+    ['free in Italian', piscina, 'Lo spogliatoio è gratuito.'],
+    ['"open" for closed in Dutch', zwembad, 'De kiosk is op dinsdag niet open.'],
+  ])('%s', (_, passage, sentence) => {
+    expect(supports(sentence, passage)).toBe(true)
+  })
+})
+
+describe('the opposite of it loses its marker', () => {
+  test.each([
+    ['a price of others', pool, 'Guests of the hotel pay 7 euros.'],
+    ['paying', pool, 'Guests have to pay for the shelf for helmets.'],
+    ['open', pool, 'The kiosk is open on Tuesdays.'],
+    ['resold', pool, 'Tins may be resold.'],
+    ['taking part', pool, 'Trainees have to work in the night shift.'],
+    ['passed on', pool, 'The ticket may be passed on.'],
+    ['paying in German', bad, 'Der Spind kostet Geld.'],
+    ['"weitergeben"', bad, 'Die Karte darf weitergegeben werden.'],
+    ['open in Dutch', zwembad, 'De kiosk is op dinsdag open.'],
+    ['"céder"', piscine, 'La carte peut être cédée.'],
+  ])('%s', (_, passage, sentence) => {
+    expect(supports(sentence, passage)).toBe(false)
+  })
+})
