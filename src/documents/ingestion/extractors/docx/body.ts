@@ -1,6 +1,7 @@
 import type { ExtractedBlock } from '../../extraction.ts'
 import { cleanLine } from '../clean-text.ts'
 import { endLink, startLink } from '../link-target.ts'
+import { createFormulaReader } from '../office-math.ts'
 import type { Attribute, XmlHandler } from '../office-xml.ts'
 import { createDocxFormFields } from './form-fields.ts'
 import type { DocxNumbering } from './numbering.ts'
@@ -89,6 +90,7 @@ export class DocxBody implements XmlHandler {
   private readonly tables = new TableStack()
   private readonly fields: Field[] = []
   private readonly formFields = createDocxFormFields((text) => this.append(text))
+  private readonly formulas = createFormulaReader((text) => this.append(text))
   private skipDepth = 0
   private isDeleted = false
   private inText = false
@@ -126,6 +128,7 @@ export class DocxBody implements XmlHandler {
     this.tables.open(name, attribute)
     this.formFields.open(name, attribute)
     this.pictures.open(name, attribute)
+    this.formulas.open(name, attribute)
     if (name === 'w:r') this.hidesRun = false
     else if (name === 'w:p') this.paragraphs.push(newParagraph(this.context.styleOf(null)))
     else if (textElements.has(name)) this.inText = true
@@ -154,6 +157,7 @@ export class DocxBody implements XmlHandler {
       return
     }
     this.pictures.close(name)
+    this.formulas.close(name)
     if (textElements.has(name)) this.inText = false
     // A paragraph of a drawing.
     else if (name === 'p') this.append(' ')
@@ -176,6 +180,7 @@ export class DocxBody implements XmlHandler {
   }
 
   private append(text: string) {
+    if (this.formulas.take(text)) return
     const paragraph = this.paragraphs.at(-1)
     if (paragraph) paragraph.text += text
   }

@@ -42,6 +42,12 @@ test('names the pages whose fonts have no letters for their glyphs', async () =>
   ])
 })
 
+test('names the pages whose fonts map glyphs to nothing', async () => {
+  const lost = Array.from('words of ~~~~~~~~', (letter) => (letter === '~' ? '\0' : letter))
+  const { warnings } = await readBlocks('pdf', buildGlyphPdf([[{ glyphs: lost, x: 100, y: 700 }]]))
+  expect(warnings).toEqual([expect.objectContaining({ code: 'damaged_characters', pages: [1] })])
+})
+
 test('does not warn of a few such glyphs, the signs of a formula', async () => {
   const content = `${prose.map((text, line) => mapped(text, 72, 700 - line * 12)).join('\n')}\n${unmapped(3)}`
   expect((await readBlocks('pdf', pdfWithUnmappedFont([content]))).warnings).toEqual([])

@@ -50,6 +50,7 @@ function countCharacters(characters: PdfCharacters) {
   for (let at = 0; at < characters.length; at += 1) {
     const code = characters.code(at)
     if (isGlyph(code)) drawn += 1
+    if (code === 0 && characters.right(at) > characters.left(at)) unreadable += 1
     if (code < 0x7f) continue
     if (isUnreadable(code)) unreadable += 1
     // PDFium's guess for a glyph without a letter is its number, which is the letter in fonts with one byte for each.
@@ -58,7 +59,7 @@ function countCharacters(characters: PdfCharacters) {
   return { drawn, unreadable, guesses }
 }
 
-/** Marks of lost characters, of private fonts (apart from the bullets of Symbol and Wingdings), and controls. */
+/** Marks of lost characters, of private fonts (apart from the bullets of Symbol and Wingdings), and controls from DEL on. */
 function isUnreadable(code: number): boolean {
   return (
     code === 0xfffd ||

@@ -2,6 +2,7 @@ import type { ExtractedBlock } from '../../extraction.ts'
 import { cleanLine, cleanText } from '../clean-text.ts'
 import { maximumBlockCharacters } from '../extractor.ts'
 import { endLink, type LinkedText, startLink } from '../link-target.ts'
+import { createFormulaReader } from '../office-math.ts'
 import type { OfficePackage } from '../office-package.ts'
 import { type Attribute, readXml, type XmlHandler } from '../office-xml.ts'
 import { createPictureFinder, drawingDescription, type FoundPicture } from '../picture-description.ts'
@@ -69,6 +70,7 @@ class SlideReader implements XmlHandler {
   private showsMaster = true
   private readonly pictures: FoundPicture[] = []
   private readonly finder = createPictureFinder((picture) => this.pictures.push(picture))
+  private readonly formulas = createFormulaReader((text) => this.append(text))
   private skipDepth = 0
   private place: string | null = null
   private paragraph: Paragraph | null = null
@@ -91,6 +93,7 @@ class SlideReader implements XmlHandler {
       return
     }
     this.finder.open(name, attribute)
+    this.formulas.open(name, attribute)
     switch (name) {
       case 'sld':
       case 'sldLayout':
@@ -134,6 +137,7 @@ class SlideReader implements XmlHandler {
       return
     }
     this.finder.close(name)
+    this.formulas.close(name)
     if (name === 't' || name === 'm:t') this.inText = false
     else if (name === 'p') this.closeParagraph()
     else if (name === 'r' && this.paragraph?.hasLink) {
@@ -143,7 +147,11 @@ class SlideReader implements XmlHandler {
   }
 
   text(text: string) {
-    if (this.inText && this.paragraph && this.skipDepth === 0) this.paragraph.text += text
+    if (this.inText && this.skipDepth === 0) this.append(text)
+  }
+
+  private append(text: string) {
+    if (this.paragraph && !this.formulas.take(text)) this.paragraph.text += text
   }
 
   /** The alternative text of a picture or shape. */
