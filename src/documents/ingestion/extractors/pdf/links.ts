@@ -1,5 +1,5 @@
 import { linkTarget } from '../link-target.ts'
-import { type PdfCharacter, PdfCharacters } from './character.ts'
+import { isRightToLeftCode, type PdfCharacter, PdfCharacters } from './character.ts'
 
 /** PDFium's functions for link annotations. */
 export interface LinkFunctions {
@@ -80,9 +80,14 @@ export function placeLinks(
     characters.push(character)
     const origin = page.origins === null ? at : page.origins[at]!
     origins.push(origin)
-    const { right, bottom, top } = character
-    for (const sign of additions.get(at) ?? '') {
-      characters.push({ code: sign.codePointAt(0)!, generated: false, left: right, right, bottom, top })
+    const { bottom, top } = character
+    const isRightToLeft = isRightToLeftCode(character.code)
+    for (const [index, sign] of Array.from(additions.get(at) ?? '').entries()) {
+      // Behind a letter from right to left is left of it; the blank next to it keeps a width.
+      const width = isRightToLeft ? (top - bottom) * 0.001 : 0
+      const right = isRightToLeft ? character.left - (index === 0 ? 0 : width) : character.right
+      const left = index === 0 ? right - width : right
+      characters.push({ code: sign.codePointAt(0)!, generated: false, left, right, bottom, top })
       origins.push(origin)
     }
   }

@@ -101,8 +101,12 @@ export function splitAtNarrowGaps(segment: Segment): Segment[] | null {
 }
 
 function partsOf(segment: Segment, parts: { from: number; to: number }[]): Segment[] {
+  const isReordered = isReorderable(segment.characters)
   return parts.flatMap(({ from, to }, index) => {
-    const part = toSegment(segment.characters.slice(from, to), segment.onRightToLeftPage)
+    const slice = segment.characters.slice(from, to)
+    // A number in a right-to-left line is in the order of that line; in a cell it is alone.
+    const isAlone = isReordered && !slice.hasRightToLeft()
+    const part = toSegment(isAlone ? visualOrder(slice) : slice, segment.onRightToLeftPage)
     if (!part) return []
     part.bold = segment.bold
     part.hyphenated = segment.hyphenated && index === parts.length - 1

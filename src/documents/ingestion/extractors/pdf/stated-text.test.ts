@@ -76,6 +76,13 @@ test('blanks around numbers and Latin words of a right-to-left line are kept', a
   expect(text).toBe(['قیمت', '25', 'OK', 'آن'].join(' '))
 })
 
+test('a blank is kept before a Latin word that ends a right-to-left line', async () => {
+  const below = (x: number, letter: string) => stated(letter, { glyphs: [letter], x, y: y - 12 })
+  const first = [run(100, 'O', 'K'), blank(110), stated('ت', run(110.4, 'ت')), stated('م', run(115.4, 'م'))]
+  const { text } = await readText([...first, below(105.4, 'ن'), below(110.4, 'ا')])
+  expect(text.replace('\n', ' ')).toBe('مت OK ان')
+})
+
 test('a letter with marks and a ligature that are stated are in the order of reading', async () => {
   const { text } = await readText([
     stated('م', run(100, 'م')),

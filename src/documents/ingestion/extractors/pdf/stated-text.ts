@@ -259,7 +259,7 @@ function placeItems(
       continue
     }
     placed.add(item)
-    const { box, first, last, isRightToLeft } = ranges.get(item)!
+    const { box, first, isRightToLeft } = ranges.get(item)!
     const drawn = separators.get(item)
     const own = isStated ? box : character
     const before = previous === null || previous.item === item ? undefined : separators.get(previous.item)
@@ -272,10 +272,9 @@ function placeItems(
     add(isUsual ? between : signsBetween(previous!.box, own, between, separator, isAnyOrder), at)
     between = []
     hasPassedGlyph = false
-    const hasBlank = drawn !== undefined && isReordered(item)
-    if (hasBlank && isRightToLeft && (isStated || first === at)) add([separatorAt(drawn, own)], at)
+    // On its right, which is before it.
+    if (drawn !== undefined && (isStated || first === at) && isReordered(item)) add([separatorAt(drawn, own)], at)
     add(isStated ? lettersOf(item.text, box) : [character], at)
-    if (hasBlank && !isRightToLeft && (isStated || last === at)) add([separatorAt(drawn, own)], at)
     previous = { item, box: own }
   }
   add(between, all.length - 1)
@@ -285,7 +284,6 @@ function placeItems(
 interface Range {
   box: Box
   first: number
-  last: number
   /** The item behind its last character. */
   following: Item | null
   isRightToLeft: boolean
@@ -303,11 +301,10 @@ function rangesOf(all: readonly PdfCharacter[], items: readonly (Item | null)[])
     const range = ranges.get(item)
     if (range === undefined) {
       const isRightToLeft = typeof item === 'number' ? isRightToLeftCode(code) : hasRightToLeft(item.text)
-      previous = { box: { left, right, bottom, top }, first: at, last: at, following: null, isRightToLeft }
+      previous = { box: { left, right, bottom, top }, first: at, following: null, isRightToLeft }
       ranges.set(item, previous)
       continue
     }
-    range.last = at
     previous = range
     // Marks without a width can be drawn next to their letter.
     const hasWidth = range.box.right > range.box.left
