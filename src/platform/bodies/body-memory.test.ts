@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { endLoan, freeMemory, lend } from './body-memory.ts'
+import { endLoan, freeMemory, lend } from './json-text.ts'
 
 const chunk = () => Buffer.allocUnsafeSlow(1_000)
 const isFree = ({ buffer }: Buffer) => (buffer as ArrayBuffer).detached

@@ -1,4 +1,3 @@
-export { endLoan, freeMemory, lend } from './body-memory.ts'
 export {
   assertReadsCsv,
   type BodyFormat,
@@ -14,9 +13,12 @@ export {
 export {
   countCharacters,
   decodeTexts,
+  endLoan,
+  freeMemory,
   isBlankText,
   joinTexts,
   JsonText,
+  lend,
   type LiteralCounts,
   textOf,
   toMovable,
