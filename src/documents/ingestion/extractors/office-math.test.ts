@@ -35,3 +35,10 @@ test.each(formulas)('the signs of a formula are read: %#', async (formula, text)
   const slide = await readBlocks('pptx', buildPptx([{ content: shape }]))
   expect(slide.blocks.map((block) => block.text)).toContain(`As ${text}`)
 })
+
+test('a long separator is not repeated between many arguments', async () => {
+  const separator = `<m:dPr><m:sepChr m:val="${'-'.repeat(10_000)}"/></m:dPr>`
+  const formula = element('d', separator, ...Array.from({ length: 100 }, () => element('e', run('x'))))
+  const { blocks } = await readBlocks('docx', buildDocx(`<w:p><m:oMath ${math}>${formula}</m:oMath></w:p>`))
+  expect(blocks.map((block) => block.text).join('').length).toBeLessThan(10_000)
+})

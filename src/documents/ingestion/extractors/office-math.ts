@@ -17,6 +17,8 @@ const values = new Set(['num', 'den', 'e', 'deg', 'sub', 'sup', 'fName', 'lim'].
 const signs = new Set(['begChr', 'sepChr', 'endChr', 'chr', 'type'].map((name) => `m:${name}`))
 /** Longer texts are put in brackets unread. */
 const maximumOperand = 200
+/** Of a sign or the name of a type, UTF-16 units. A separator is repeated between all arguments, so a long one would multiply. */
+const maximumSign = 8
 
 /**
  * Reads formulas of office files (Office Math) on one line, with the signs that programs draw for their elements: brackets, bars of fractions,
@@ -29,7 +31,7 @@ export function createFormulaReader(append: (text: string) => void) {
       const around = open.at(-1)
       if (name === 'm:oMath' || (around && (parts.has(name) || values.has(name))))
         open.push({ name, text: '', values: [], signs: new Map() })
-      else if (around && signs.has(name)) around.signs.set(name, attribute('val') ?? '')
+      else if (around && signs.has(name)) around.signs.set(name, (attribute('val') ?? '').slice(0, maximumSign))
     },
     close(name: string) {
       const part = open.at(-1)
