@@ -61,15 +61,18 @@ console.log(
 await corpus.execute('analyze chunks, chunk_terms, embeddings_1, indexed_documents')
 
 const queries = synthetic.queries(Number(options.queries))
+const exact = queries.slice(0, Number(options.exact))
+const turnsOf = new Map(exact.map((query) => [query, synthetic.earlierTurns()]))
+/** The best chunks of a query by a scan of all, without and with earlier turns: both engines are compared with the same ones. */
+const bestByTerms = new Map<string, ReadonlySet<string>>()
 for (const [name, one] of [
   [database, bench],
   ['LanceDB', lance],
 ] as const) {
-  const exact = queries.slice(0, Number(options.exact))
   const recalls = [
     await synthetic.measureRecall(one, spaceId, exact, best),
-    await termRecall(one, exact),
-    await termRecall(one, exact, synthetic.earlierTurns),
+    await termRecall(one, false),
+    await termRecall(one, true),
   ].map((recall) => recall.toFixed(3))
   console.log(
     `  ${name}: recall@${best} of vectors ${recalls[0]}, of terms ${recalls[1]}, in a conversation ${recalls[2]}`,
@@ -136,25 +139,22 @@ async function duringImports(name: string, own: BenchIndex): Promise<void> {
 }
 
 /** Share of the best by terms that the engine finds. */
-async function termRecall(
-  { index, organisationId }: BenchIndex,
-  sample: readonly string[],
-  contextOf?: typeof synthetic.earlierTurns,
-): Promise<number> {
+async function termRecall({ index, organisationId }: BenchIndex, inConversation: boolean): Promise<number> {
   const scope = { organisationId, spaceId, filter: null }
   const signal = AbortSignal.timeout(600_000)
   let found = 0
-  for (const query of sample) {
+  for (const query of exact) {
     const space = await loadSpaceState(corpus, scope, { signal })
-    const terms = await analyseWithContext(spaceId, query, contextOf?.() ?? [], space)
-    const scan = createExactScan({ queryable: corpus, scope, space, options: { signal } })
-    const truth = await scan.byTerms(terms, best)
+    const terms = await analyseWithContext(spaceId, query, inConversation ? turnsOf.get(query)! : [], space)
+    const scan = createExactScan({ queryable: corpus, scope, space, options: { signal, timeoutMs: 600_000 } })
+    const place = `${inConversation} ${query}`
+    const truth = bestByTerms.get(place) ?? new Set((await scan.byTerms(terms, best)).map(({ chunkId }) => chunkId))
+    bestByTerms.set(place, truth)
     const opened = await index.engine.openSpace(scope, signal)
     const own = await opened.findCandidates({ terms, vectors: [], limit: best })
-    const ids = new Set(own.map(({ chunkId }) => chunkId))
-    found += truth.filter(({ chunkId }) => ids.has(chunkId)).length / truth.length
+    found += own.filter(({ chunkId }) => truth.has(chunkId)).length / truth.size
   }
-  return found / sample.length
+  return found / exact.length
 }
 
 async function databaseBytes(): Promise<number> {
