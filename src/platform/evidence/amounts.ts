@@ -72,7 +72,7 @@ export function readAmounts(text: string, latin: Language): Amount[] {
   for (let at = tokens.length - 1; at >= 0; at--) {
     const token = tokens[at]!
     const next = tokens[at + 1]
-    if (free.test(token) && tokens[at - 1] !== '-') {
+    if ((free.test(token) && tokens[at - 1] !== '-') || isNoFee(tokens, at)) {
       amounts.push({ value: 0, kind: 'money', unit: [] })
       continue
     }
@@ -103,6 +103,12 @@ export function readAmounts(text: string, latin: Language): Amount[] {
   return [...amounts.toReversed(), ...ofDays]
 }
 
+/** "No monthly fee". */
+const isNoFee = (tokens: readonly string[], at: number) =>
+  fee.test(tokens[at]!) && (lack.test(tokens[at - 1] ?? '') || lack.test(tokens[at - 2] ?? ''))
+const fee = /^(?:fees?|charges?|gebühr(?:en)?|frais)$/u
+const lack = /^(?:no|without|keine?r?|ohne|sans|aucuns?)$/u
+
 function valueOf(token: string, next: string | undefined): number | undefined {
   const clock = /^(\d{1,2}):(\d{2})$/.exec(token)
   const afternoon = next === 'pm' || next === 'p'
@@ -131,7 +137,7 @@ function amountOf(value: number, tokens: readonly string[], at: number, latin: L
 }
 
 const paying =
-  /^(?:pay|pays|paid|paying|costs?|charged|zahl\p{L}*|bezahl\p{L}*|kostet\p{L}*|pai\p{L}+|coût\p{L}+|pag\p{L}+|cuesta\p{L}*|cost\p{L}+|cust\p{L}+|betaal\p{L}*|betalen|kost)$/u
+  /^(?:pay|pays|paid|paying|costs?|charged|zahl\p{L}*|bezahl\p{L}*|kostet\p{L}*|paie(?:nt)?|pay(?:er|ent)|coût(?:e|ent|er)|paga[mnr]?|pagano|pagare|cuestan?|costa(?:no|re)?|custa[mr]?|betaal\p{L}*|betalen|kost)$/u
 const money = /[€$£¥]|\d\s?(?:euros?|eur|usd|chf|gbp|dollars?|pounds?|kr)(?!\p{L})/iu
 const closing =
   /^(?:clos(?:es?|ed|ing)|schließ\p{L}+|geschlossen|ferm\p{L}+|cierra\p{L}*|cerra\p{L}+|chiud\p{L}+|fech\p{L}+|sluit\p{L}*)$/u

@@ -17,6 +17,7 @@ import {
   exceptionStart,
   findNegations,
   isConditional,
+  isExistence,
   isNecessity,
   isNegation,
   isOption,
@@ -49,6 +50,8 @@ export interface Clause {
   isNecessity: boolean
   isOption: boolean
   showsOption: boolean
+  /** It states that something is there. */
+  isExistence: boolean
   /** It states a condition. */
   isCondition: boolean
   /** It is what the clause before does not hold for: "except in August". */
@@ -264,6 +267,7 @@ function emptyClause(mayDeny: readonly string[], limits: readonly string[]) {
     isAbsence: false,
     absent: [] as string[],
     isNecessity: false,
+    isExistence: false,
     isOption: false,
     showsOption: false,
     predicate: [] as string[],
@@ -290,6 +294,7 @@ function markPart(
     open.absent.push(...firstKeys(absent, latin)!)
   }
   open.isNecessity ||= isNecessity(part)
+  open.isExistence ||= isExistence(part)
   open.isOption ||= isOption(part)
   open.showsOption ||= showsOption(part)
   for (const stopped of afterStopping(part)) open.stopped.push(...keysOfWords(stopped, latin))

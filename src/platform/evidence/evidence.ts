@@ -362,13 +362,16 @@ export function segmentsOfFigure(passage: Evidence, figure: Figure): readonly nu
 type NumberFigure = Extract<Figure, { type: 'number' }>
 
 /** The segments of the first reading whose numbers all are in the passage. */
-function segmentsOfNumber({ numbers, months }: Evidence, figure: NumberFigure): readonly number[] {
+function segmentsOfNumber({ numbers, months, shares, isRow }: Evidence, figure: NumberFigure): readonly number[] {
+  // "A fee of 3 %" has an article that is 1 in other places. Columns may have the sign in their header.
+  const isArticle = figure.isPercent && plainValueOf(figure) === 1 && shares.size > 0 && !shares.has(1)
   for (const reading of figure.readings) {
     const found = reading.map((value) => [
       ...findNumber(numbers, value, figure),
       ...(figure.mayBeMonth ? (months.get(value) ?? []) : []),
     ])
-    if (found.every((segments) => segments.length > 0)) return found.flat()
+    if (found.every((segments) => segments.length > 0))
+      return isArticle ? found.flat().filter((segment) => isRow[segment]) : found.flat()
   }
   return []
 }

@@ -210,7 +210,15 @@ const limitPattern = new RegExp(wordPattern(limitWords).source, 'giu')
 
 /** "No more than two" limits from above, and who "pays nothing" has it free: the text with such denials in words that affirm. */
 const plainWords: readonly (readonly [words: string, instead: string])[] = [
-  ['(?:no|not) (?:more|longer|later) than', 'at most'],
+  [
+    "(?:no|not) (?:more|longer|later) than|(?:cannot|(?:can|could|may|must|should)(?:n['’]t| not)) (?:exceed|be (?:more|longer|later|larger|bigger|older|higher|heavier) than)",
+    'at most',
+  ],
+  ['sold separately|(?:costs?|is|are) extra', 'is not included'],
+  ['kostet extra|kosten extra|(?:gesondert|separat) (?:berechnet|erhältlich|verkauft)', 'nicht enthalten'],
+  ['vendue?s? séparément|en supplément', 'pas compris'],
+  ['se (?:paga|cobra|vende)n? (?:aparte|por separado)', 'no está incluido'],
+  ['vendut[oaie] separatamente|si paga(?:no)? a parte', 'non è incluso'],
   [
     '(?:pays?|costs?|paying|costing) nothing|free of (?:charge|cost)|(?:at no|without) (?:extra )?(?:charge|cost)',
     'is free',
@@ -324,6 +332,12 @@ const optionPattern = new RegExp(
 )
 /** Whether a clause states that something is not necessary, which forbids nothing. */
 export const isOption = (clause: string) => optionPattern.test(clause)
+
+/** Whether a clause states that something is there, or that something has it. */
+const existence = wordPattern(
+  "(?:there (?:is|are|was|were)|has|have|offers?|provides?) (?:an?|no|any|some)|(?:gibt(?: es)?|hat|haben|bietet) k?eine?[nrms]?|il (?:y|n['’]y) a|n['’]a pas|dispose|hay|tienen?|c['’]è|ci sono|dispone|há|têm?|er (?:is|zijn)|heeft",
+)
+export const isExistence = (clause: string) => existence.test(clause)
 
 const optionWords = wordPattern(
   'automatic\\p{L}*|free|optional|can|may|also|any|instead|or|oder|ou|saved?|kept|already|bereits|automatisch|kostenlos|gratuits?|gratis',

@@ -108,7 +108,10 @@ function isDeniedElsewhere(claim: Clause, text: readonly Clause[]): boolean {
   if (claim.denied !== null || claim.isCondition || claim.isException) return false
   const keys = keysOf(claim)
   return unaffirmedDenials(text).some(
-    ({ denied, words }) => denied!.some((key) => keys.has(key)) && shareIn(words, keys) === 1,
+    ({ denied, words }) =>
+      denied!.some((key) => keys.has(key)) &&
+      (claim.isExistence || words.length >= fewestOfPredicate) &&
+      shareIn(words, keys) === 1,
   )
 }
 
@@ -124,7 +127,8 @@ function unaffirmedDenials(text: readonly Clause[]): readonly Clause[] {
       !clause.isOption &&
       clause.limits.length === 0 &&
       clause.mayDeny.length === 0 &&
-      clause.words.length >= fewestOfPredicate &&
+      // "There is no lift" has one word.
+      (clause.words.length >= fewestOfPredicate || (clause.isExistence && clause.words.length > 0)) &&
       !text.some((other) => !other.isNegated && shareIn(clause.words, keysOf(other)) === 1),
   )
   knownUnaffirmed.set(text, found)

@@ -56,3 +56,11 @@ test.each([
 ])('%s is a share', (text, percent) => {
   expect(readShares(text).shares.map((share) => share.percent)).toEqual([percent])
 })
+
+test.each([
+  ['Für Karten fällt eine Gebühr von 3 % an.', 'Für Karten fällt eine Gebühr von 1 % an.'],
+  ['A fee of 3 % applies to cards, and one of 2 % to transfers.', 'A fee of 1 % applies to cards.'],
+])('an article is no share of 1: %s', (text, sentence) => {
+  expect(supports(sentence, { title: 'Fees', text })).toBe(false)
+  expect(supports(sentence.replace('1', '3'), { title: 'Fees', text })).toBe(true)
+})

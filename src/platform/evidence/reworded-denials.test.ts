@@ -10,6 +10,13 @@ const pool = {
     'Parrots have to stay outside, apart from those of the keepers. A voucher is not refundable.',
   ].join(' '),
 }
+const hostel = {
+  title: 'Hostel',
+  text: [
+    'There is no lift. Stays are limited to 14 nights. Linen is sold separately.',
+    'The locker has no weekly fee for cyclists; all others pay 6.50 euros. The yard is only for the staff.',
+  ].join(' '),
+}
 const bad = {
   title: 'Bad',
   text: 'Der Spind kostet nichts. Die Karte ist nicht übertragbar. Der Steg ist mit dem Rad nicht erreichbar.',
@@ -30,6 +37,9 @@ describe('a denial in other words keeps its marker', () => {
     ['money back for refundable', pool, 'With a voucher, you do not get your money back.'],
     ['a verb for a word with -bar', bad, 'Die Karte darf nicht übertragen werden.'],
     ['"weitergeben" for "übertragbar"', bad, 'Die Karte darf nicht weitergegeben werden.'],
+    ['at most for a limit', hostel, 'A stay cannot be longer than 14 nights.'],
+    ['not included for sold separately', hostel, 'Linen is not included.'],
+    ['no fee for who pays nothing', hostel, 'Cyclists pay nothing for the locker.'],
     ['free in German', bad, 'Der Spind ist kostenlos.'],
     ['"céder" for "cessible"', piscine, 'La carte ne peut pas être cédée.'],
     ['free in French', piscine, 'Le vestiaire ne coûte rien.'],
@@ -49,6 +59,10 @@ describe('the opposite of it loses its marker', () => {
     ['resold', pool, 'Tins may be resold.'],
     ['taking part', pool, 'Trainees have to work in the night shift.'],
     ['passed on', pool, 'The ticket may be passed on.'],
+    ['what is not there', hostel, 'The hostel has a lift.'],
+    ['included', hostel, 'Linen is included.'],
+    ['the fee of others', hostel, 'Cyclists pay 6.50 euros.'],
+    ['all', hostel, 'The yard is for all.'],
     ['paying in German', bad, 'Der Spind kostet Geld.'],
     ['"weitergeben"', bad, 'Die Karte darf weitergegeben werden.'],
     ['open in Dutch', zwembad, 'De kiosk is op dinsdag open.'],
