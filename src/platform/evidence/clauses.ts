@@ -33,9 +33,16 @@ import {
   wordsThatMayDeny,
 } from './negation-words.ts'
 import { numberOfWord } from './read-number.ts'
-import { afterOnly, isUniversal, type Restriction, restrictionsOf, startsWithRestriction } from './quantifiers.ts'
 import { isStatedByAmount } from './amounts.ts'
-import { type Opposite, readOpposites } from './read-opposites.ts'
+import {
+  afterOnly,
+  isUniversal,
+  type Opposite,
+  readOpposites,
+  type Restriction,
+  restrictionsOf,
+  startsWithRestriction,
+} from './read-opposites.ts'
 
 /** A part of a sentence that is denied or not. */
 export interface Clause {

@@ -1,8 +1,7 @@
 import { type Clause, fewWords, keysOf } from './clauses.ts'
 import { once } from './claims.ts'
 import { agrees, deniesOtherwise, hasOpposite, isInReverse, isOrder, isStated, shareIn } from './negation.ts'
-import type { Restriction } from './quantifiers.ts'
-import type { Opposite } from './read-opposites.ts'
+import type { Opposite, Restriction } from './read-opposites.ts'
 
 /** A sentence of a text that has this share of the words of another one repeats it. */
 const repeatedShare = 0.7
