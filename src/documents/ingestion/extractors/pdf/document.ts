@@ -186,7 +186,7 @@ function readPage<T>(
     if (textPage === 0) throw new Error(`page ${index + 1} has no readable content`)
     try {
       const { characters: read, unmappedGlyphs } = readCharacters(pdfium, textPage, scratch)
-      const placed = placeStatedTexts(pdfium, { page, textPage, scratch }, read, stated)
+      const placed = placeStatedTexts(pdfium, { textPage, scratch }, read, stated)
       const whole = placed?.characters ?? read
       const shown = shownCharacters(whole, readBox(pdfium, page, scratch))
       const text = placeFields(shown === null ? whole : whole.pick(shown), fields)

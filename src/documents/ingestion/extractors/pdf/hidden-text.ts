@@ -1,5 +1,5 @@
 import type { PdfCharacters } from './character.ts'
-import type { PathFunctions } from './tables/drawn-rules.ts'
+import { objectTypes, type PathFunctions } from './tables/drawn-rules.ts'
 
 export interface HiddenTextFunctions extends PathFunctions {
   HEAPU8: Uint8Array
@@ -22,7 +22,6 @@ const minimumLetters = 20
 /** Height of a line, in 1/72 inch, that cannot be read on paper or screen. */
 const unreadableHeight = 1.5
 const nearlyWhite = 250
-const textObject = 1
 
 /**
  * True for a page with text that is tiny, outside of the page, or white where nothing but text is drawn: on a page with drawings it may
@@ -71,7 +70,7 @@ function showsWhiteTextAlone(pdfium: HiddenTextFunctions, page: number, scratch:
   let hasWhite = false
   for (let index = 0; index < count; index++) {
     const object = pdfium._FPDFPage_GetObject(page, index)
-    if (pdfium._FPDFPageObj_GetType(object) !== textObject) return false
+    if (pdfium._FPDFPageObj_GetType(object) !== objectTypes.text) return false
     if (hasWhite) continue
     const found = pdfium._FPDFPageObj_GetFillColor(object, scratch, scratch + 4, scratch + 8, scratch + 12)
     hasWhite = found !== 0 && hasWhiteAt(pdfium, scratch)

@@ -1,4 +1,4 @@
-import type { PathFunctions } from './tables/drawn-rules.ts'
+import { objectTypes, type PathFunctions } from './tables/drawn-rules.ts'
 
 export interface PictureFunctions extends PathFunctions {
   _FPDF_GetPageWidthF(page: number): number
@@ -25,11 +25,6 @@ interface PictureBox {
   share: number
 }
 
-/** Numbers of PDFium's public header fpdf_edit.h. */
-const pathObject = 2
-const imageObject = 3
-const shadingObject = 4
-const formObject = 5
 /** Fewer lines are a frame or a rule, not a drawing. */
 const drawingPaths = 20
 const maximumObjects = 20_000
@@ -47,8 +42,8 @@ export function readPictures(pdfium: PictureFunctions, page: number, scratch: nu
   for (let index = 0; index < count; index += 1) {
     const object = pdfium._FPDFPage_GetObject(page, index)
     const type = object === 0 ? 0 : pdfium._FPDFPageObj_GetType(object)
-    if (type === pathObject) paths += 1
-    if (type !== imageObject && type !== shadingObject && type !== formObject) continue
+    if (type === objectTypes.path) paths += 1
+    if (type !== objectTypes.image && type !== objectTypes.shading && type !== objectTypes.form) continue
     pictures += 1
     if (pdfium._FPDFPageObj_GetBounds(object, scratch, scratch + 4, scratch + 8, scratch + 12) === 0) continue
     const at = scratch / 4
@@ -58,7 +53,7 @@ export function readPictures(pdfium: PictureFunctions, page: number, scratch: nu
       number,
       number,
     ]
-    if (type !== imageObject || area <= 0) continue
+    if (type !== objectTypes.image || area <= 0) continue
     const share = Math.min(1, ((right - left) * (top - bottom)) / area)
     largestShare = Math.max(largestShare, share)
     if (share >= minimumShare && boxes.length < maximumBoxes) boxes.push({ left, right, bottom, top, share })

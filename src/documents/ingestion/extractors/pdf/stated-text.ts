@@ -1,7 +1,7 @@
 import { isMostlyRightToLeft } from './bidi.ts'
 import { isRightToLeftCode, type PdfCharacter, PdfCharacters } from './character.ts'
 import { isSideBySide } from './segment.ts'
-import type { PathFunctions } from './tables/drawn-rules.ts'
+import { objectTypes, type PathFunctions } from './tables/drawn-rules.ts'
 
 /** PDFium's functions for marks in the content of a page, and for the objects of a form. */
 export interface StatedTextFunctions extends PathFunctions {
@@ -30,12 +30,12 @@ interface StatedText {
   text: string
 }
 
-/** The stated text of each text object that has one. */
-export type StatedTexts = ReadonlyMap<number, StatedText>
+/** The text objects of a page in the order of drawing, and the stated text of each that has one. */
+export interface StatedTexts {
+  objects: readonly number[]
+  ofObject: ReadonlyMap<number, StatedText>
+}
 
-/** Numbers of PDFium's public header fpdf_edit.h. */
-const textObject = 1
-const formObject = 5
 const maximumFormDepth = 4
 /** The text of a mark further out belongs to a figure or a paragraph, not to a few glyphs. */
 const maximumMarks = 8
@@ -54,7 +54,8 @@ export function takeStatedTexts(pdfium: StatedTextFunctions, page: number, scrat
   const ofObject = new Map<number, StatedText>()
   const marks: { object: number; mark: number }[] = []
   let key = 0
-  for (const object of textObjects(pdfium, page)) {
+  const objects = listTextObjects(pdfium, page)
+  for (const object of objects) {
     const count = pdfium._FPDFPageObj_CountMarks(object)
     for (let index = count - 1; index >= Math.max(0, count - maximumMarks); index -= 1) {
       const mark = pdfium._FPDFPageObj_GetMark(object, index)
@@ -71,22 +72,22 @@ export function takeStatedTexts(pdfium: StatedTextFunctions, page: number, scrat
   }
   for (const { object, mark } of marks) pdfium._FPDFPageObj_RemoveMark(object, mark)
   if (key !== 0) pdfium._free(key)
-  return ofObject
+  return { objects, ofObject }
 }
 
-function* textObjects(pdfium: StatedTextFunctions, page: number): Generator<number> {
+/** Those in forms as well. */
+function listTextObjects(pdfium: StatedTextFunctions, page: number): number[] {
+  const objects: number[] = []
+  const add = (object: number, depth: number) => {
+    const type = object === 0 ? 0 : pdfium._FPDFPageObj_GetType(object)
+    if (type === objectTypes.text) objects.push(object)
+    if (type !== objectTypes.form || depth === 0) return
+    const count = pdfium._FPDFFormObj_CountObjects(object)
+    for (let index = 0; index < count; index += 1) add(pdfium._FPDFFormObj_GetObject(object, index), depth - 1)
+  }
   const count = pdfium._FPDFPage_CountObjects(page)
-  for (let index = 0; index < count; index += 1)
-    yield* textObjectsIn(pdfium, pdfium._FPDFPage_GetObject(page, index), maximumFormDepth)
-}
-
-function* textObjectsIn(pdfium: StatedTextFunctions, object: number, depth: number): Generator<number> {
-  const type = object === 0 ? 0 : pdfium._FPDFPageObj_GetType(object)
-  if (type === textObject) yield object
-  if (type !== formObject || depth === 0) return
-  const count = pdfium._FPDFFormObj_CountObjects(object)
-  for (let index = 0; index < count; index += 1)
-    yield* textObjectsIn(pdfium, pdfium._FPDFFormObj_GetObject(object, index), depth - 1)
+  for (let index = 0; index < count; index += 1) add(pdfium._FPDFPage_GetObject(page, index), maximumFormDepth)
+  return objects
 }
 
 function allocateKey(pdfium: StatedTextFunctions): number {
@@ -136,15 +137,14 @@ const zeroWidthSpace = 0x200b
 /** The separators of a page by the item before them, in the order of drawing. */
 function readSeparators(
   pdfium: StatedTextFunctions,
-  page: number,
-  stated: StatedTexts,
+  { objects, ofObject }: StatedTexts,
   scratch: number,
 ): Map<Item, Separator> {
   const separators = new Map<Item, Separator>()
   let previous: Item | null = null
   let pending: Omit<Separator, 'next'> | null = null
-  for (const object of textObjects(pdfium, page)) {
-    const item = stated.get(object) ?? object
+  for (const object of objects) {
+    const item = ofObject.get(object) ?? object
     if (isEmpty(pdfium, object, scratch)) {
       const code = separatorOf(item)
       if (item === previous || code === null || pending?.code === 0x20) continue
@@ -200,18 +200,19 @@ export interface PlacedTexts {
  */
 export function placeStatedTexts(
   pdfium: StatedTextFunctions,
-  { page, textPage, scratch }: { page: number; textPage: number; scratch: number },
+  { textPage, scratch }: { textPage: number; scratch: number },
   read: PdfCharacters,
   stated: StatedTexts,
 ): PlacedTexts | null {
-  if (stated.size === 0 && !read.hasRightToLeft()) return null
-  const separators = readSeparators(pdfium, page, stated, scratch)
-  if (stated.size === 0 && separators.size === 0) return null
+  const { ofObject } = stated
+  if (ofObject.size === 0 && !read.hasRightToLeft()) return null
+  const separators = readSeparators(pdfium, stated, scratch)
+  if (ofObject.size === 0 && separators.size === 0) return null
   let mappedGlyphs = 0
   const items: (Item | null)[] = []
   for (let at = 0; at < read.length; at += 1) {
     const object = pdfium._FPDFText_GetTextObject(textPage, at)
-    const text = stated.get(object)
+    const text = ofObject.get(object)
     if (text && pdfium._FPDFText_HasUnicodeMapError(textPage, at) === 1) mappedGlyphs += 1
     items.push(object === 0 ? null : (text ?? object))
   }

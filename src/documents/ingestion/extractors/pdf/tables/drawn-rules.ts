@@ -27,7 +27,7 @@ export interface Rule {
 }
 
 /** Codes of PDFium's public header fpdf_edit.h. */
-const pathObject = 2
+export const objectTypes = { text: 1, path: 2, image: 3, shading: 4, form: 5 } as const
 const lineTo = 0
 const moveTo = 2
 
@@ -38,7 +38,7 @@ export function readRules(pdfium: PathFunctions, page: number, scratch: number):
   const rules: Rule[] = []
   for (let index = 0; index < count; index += 1) {
     const object = pdfium._FPDFPage_GetObject(page, index)
-    if (object === 0 || pdfium._FPDFPageObj_GetType(object) !== pathObject) continue
+    if (object === 0 || pdfium._FPDFPageObj_GetType(object) !== objectTypes.path) continue
     if (isVisible(pdfium, object, scratch)) addLines(pdfium, object, scratch, rules)
     if (rules.length > drawnLimits.lines) return []
   }
