@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import { expectLinear } from '../../../../test/harness/timing.ts'
 import { buildDocx, buildPptx } from '../testing/build-documents.ts'
 import { readBlocks } from '../testing/read-blocks.ts'
+import { createFormulaReader } from './office-math.ts'
 
 const math = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
 const run = (text: string) => `<m:r><m:t>${text}</m:t></m:r>`
@@ -41,4 +43,23 @@ test('a long separator is not repeated between many arguments', async () => {
   const formula = element('d', separator, ...Array.from({ length: 100 }, () => element('e', run('x'))))
   const { blocks } = await readBlocks('docx', buildDocx(`<w:p><m:oMath ${math}>${formula}</m:oMath></w:p>`))
   expect(blocks.map((block) => block.text).join('').length).toBeLessThan(10_000)
+})
+
+test('a long text in nested brackets takes linear time', async () => {
+  const attribute = () => undefined
+  const read = (depth: number) => {
+    let letters = 0
+    const reader = createFormulaReader((formula) => (letters = Buffer.byteLength(formula)))
+    const elements = ['m:oMath', ...Array.from({ length: depth }, () => ['m:d', 'm:e']).flat()]
+    for (const name of elements) reader.open(name, attribute)
+    reader.take('x'.repeat(1_000 * depth))
+    for (const name of elements.toReversed()) {
+      reader.close(name)
+      if (name !== 'm:e') continue
+      reader.open('m:e', attribute)
+      reader.close('m:e')
+    }
+    expect(letters).toBe(1_003 * depth)
+  }
+  await expectLinear(read, 60)
 })
