@@ -85,6 +85,7 @@ function oneModel(upstreamUrl: string): LiveCatalogue {
       maxOutputTokens: 4096,
     },
     hosting: 'us',
+    side: 'other',
     region: null,
     weight: 1,
     prices: [],

@@ -53,6 +53,7 @@ export async function openService<Corpus, Parts extends GatewayParts>(
     telemetry,
     readGauges,
     stop,
+    clock,
     log,
   })
   performance.mark('routes and pages')

@@ -7,7 +7,7 @@ import {
 import type { Database } from '../../platform/database/index.ts'
 import type { Metrics } from '../../platform/http/index.ts'
 import { loadQueueDepths } from '../../platform/jobs/index.ts'
-import { type Clock, describeError, type Log, roles, sharedOwner } from '../../platform/kernel/index.ts'
+import { type Clock, describeError, type Log, picoUsdPerUsd, roles, sharedOwner } from '../../platform/kernel/index.ts'
 import type { LiveCatalogue } from '../../gateway/models/index.ts'
 import type { Router } from '../../gateway/routing/index.ts'
 
@@ -56,7 +56,7 @@ export function createScrape({
     ])
     metrics.budgetLeftUsd.reset()
     for (const { organisationId, leftPicoUsd } of budgets)
-      metrics.budgetLeftUsd.set({ organisation: organisationId }, Number(leftPicoUsd) / picoUsdPerUsd)
+      metrics.budgetLeftUsd.set({ organisation: organisationId }, Number(leftPicoUsd) / Number(picoUsdPerUsd))
     for (const role of roles) {
       metrics.instances.set({ role }, instances.filter((instance) => (instance.role ?? 'all') === role).length)
     }
@@ -83,20 +83,11 @@ export function createScrape({
   }
 }
 
-/** Floats are exact enough for plots. */
-const picoUsdPerUsd = 1e12
-
-/** Counts usage and cost for plots, as floats; the ledger is exact. Compares stated costs. */
+/** Counts usage and cost for plots, and compares stated costs. */
 export function observeLedger(metrics: Metrics, log: Log, clock: Clock): LedgerObserver {
   const costs = createCostCheck({ clock, log })
   return {
-    settled({ surface, usage, billedPicoUsd, writtenOffPicoUsd }) {
-      metrics.completionTokens.inc({ surface, class: 'prompt' }, usage.promptTokens)
-      metrics.completionTokens.inc({ surface, class: 'cached' }, usage.cachedTokens)
-      metrics.completionTokens.inc({ surface, class: 'completion' }, usage.completionTokens)
-      metrics.billedUsd.inc({ surface }, Number(billedPicoUsd) / picoUsdPerUsd)
-      if (writtenOffPicoUsd > 0n) metrics.writtenOffUsd.inc(Number(writtenOffPicoUsd) / picoUsdPerUsd)
-    },
+    settled: metrics.settled,
     costStated(receipt, compared) {
       metrics.statedCosts.inc({ deployment: receipt.deploymentId ?? '', result: costs.check(receipt, compared) })
     },

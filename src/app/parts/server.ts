@@ -12,7 +12,7 @@ import {
   startMetricsServer,
   type StopState,
 } from '../../platform/http/index.ts'
-import { AppError, type Log, type Telemetry, version } from '../../platform/kernel/index.ts'
+import { AppError, type Clock, type Log, type Telemetry, version } from '../../platform/kernel/index.ts'
 import { assertGatewayAccess } from '../../tenants/organisations/index.ts'
 import type { Config } from '../config/index.ts'
 
@@ -37,6 +37,7 @@ const sharedPort = { reusePort: true, exclusive: true }
 
 interface ServerDependencies {
   config: Config
+  clock: Clock
   log: Log
   callers: Authenticators
   limiter: RequestLimiter
@@ -134,9 +135,9 @@ function metricsPort({ settings: { metrics }, processNumber }: Config): number {
   return metrics.port === 0 ? 0 : metrics.port + processNumber - 1
 }
 
-function openAdmission({ config, metrics, log }: ServerDependencies) {
+function openAdmission({ config, metrics, clock, log }: ServerDependencies) {
   const { maximumEventLoopDelayMs, maximumMemoryPercent, maximumRunningRequests } = config.settings.server
-  const monitor = createOverloadMonitor({ maximumEventLoopDelayMs, maximumMemoryPercent, log })
+  const monitor = createOverloadMonitor({ maximumEventLoopDelayMs, maximumMemoryPercent, clock, log })
   const admission = createAdmission({
     maximumRunning: maximumRunningRequests,
     pressure: monitor.pressure,

@@ -25,6 +25,7 @@ const deployments = ['first', 'second'].map((id): Deployment => ({
   providerId: `provider-of-${id}`,
   wire: { id, baseModel: id, acceptsTemperature: true, reasoning: false, maxOutputTokens: 100 },
   hosting: 'us',
+  side: 'other',
   region: null,
   weight: id === 'first' ? 1_000_000_000 : 0.000_001,
   prices: [],

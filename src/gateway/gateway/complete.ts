@@ -78,7 +78,7 @@ export function createCompletions(dependencies: CompletionsDependencies): Comple
         if (hasLeft(opened) && readOnWhole(opened, answering)) throw toAppError(error, call.signal)
         throw await settleFailure(opened, error)
       }
-      if (exceedsCalls(call.needs, answersOf(whole))) throw tooManyCalls(call.needs)
+      if (call.needs && exceedsCalls(call.needs, answersOf(whole))) throw tooManyCalls(call.needs)
       return whole
     },
     async stream(call) {
@@ -137,8 +137,10 @@ async function settleWhole(
   const counted = countAnswer(opened, answer)
   const usage = counted instanceof Promise ? await counted : counted
   measureRate(opened, usage)
-  const mismatch = findMismatch(opened.request, answersOf(answer))
-  const isExceeded = exceedsCalls(opened.call.needs, answersOf(answer))
+  const { needs } = opened.call
+  // A format of the answer is a need as well.
+  const mismatch = needs ? findMismatch(opened.request, answersOf(answer)) : null
+  const isExceeded = needs !== undefined && exceedsCalls(needs, answersOf(answer))
   const settling = settleAnswered(opened, deployment, {
     ending: isExceeded ? 'provider_failed' : 'completed',
     usage,

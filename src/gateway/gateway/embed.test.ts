@@ -25,6 +25,7 @@ async function embedAgainst(secondReply: { status: number; body: string }) {
     providerId: 'local',
     wire: { id: 'embedder', baseModel: 'embedder', acceptsTemperature: true, reasoning: false, maxOutputTokens: 0 },
     hosting: 'us',
+    side: 'other',
     region: null,
     weight: 1,
     prices: [],

@@ -43,7 +43,10 @@ export function open(dependencies: OpeningDependencies, call: CompletionCall): O
   const openedMs = clock.monotonicMs()
   const found = catalogue.resolve(call.organisation, call.model, now)
   if (!found || found.model.kind !== 'chat') throw modelNotFound(call.model, call.version)
-  const deployments = pricedDeployments(deploymentsFor(dependencies, call, found), call, now)
+  // Each hosted tool is a need as well.
+  const deployments = call.needs
+    ? pricedDeployments(deploymentsFor(dependencies, call, found), call, now)
+    : found.deployments
   const resolved = { ...found, deployments }
   assertSubscription(call.organisation, now)
   const media = mediaOf(call, resolved)

@@ -363,10 +363,7 @@ function createCallLimit(needs: CallNeeds | undefined): CallLimit | null {
 }
 
 /** Whether a whole answer has more calls than its request allows. */
-export function exceedsCalls(
-  needs: CallNeeds | undefined,
-  answers: readonly { toolCalls: readonly unknown[] }[],
-): boolean {
+export function exceedsCalls(needs: CallNeeds, answers: readonly { toolCalls: readonly unknown[] }[]): boolean {
   return allowsOneCall(needs) && answers.some(({ toolCalls }) => toolCalls.length > 1)
 }
 

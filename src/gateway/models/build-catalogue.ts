@@ -1,6 +1,6 @@
 import type { PriceSchedule } from '../billing/index.ts'
 import { hostOf, type ResolvedTraits, resolveTraits } from '../providers/index.ts'
-import { type Deployment, type Model, euPrefix, sideOf } from './catalogue.ts'
+import { type Deployment, type Hosting, type Model, euPrefix } from './catalogue.ts'
 import type { Declarations, DeploymentDeclaration, ModelDeclaration, ProviderDeclaration } from './declarations.ts'
 import { knownDimensions } from './embedding-dimensions.ts'
 import { findInLists, snapshotSchedules } from './price-lists.ts'
@@ -176,11 +176,18 @@ function buildDeployment(
       ...(declared.traits && { traits: declared.traits }),
     },
     hosting,
+    side: sideOf(hosting),
     region: declared.region ?? provider?.settings.region ?? null,
     weight: declared.weight ?? 1,
     prices: [...dated, ...stated.filter((schedule) => schedule.validFrom < earliest)],
   }
   return { deployment, traits, problem: problemOf(declared, provider, deployment) }
+}
+
+/** null: nothing is declared, or a name that resembles the EU: `EU`, `eu-west-1`, `europe`. */
+function sideOf(hosting: Hosting): Deployment['side'] {
+  if (hosting === 'eu') return 'eu'
+  return /^[a-z0-9][a-z0-9-]*$/.test(hosting) && !hosting.startsWith('eu') ? 'other' : null
 }
 
 function problemOf(
@@ -192,7 +199,7 @@ function problemOf(
   if (!provider.enabled) return `the provider ${declared.providerId} is disabled`
   if (declared.enabled === false) return 'it is disabled'
   if (deployment.hosting === '') return 'no hosting is declared (eu, us, global, local …)'
-  if (sideOf(deployment.hosting) === null) return `the hosting ${deployment.hosting} is ambiguous; for the EU write eu`
+  if (deployment.side === null) return `the hosting ${deployment.hosting} is ambiguous; for the EU write eu`
   if (deployment.prices.length === 0) return 'it has no price'
   return deployment.weight > 0 ? null : 'its weight is not above 0'
 }
@@ -279,8 +286,8 @@ function buildModel(
     enabled: declared.enabled !== false,
     origin,
     sides: {
-      eu: deployments.filter((deployment) => sideOf(deployment.hosting) === 'eu'),
-      other: deployments.filter((deployment) => sideOf(deployment.hosting) === 'other'),
+      eu: deployments.filter(({ side }) => side === 'eu'),
+      other: deployments.filter(({ side }) => side === 'other'),
     },
     all: all.map((entry) => ({ ...entry, deployment: withLimits(entry.deployment) })),
   }

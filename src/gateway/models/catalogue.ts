@@ -13,6 +13,8 @@ export interface Deployment {
   readonly providerId: string
   readonly wire: WireModel
   readonly hosting: Hosting
+  /** What the hosting serves: `eu` for `eu/` ids, `other` for ids without. null: it is unclear, and the deployment serves neither. */
+  readonly side: 'eu' | 'other' | null
   readonly region: string | null
   /** Share of the traffic among the deployments of one model and side (eu / not eu); above 0. */
   readonly weight: number
@@ -85,12 +87,3 @@ export interface ResolvedModel {
 
 /** The prefix that forces EU hosting. */
 export const euPrefix = 'eu/'
-
-/**
- * The side that a hosting serves: `eu` for `eu/` ids, `other` for ids without. null: unclear (nothing declared, or a name that resembles
- * the EU: `EU`, `eu-west-1`, `europe`); such a deployment serves neither side.
- */
-export function sideOf(hosting: Hosting): 'eu' | 'other' | null {
-  if (hosting === 'eu') return 'eu'
-  return /^[a-z0-9][a-z0-9-]*$/.test(hosting) && !hosting.startsWith('eu') ? 'other' : null
-}

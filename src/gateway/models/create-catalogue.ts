@@ -18,7 +18,6 @@ import {
   type Model,
   type OfferedModel,
   type ResolvedModel,
-  sideOf,
 } from './catalogue.ts'
 import { type Declarations, noDeclarations, type VersionedKind, versionKey } from './declarations.ts'
 import { createDiscovery } from './discovery.ts'
@@ -270,10 +269,10 @@ function capableDeployments(
 ): readonly Deployment[] {
   const needed = [...capabilities]
   const traits = new Map(built.models.get(model.id)?.all.map(({ deployment, traits }) => [deployment.id, traits]))
-  return deployments.filter(({ id, providerId, hosting }) => {
+  return deployments.filter(({ id, providerId, side }) => {
     const format = built.providers.get(providerId)?.settings.format
-    const isEu = sideOf(hosting) === 'eu'
-    return needed.every((capability) => canServe({ traits: traits.get(id) ?? unknown, format, isEu }, capability))
+    const host = { traits: traits.get(id) ?? unknown, format, isEu: side === 'eu' }
+    return needed.every((capability) => canServe(host, capability))
   })
 }
 

@@ -12,7 +12,6 @@ export {
   type ListedModel,
   type OfferedModel,
   type ResolvedModel,
-  sideOf,
 } from './catalogue.ts'
 export { createCatalogueStore } from './catalogue.store.ts'
 export {

@@ -224,7 +224,7 @@ describe('choice of a deployment', () => {
 
   test('candidates of both sides are rejected before any call', async () => {
     const { run, called } = createRouterKit()
-    const result = await run([a, testDeployment('e', { hosting: 'eu' })], () => Promise.resolve('hello'))
+    const result = await run([a, testDeployment('e', { hosting: 'eu', side: 'eu' })], () => Promise.resolve('hello'))
     expect(called).toEqual([])
     expect(result).toMatchObject({ ok: false, error: { code: 'internal_error' } })
   })

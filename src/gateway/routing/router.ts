@@ -1,5 +1,5 @@
 import { AppError } from '../../platform/kernel/index.ts'
-import { type Deployment, type DeploymentHealth, sideOf } from '../models/index.ts'
+import type { Deployment, DeploymentHealth } from '../models/index.ts'
 import { ProviderError } from '../providers/index.ts'
 import { createCircuitBreakers, createDeploymentTraffic, type FailingDeployment } from './deployment-state.ts'
 import { judgeFailure } from './retry-policy.ts'
@@ -223,9 +223,8 @@ function defaultAttempts(candidates: number): number {
 
 /** Last check before a call is sent: candidates of both sides are a bug. */
 function assertOneSide(candidates: readonly Deployment[]): void {
-  const [first] = candidates
-  const side = first ? sideOf(first.hosting) : undefined
-  if (side === null || candidates.some((candidate) => sideOf(candidate.hosting) !== side))
+  const side = candidates[0]?.side
+  if (side === null || candidates.some((candidate) => candidate.side !== side))
     throw new AppError('internal_error', 'The request could not be routed.', {
       internal: `candidates of several sides: ${candidates.map((candidate) => candidate.id).join(', ')}`,
     })

@@ -19,31 +19,28 @@ interface DirectDependencies {
   log: Log
 }
 
-interface Target {
+export interface DirectTarget {
   route: VisitedRoute
   body: BodyReader
   handle: CallHandler
 }
 
-export type DirectCalls = ReturnType<typeof createDirectCalls>
-
+/** A request is answered with the target of its address. False: it has another form, and nothing was done. `organisation`: of its key. */
 export function createDirectCalls(dependencies: DirectDependencies) {
-  const targets = new Map<string, Target>()
-  return {
-    add(url: string, target: Target): void {
-      targets.set(url, target)
-    },
-    /** False: nothing was done. `organisation`: of the request's key. */
-    take(raw: IncomingMessage, response: ServerResponse, organisation: Caller | undefined): boolean {
-      const target = raw.method === 'POST' && raw.httpVersion === '1.1' ? targets.get(raw.url!) : undefined
-      if (!target) return false
-      const declaredBytes = usualBodyBytes(raw.rawHeaders)
-      if (declaredBytes === 0) return false
-      const call = new DirectCall(dependencies, target, { raw, response, declaredBytes })
-      call.organisation = organisation
-      call.answer()
-      return true
-    },
+  return (
+    target: DirectTarget,
+    {
+      raw,
+      response,
+      organisation,
+    }: { raw: IncomingMessage; response: ServerResponse; organisation: Caller | undefined },
+  ): boolean => {
+    const declaredBytes = raw.method === 'POST' && raw.httpVersion === '1.1' ? usualBodyBytes(raw.rawHeaders) : 0
+    if (declaredBytes === 0) return false
+    const call = new DirectCall(dependencies, target, { raw, response, declaredBytes })
+    call.organisation = organisation
+    call.answer()
+    return true
   }
 }
 
@@ -76,13 +73,13 @@ class DirectCall extends Visit {
   readonly request = undefined
   readonly host = undefined
   readonly #dependencies: DirectDependencies
-  readonly #target: Target
+  readonly #target: DirectTarget
   readonly #headers: Record<string, string> = {}
   #isReading = false
 
   constructor(
     dependencies: DirectDependencies,
-    target: Target,
+    target: DirectTarget,
     arrived: { raw: IncomingMessage; response: ServerResponse; declaredBytes: number },
   ) {
     super({ ...arrived, requestId: createRequestId(), route: target.route })

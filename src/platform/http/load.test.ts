@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { silentLog } from '../kernel/index.ts'
+import { silentLog, systemClock } from '../kernel/index.ts'
 import {
   createAdmission,
   createOverloadMonitor,
@@ -114,6 +114,7 @@ function pressures(samples: Partial<PressureSample>[]) {
     maximumEventLoopDelayMs: 500,
     maximumMemoryPercent: 90,
     sampler: { sample: () => waiting.shift()!, close() {} },
+    clock: systemClock,
     log: silentLog,
   })
   const seen = samples.map(() => {
@@ -147,7 +148,8 @@ describe('the pressure on the process', () => {
 
   it('is measured in this process', async () => {
     vi.useRealTimers()
-    const monitor = createOverloadMonitor({ maximumEventLoopDelayMs: 10, maximumMemoryPercent: 100, log: silentLog })
+    const limits = { maximumEventLoopDelayMs: 10, maximumMemoryPercent: 100 }
+    const monitor = createOverloadMonitor({ ...limits, clock: systemClock, log: silentLog })
     const isLate = () => {
       const end = performance.now() + 200
       while (performance.now() < end);

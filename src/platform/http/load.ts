@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { totalmem } from 'node:os'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
-import { AppError, FairShares, type Log, residentBytes, Turns } from '../kernel/index.ts'
+import { AppError, type Clock, FairShares, type Log, residentBytes, Turns } from '../kernel/index.ts'
 import type { Connections } from './connections.ts'
 
 /**
@@ -111,12 +111,14 @@ export function createOverloadMonitor({
   maximumEventLoopDelayMs,
   maximumMemoryPercent,
   sampler = createSampler(),
+  clock,
   log,
 }: {
   maximumEventLoopDelayMs: number
   maximumMemoryPercent: number
   /** Tests pass their own. */
   sampler?: { sample(): PressureSample; close(): void }
+  clock: Pick<Clock, 'every'>
   log: Log
 }): OverloadMonitor {
   let pressure: Pressure | null = null
@@ -132,12 +134,11 @@ export function createOverloadMonitor({
     else log.info({ pressure, ...measured }, 'overload ended')
     pressure = next
   }
-  const timer = setInterval(measure, intervalMs)
-  timer.unref()
+  const stop = clock.every(intervalMs, measure)
   return {
     pressure: () => pressure,
     close() {
-      clearInterval(timer)
+      stop()
       sampler.close()
     },
   }

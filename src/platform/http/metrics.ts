@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { picoUsdPerUsd, type TokenCounts } from '../kernel/index.ts'
 
 /** All metrics in one registry; rooms receive the functions that they need as arguments. */
 export function createMetrics() {
@@ -113,19 +114,35 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   })
 }
 
+/** What plots need of a receipt. */
+interface SettledCall {
+  surface: string
+  usage: Pick<TokenCounts, 'promptTokens' | 'cachedTokens' | 'completionTokens'>
+  billedPicoUsd: bigint
+  writtenOffPicoUsd: bigint
+}
+
 /** Usage, cost and budgets. */
 function createBillingMetrics({ counter, gauge }: Makers) {
+  const tokens = counter('portico_tokens_total', 'Billed tokens.', ['surface', 'class'])
+  const billedUsd = counter(
+    'portico_billed_usd_total',
+    'Billed cost with markup, US dollars (for plots; the ledger is exact).',
+    ['surface'],
+  )
+  const writtenOffUsd = counter(
+    'portico_written_off_usd_total',
+    'Provider cost above what a budget could bear, carried by the operator.',
+  )
   return {
-    completionTokens: counter('portico_tokens_total', 'Billed tokens.', ['surface', 'class']),
-    billedUsd: counter(
-      'portico_billed_usd_total',
-      'Billed cost with markup, US dollars (for plots; the ledger is exact).',
-      ['surface'],
-    ),
-    writtenOffUsd: counter(
-      'portico_written_off_usd_total',
-      'Provider cost above what a budget could bear, carried by the operator.',
-    ),
+    settled({ surface, usage, billedPicoUsd, writtenOffPicoUsd }: SettledCall) {
+      tokens.inc({ surface, class: 'prompt' }, usage.promptTokens)
+      tokens.inc({ surface, class: 'cached' }, usage.cachedTokens)
+      tokens.inc({ surface, class: 'completion' }, usage.completionTokens)
+      // Floats are exact enough for plots.
+      billedUsd.inc({ surface }, Number(billedPicoUsd) / Number(picoUsdPerUsd))
+      if (writtenOffPicoUsd > 0n) writtenOffUsd.inc(Number(writtenOffPicoUsd) / Number(picoUsdPerUsd))
+    },
     statedCosts: counter(
       'portico_stated_costs_total',
       'Calls whose provider stated a cost, compared with tokens times prices: equal (within 1 %), above or below.',

@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import fastify, { type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify'
@@ -20,7 +20,7 @@ import { type Admission, createBodyBudget, limitArrivals } from './load.ts'
 import { type Authenticators, findOrganisation, isActing, isOfVisits } from './identity.ts'
 import { createBodyThread } from './body-thread.ts'
 import { answerOddRequests, answerParserError, closeUnused, type Connections, limitConnections } from './connections.ts'
-import { createDirectCalls, type DirectCalls } from './direct-calls.ts'
+import { createDirectCalls, type DirectTarget } from './direct-calls.ts'
 import { createSlowBodies, deferContinue, type SlowBodies } from './body-arrival.ts'
 import { FastifyVisit, type Visit } from './visit.ts'
 import type { Metrics } from './metrics.ts'
@@ -128,8 +128,13 @@ export function createServer(options: ServerOptions): App {
   const admit = createAdmit(house)
   addHooks(app, admit, longBodies)
   const bodies = addBodies(app, admit, house.slowBodies)
-  const direct = createDirectCalls({ ...options, admit, bodies })
-  answerInTurns(app, options.authenticators, { direct, arrivals })
+  /** By address. */
+  const direct = new Map<string, DirectTarget>()
+  const takeDirect = createDirectCalls({ ...options, admit, bodies })
+  answerInTurns(app, options.authenticators, arrivals, (raw, response, organisation) => {
+    const target = direct.get(raw.url!)
+    return target !== undefined && takeDirect(target, { raw, response, organisation })
+  })
   describeApi(app, options)
   // Inside a plugin, so that the OpenAPI plugin above has loaded and sees every route.
   void app.register(async (scope) => {
@@ -171,7 +176,7 @@ function openHouse(app: App, options: ServerOptions, arrivals: Arrivals): House 
 }
 
 /** A route that does not state who may call it stops the start. */
-function prepareRoute(route: RouteOptions, { maximumJsonBytes }: ServerOptions, direct: DirectCalls) {
+function prepareRoute(route: RouteOptions, { maximumJsonBytes }: ServerOptions, direct: Map<string, DirectTarget>) {
   const { url, config } = route
   const { auth, limited, body, access, direct: handle } = config ?? {}
   if (auth === undefined) throw new Error(`no auth on ${url}`)
@@ -193,7 +198,7 @@ function prepareRoute(route: RouteOptions, { maximumJsonBytes }: ServerOptions, 
     httpPart === 'body' ? (value) => ({ value }) : createValidator(schema as z.ZodType, httpPart, method)
   if (!handle) return
   const visited = { url, auth, limited, access, longBody: false, maximumBodyBytes: route.bodyLimit }
-  direct.add(url, { route: visited, body, handle })
+  direct.set(url, { route: visited, body, handle })
 }
 
 /** The status of a success, where the schema of the route declares one; a route that declares several sets it itself. */
@@ -212,14 +217,16 @@ function observeLoad(app: App, { metrics, admission }: ServerOptions, open: Conn
 function answerInTurns(
   app: App,
   authenticators: Authenticators,
-  { direct, arrivals }: { direct: DirectCalls; arrivals: Arrivals },
+  arrivals: Arrivals,
+  /** False: the request is one for Fastify. */
+  takeDirect: (request: IncomingMessage, response: ServerResponse, organisation: Caller | undefined) => boolean,
 ) {
   const ordinary = app.server.listeners('request') as RequestListener[]
   app.server.removeAllListeners('request')
   app.server.on('request', (request, response) => {
     const answer = (organisation: Caller | undefined) => {
       // The client may have left meanwhile; then no event would end the request.
-      if (request.socket.destroyed || direct.take(request, response, organisation)) return
+      if (request.socket.destroyed || takeDirect(request, response, organisation)) return
       for (const listener of ordinary) listener(request, response)
     }
     const find = () => findOrganisation({ raw: request }, authenticators)

@@ -32,6 +32,7 @@ export function testDeployment(id: string, fields: Partial<Deployment> = {}): De
     providerId: id,
     wire: { id, baseModel: id, acceptsTemperature: true, reasoning: false, maxOutputTokens: 1000 },
     hosting: 'us',
+    side: 'other',
     region: null,
     weight: 1,
     prices: [freeSchedule('test')],

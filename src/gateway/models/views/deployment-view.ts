@@ -4,7 +4,6 @@ import type {
   DeploymentsViewQuery,
   DeploymentView,
 } from '../../../contract/console-models.ts'
-import { sideOf } from '../catalogue.ts'
 import { type HealthView, type TrafficView, trafficSlotMs, trafficSlots } from '../deployment-health.ts'
 import { priceInForce } from '../create-catalogue.ts'
 import { describeAccountError, perMillion } from '../render-catalogue.ts'
@@ -136,7 +135,7 @@ export function renderObserved(
     state,
     problem,
     hosting: deployment.hosting,
-    side: sideOf(deployment.hosting),
+    side: deployment.side,
     region: deployment.region,
     weight: deployment.weight,
     version: catalogue.versionOf('deployment', deployment.id),
@@ -165,9 +164,9 @@ function renderTraffic(traffic: TrafficView): NonNullable<DeploymentView['traffi
 /** By weight, before health is considered. */
 function shareOf(entry: Entry, nowMs: number): number | null {
   if (!isCallable(entry, nowMs)) return null
-  const side = sideOf(entry.deployment.hosting)
+  const { side } = entry.deployment
   const rivals = entry.model.all.filter(
-    (one) => sideOf(one.deployment.hosting) === side && isCallable({ ...one, model: entry.model }, nowMs),
+    (one) => one.deployment.side === side && isCallable({ ...one, model: entry.model }, nowMs),
   )
   const total = rivals.reduce((sum, one) => sum + one.deployment.weight, 0)
   return total > 0 ? entry.deployment.weight / total : null
