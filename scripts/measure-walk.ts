@@ -1,13 +1,14 @@
 /**
  * Counts the files of src/ that a request passes: `npm run structure:walk [-- --files]`. A file counts if one of its functions ran at least
- * once per request in every round, by the coverage of V8, while requests were sent one after the other. What runs in as much time without
- * requests, such as polls, does not count, nor what some round does without, such as a write every ten seconds. The model is the built-in
- * offline one, the database the embedded one; the answer is sent whole. Ends with 1 if a request passes more files than its bound.
+ * once per request in every round, by the coverage of V8, while requests were sent one after the other. Polls pause meanwhile,
+ * and so does the database's copy of the ledger's journal, so that the count is the same on a slow machine. The model is the built-in offline one, the database the embedded one; the answer is sent whole.
+ * Ends with 1 if a request passes more files than its bound.
  */
 import { Session } from 'node:inspector/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { type Clock, systemClock } from '../src/platform/kernel/index.ts'
 import { prepareTemplate } from '../test/harness/database-template.ts'
 import {
   expectStatus,
@@ -22,12 +23,20 @@ const rounds = 3
 const requests = 15
 /** After each request, so that its batches are its own, however fast the machine is. */
 const pauseMs = 30
+/** Longer than the command runs. */
+const pausedMs = 3_600_000
 /** A reader can follow so many: docs/understand/structure.md. */
 const mostForCompletion = 60
 const mostForQuestion = 110
 
+let isMeasuring = false
+const clock: Clock = {
+  ...systemClock,
+  every: (ms, task) => systemClock.every(ms, () => void (isMeasuring || task())),
+  sleep: (ms, signal) => systemClock.sleep(isMeasuring ? pausedMs : ms, signal),
+}
 await prepareTemplate(undefined)
-const portico = await startPortico()
+const portico = await startPortico({ clock })
 const session = new Session()
 session.connect()
 await session.post('Profiler.enable')
@@ -36,6 +45,7 @@ try {
   const organisation = await portico.createOrganisation()
   const whole = await spaceWith(organisation, {})
   const searched = await spaceWith(organisation, { wholeSpaceTokens: 0 })
+  isMeasuring = true
   await report('completion', mostForCompletion, () =>
     organisation.client('POST', '/v1/gateway/chat/completions', {
       model: 'portico/offline',
@@ -64,11 +74,8 @@ async function report(name: string, most: number, send: () => Promise<{ status: 
 /** The files with the number of their functions that each request ran. */
 async function walkOnce(send: () => Promise<{ status: number }>): Promise<Map<string, number>> {
   await readCoverage()
-  const startMs = performance.now()
   for (let index = 0; index < requests; index++) await sendOne(send)
-  const counted = await readCoverage()
-  await delay(performance.now() - startMs)
-  return filesOf(counted, await readCoverage())
+  return filesOf(await readCoverage())
 }
 
 async function sendOne(send: () => Promise<{ status: number }>): Promise<void> {
@@ -84,28 +91,16 @@ async function readCoverage() {
 
 type Coverage = Awaited<ReturnType<typeof readCoverage>>
 
-/** `atRest`: the calls in as much time without requests. */
-function filesOf(coverage: Coverage, atRest: Coverage): Map<string, number> {
+function filesOf(coverage: Coverage): Map<string, number> {
   const sources = pathToFileURL(path.join(import.meta.dirname, '../src/')).href
-  const background = new Map(atRest.flatMap(callsOf).map(({ place, calls }) => [place, calls]))
   const counts = coverage
     .filter(({ url }) => url.startsWith(sources))
-    .map((script): [string, number] => [
-      script.url.slice(sources.length - 'src/'.length),
-      callsOf(script).filter(({ place, calls }) => calls - (background.get(place) ?? 0) >= requests).length,
+    .map(({ url, functions }): [string, number] => [
+      url.slice(sources.length - 'src/'.length),
+      // The one that begins at 0 is the file itself.
+      functions.filter(({ ranges: [whole] }) => whole!.startOffset > 0 && whole!.count >= requests).length,
     ])
   return new Map(counts.filter(([, functions]) => functions > 0).sort(([left], [right]) => (left < right ? -1 : 1)))
-}
-
-/** The functions of a file without the file itself, and how often each was called. */
-function callsOf({ url, functions }: Coverage[number]) {
-  return functions
-    .map(({ ranges: [whole] }) => ({
-      place: `${url}:${whole!.startOffset}:${whole!.endOffset}`,
-      at: whole!.startOffset,
-      calls: whole!.count,
-    }))
-    .filter(({ at }) => at > 0)
 }
 
 async function spaceWith(organisation: TestOrganisation, settings: object) {

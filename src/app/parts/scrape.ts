@@ -87,7 +87,7 @@ export function createScrape({
 export function observeLedger(metrics: Metrics, log: Log, clock: Clock): LedgerObserver {
   const costs = createCostCheck({ clock, log })
   return {
-    settled: metrics.settled,
+    settled: metrics.billed,
     costStated(receipt, compared) {
       metrics.statedCosts.inc({ deployment: receipt.deploymentId ?? '', result: costs.check(receipt, compared) })
     },

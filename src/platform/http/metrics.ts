@@ -115,7 +115,7 @@ function listen(server: Server, port: number, host: string): Promise<void> {
 }
 
 /** What plots need of a receipt. */
-interface SettledCall {
+interface BilledCall {
   surface: string
   usage: Pick<TokenCounts, 'promptTokens' | 'cachedTokens' | 'completionTokens'>
   billedPicoUsd: bigint
@@ -135,7 +135,7 @@ function createBillingMetrics({ counter, gauge }: Makers) {
     'Provider cost above what a budget could bear, carried by the operator.',
   )
   return {
-    settled({ surface, usage, billedPicoUsd, writtenOffPicoUsd }: SettledCall) {
+    billed({ surface, usage, billedPicoUsd, writtenOffPicoUsd }: BilledCall) {
       tokens.inc({ surface, class: 'prompt' }, usage.promptTokens)
       tokens.inc({ surface, class: 'cached' }, usage.cachedTokens)
       tokens.inc({ surface, class: 'completion' }, usage.completionTokens)
