@@ -3,6 +3,15 @@ import { objectTypes, type PathFunctions } from './tables/drawn-rules.ts'
 
 export interface HiddenTextFunctions extends PathFunctions {
   HEAPU8: Uint8Array
+  HEAPF64: Float64Array
+  _FPDFText_GetCharBox(
+    textPage: number,
+    index: number,
+    left: number,
+    right: number,
+    bottom: number,
+    top: number,
+  ): number
   _FPDFText_GetFillColor(
     textPage: number,
     index: number,
@@ -43,11 +52,20 @@ export function hasHiddenText(
       box !== null &&
       (characters.right(index) < box.left || characters.left(index) > box.right || top < box.bottom || bottom > box.top)
     const isHidden =
-      top - bottom < unreadableHeight || isOutside || (hasWhite && isWhite(pdfium, textPage, index, scratch))
+      isOutside ||
+      (top - bottom < unreadableHeight && isTiny(pdfium, textPage, index, scratch)) ||
+      (hasWhite && isWhite(pdfium, textPage, index, scratch))
     if (isHidden && isLetter(characters.code(index))) hidden++
     if (hidden >= minimumLetters) return true
   }
   return false
+}
+
+/** Some producers state a wrong height of a font: what is drawn counts. */
+function isTiny(pdfium: HiddenTextFunctions, textPage: number, index: number, scratch: number): boolean {
+  if (pdfium._FPDFText_GetCharBox(textPage, index, scratch, scratch + 8, scratch + 16, scratch + 24) === 0) return true
+  const [left = 0, right = 0, bottom = 0, top = 0] = pdfium.HEAPF64.subarray(scratch / 8, scratch / 8 + 4)
+  return top - bottom < unreadableHeight && right - left < unreadableHeight
 }
 
 function isLetter(code: number): boolean {

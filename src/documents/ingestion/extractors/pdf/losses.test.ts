@@ -96,3 +96,25 @@ test('keeps the blanks of Arabic words that are narrower than the usual ones', a
   ])
   expect((await readBlocks('pdf', pdf)).texts).toEqual([words.join(' ')])
 })
+
+test('takes text for hidden by the size of its glyphs, not by the height that a font states', async () => {
+  const pdf = (size: number) =>
+    buildPdf([
+      { dictionary: '<< /Type /Catalog /Pages 2 0 R >>' },
+      { dictionary: '<< /Type /Pages /Kids [3 0 R] /Count 1 >>' },
+      {
+        dictionary:
+          '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 6 0 R /Resources << /Font << /F1 4 0 R >> >> >>',
+      },
+      {
+        dictionary: `<< /Type /Font /Subtype /TrueType /BaseFont /Own /Encoding /WinAnsiEncoding /FirstChar 32 /LastChar 122 /Widths [${'500 '.repeat(91)}] /FontDescriptor 5 0 R >>`,
+      },
+      {
+        dictionary:
+          '<< /Type /FontDescriptor /FontName /Own /Flags 32 /FontBBox [0 -10 1000 90] /ItalicAngle 0 /Ascent 90 /Descent -10 >>',
+      },
+      { dictionary: '<< >>', stream: `BT /F1 ${size} Tf 1 0 0 1 72 700 Tm (${sentence}) Tj ET` },
+    ])
+  expect((await readBlocks('pdf', pdf(10))).warnings).toEqual([])
+  expect((await readBlocks('pdf', pdf(1))).warnings.map(({ code }) => code)).toEqual(['hidden_text'])
+})
