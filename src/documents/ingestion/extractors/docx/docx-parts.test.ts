@@ -65,6 +65,8 @@ test('headers of pages come before the text and footers behind it, each text onc
   const header = wordPart('hdr', docxParagraph('Acme Ltd, Harbour Street 1') + docxParagraph('Contract 4711'))
   const footer = `<w:p>${text('Confidential')}${run('<w:tab/>')}${text('Page ')}${field(' PAGE  \\* MERGEFORMAT ', '3')}${text(' of ')}${field('NUMPAGES', '10')}</w:p>`
   const numbersOnly = `<w:p>${text('– ')}<w:fldSimple w:instr="PAGE">${text('3')}</w:fldSimple>${text(' –')}</w:p>`
+  const named = `<w:p>${text('Draft 2024 – ')}${field('PAGE', 'iv')}</w:p>`
+  const wide = `<w:p>${text('第')}${field('PAGE', '3')}${text('页，共')}${field('NUMPAGES', '10')}${text('页')}</w:p>`
   const { blocks } = await readBlocks(
     'docx',
     buildDocx(docxParagraph('The text.') + `<w:p>${field('PAGE', '7')}</w:p>`, {
@@ -75,7 +77,7 @@ test('headers of pages come before the text and footers behind it, each text onc
       ),
       'word/header1.xml': header,
       'word/header2.xml': header,
-      'word/footer1.xml': wordPart('ftr', footer + numbersOnly),
+      'word/footer1.xml': wordPart('ftr', footer + numbersOnly + named + wide),
     }),
   )
   expect(blocks).toEqual([
@@ -84,6 +86,7 @@ test('headers of pages come before the text and footers behind it, each text onc
     { kind: 'paragraph', text: 'The text.' },
     { kind: 'paragraph', text: '7' },
     { kind: 'paragraph', text: 'Confidential' },
+    { kind: 'paragraph', text: 'Draft 2024 – iv' },
   ])
 })
 
