@@ -1,6 +1,7 @@
 import { PDFiumModule } from '@hyzyla/pdfium'
 import { ExtractionError, type ExtractedBlock } from '../../extraction.ts'
 import { corruptFile } from '../extractor.ts'
+import { composeAccents } from './accents.ts'
 import { PdfCharacters } from './character.ts'
 import {
   closeForm,
@@ -188,15 +189,18 @@ function readPage<T>(
       const { characters: read, unmappedGlyphs } = readCharacters(pdfium, textPage, scratch)
       const placed = placeStatedTexts(pdfium, { textPage, scratch }, read, stated)
       const whole = placed?.characters ?? read
-      const shown = shownCharacters(whole, readBox(pdfium, page, scratch))
-      const text = placeFields(shown === null ? whole : whole.pick(shown), fields)
+      const composed = composeAccents(whole)
+      const drawn = composed?.characters ?? whole
+      const shown = shownCharacters(drawn, readBox(pdfium, page, scratch))
+      const text = placeFields(shown === null ? drawn : drawn.pick(shown), fields)
       const { characters, origins } = placeLinks(text, links)
       let pictures: PagePictures | undefined
       const isBold = createBoldness(pdfium, textPage, scratch)
       const originOf = (character: number) => {
         const origin = origins === null ? character : origins[character]!
         if (origin < 0) return origin
-        const at = shown === null ? origin : shown[origin]!
+        const place = shown === null ? origin : shown[origin]!
+        const at = composed === null ? place : composed.places[place]!
         return placed === null ? at : placed.origins[at]!
       }
       return use({

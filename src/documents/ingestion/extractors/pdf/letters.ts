@@ -1,5 +1,5 @@
 import { plainLetters } from './bidi.ts'
-import type { PdfCharacters } from './character.ts'
+import { PdfCharacters } from './character.ts'
 
 /** The text of characters in reading order, with composed accents and plain letters. */
 export function textOf(characters: PdfCharacters): string {
@@ -75,6 +75,41 @@ export function joinSpacedLetters(characters: PdfCharacters): PdfCharacters {
   }
   if (dropped.size === 0) return characters
   return characters.pick(Array.from({ length: characters.length }, (_, at) => at).filter((at) => !dropped.has(at)))
+}
+
+/** Most digits of the mark of a footnote. */
+const maximumMark = 3
+
+/** Parts the mark of a footnote from the word behind it, where typesetters leave no blank. */
+export function partFootnoteMark(characters: PdfCharacters): PdfCharacters {
+  let end = 0
+  while (end < characters.length && isMark(characters.code(end))) end += 1
+  if (end === 0) return characters
+  const [mark, word] = [characters.slice(0, end), characters.slice(end, characters.length)]
+  return isFootnoteMark(mark, word) ? mark.concat(blankBefore(word, mark.right(end - 1)), word) : characters
+}
+
+/** True for a small raised number or sign in front of a word: the beginning of a footnote. */
+export function isFootnoteMark(mark: PdfCharacters, word: PdfCharacters): boolean {
+  if (mark.length > maximumMark || !isWord(word)) return false
+  for (let at = 0; at < mark.length; at += 1) if (!isMark(mark.code(at))) return false
+  const height = word.top(0) - word.bottom(0)
+  return mark.top(0) - mark.bottom(0) < height * 0.85 && mark.bottom(0) > word.bottom(0) + height * 0.15
+}
+
+function blankBefore(word: PdfCharacters, left: number): PdfCharacters {
+  const place = { left, right: word.left(0), bottom: word.bottom(0), top: word.top(0) }
+  return PdfCharacters.of([{ code: 0x20, generated: true, ...place }])
+}
+
+/** Digits, asterisks and daggers. */
+function isMark(code: number): boolean {
+  return (code >= 0x30 && code <= 0x39) || code === 0x2a || code === 0x2020 || code === 0x2021
+}
+
+/** Two letters: a unit or the sign of an element has one. */
+function isWord(word: PdfCharacters): boolean {
+  return word.length > 1 && /^\p{L}{2}$/u.test(textOf(word.slice(0, 2)))
 }
 
 /** A quick check for three added blanks at every other place, because letter-spaced lines are rare. */

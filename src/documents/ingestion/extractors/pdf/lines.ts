@@ -1,7 +1,7 @@
 import { isMostlyRightToLeft, isReorderable, logicalOrder, visualOrder, withOrderedLigatures } from './bidi.ts'
 import type { PdfPage } from './document.ts'
 import { PdfCharacters } from './character.ts'
-import { textOf } from './letters.ts'
+import { isFootnoteMark, textOf } from './letters.ts'
 import { toSegment, type Segment } from './segment.ts'
 import { narrowGap, splitAtGaps, wideGap, type Part } from './split-segments.ts'
 
@@ -217,7 +217,7 @@ function isRightToLeft({ onRightToLeftPage, characters }: Segment): boolean {
 
 function merge(target: Segment, addition: Segment) {
   const gap = Math.max(addition.left - target.right, target.left - addition.right)
-  const isApart = gap > target.size * 0.12
+  const isApart = gap > target.size * 0.12 || isFootnoteMark(target.characters, addition.characters)
   const between = isApart ? blankBetween(target, addition) : PdfCharacters.none
   const characters = target.characters.concat(between, addition.characters)
   if (isReorderable(characters)) {

@@ -1,6 +1,6 @@
 import { logicalOrder } from './bidi.ts'
 import type { PdfCharacters } from './character.ts'
-import { joinSpacedLetters, textOf } from './letters.ts'
+import { joinSpacedLetters, partFootnoteMark, textOf } from './letters.ts'
 
 /** A table on one page. */
 export interface PdfTable {
@@ -40,7 +40,7 @@ export interface Segment {
 
 /** Null where the characters are only blanks. `bold`, `hyphenated` and `hasNarrowGaps` are false until the caller sets them. */
 export function toSegment(given: PdfCharacters, onRightToLeftPage = false): Segment | null {
-  const characters = logicalOrder(given, onRightToLeftPage)
+  const characters = partFootnoteMark(logicalOrder(given, onRightToLeftPage))
   const extent = characters.extent()
   if (extent === null) return null
   const { left, right, bottom, top, height } = extent
