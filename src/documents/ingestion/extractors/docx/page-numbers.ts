@@ -25,7 +25,11 @@ export function withoutPageNumbers(text: string): string {
   const parts = text.split('\t').filter((part) => {
     if (!part.includes(pageNumberMark)) return true
     if (part.replace(/[^\p{L}]/gu, '').length > maximumLabel) return true
-    const words = part.normalize('NFC').toLowerCase().match(/[\p{L}\p{M}]+/gu) ?? []
+    const words =
+      part
+        .normalize('NFC')
+        .toLowerCase()
+        .match(/[\p{L}\p{M}]+/gu) ?? []
     return !words.every((word) => labelWords.has(word) || wideLabel.test(word) || isRoman(word))
   })
   return parts.join('\t')
