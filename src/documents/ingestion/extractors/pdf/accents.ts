@@ -18,7 +18,7 @@ const marks = new Map([
   [0x2db, '\u0328'],
 ])
 
-/** An accent is at most this share of its letter's width beside the middle of it: it leans in italics. */
+/** The middle of an accent is at most this share of the wider width beside that of its letter: it leans in italics. */
 const maximumShift = 0.35
 /** Letters whose boxes overlap by less than this share of their height are of different lines. */
 const leastOverlap = 0.5
@@ -79,7 +79,7 @@ function composed(characters: readonly PdfCharacter[], at: number, near: number)
   const accent = characters[at]!
   const letter = characters[near]
   if (!letter || letter.code <= 0x40 || letter.code > 0x24f) return null
-  const width = letter.right - letter.left
+  const width = Math.max(letter.right - letter.left, accent.right - accent.left)
   const shift = Math.abs(accent.left + accent.right - letter.left - letter.right) / 2
   const overlap = Math.min(accent.top, letter.top) - Math.max(accent.bottom, letter.bottom)
   if (shift > width * maximumShift || overlap < (letter.top - letter.bottom) * leastOverlap) return null

@@ -1,7 +1,7 @@
 import { plainLetters } from './bidi.ts'
 import { PdfCharacters } from './character.ts'
 
-/** The text of characters in reading order, with composed accents and plain letters. */
+/** The text of characters in reading order, with plain letters. */
 export function textOf(characters: PdfCharacters): string {
   const plain = asciiText(characters)
   if (plain !== null) return plain
@@ -12,7 +12,7 @@ export function textOf(characters: PdfCharacters): string {
     if (code <= 0xffff) text += String.fromCharCode(code)
     else if (code <= 0x10ffff) text += String.fromCodePoint(code)
   }
-  return plainLetters(composeAccents(text))
+  return plainLetters(text)
 }
 
 const asciiBytes = Buffer.alloc(1024)
@@ -27,23 +27,6 @@ function asciiText(characters: PdfCharacters): string | null {
     asciiBytes[at] = code
   }
   return asciiBytes.toString('latin1', 0, length)
-}
-
-/** Accents that fonts without accented letters (older TeX) set as separate signs in front of the letter. */
-const combiningAccents: Record<string, string> = {
-  '´': '\u0301',
-  ˆ: '\u0302',
-  '˜': '\u0303',
-  '¨': '\u0308',
-  '˚': '\u030a',
-  ˇ: '\u030c',
-}
-
-function composeAccents(text: string): string {
-  return text.replace(/(?<=\p{L})([´ˆ˜¨˚ˇ])(\p{L})/gu, (pair, accent: string, letter: string) => {
-    const composed = `${letter.replace('ı', 'i').replace('ȷ', 'j')}${combiningAccents[accent]}`.normalize('NFC')
-    return composed.length === 1 ? composed : pair
-  })
 }
 
 /**
