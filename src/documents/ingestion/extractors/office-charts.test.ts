@@ -71,6 +71,36 @@ describe('a chart', () => {
     expect(found).toEqual(['S', 'Only text.', 'A remark.', 'Visitors of the museum, Year'])
   })
 
+  test('of a sheet gives what is typed into it, and values of another file', async () => {
+    const typed = `<c:ser><c:tx><c:v>Last year</c:v></c:tx><c:val>${numbers([1])}</c:val></c:ser>`
+    const literal = `<c:ser><c:tx><c:v>Plan</c:v></c:tx><c:cat><c:strLit>${points(['May'])}</c:strLit></c:cat><c:val><c:numLit>${points([40])}</c:numLit></c:val></c:ser>`
+    const foreign = series(
+      'Other',
+      texts(['June']),
+      numbers([50]).replace('<c:numRef>', '<c:numRef><c:f>[1]S!$A$1</c:f>'),
+    )
+    const { texts: found } = await readBlocks(
+      'xlsx',
+      buildXlsx([{ name: 'S', rows: sheetRows([['Only text.']]) }], {
+        parts: {
+          'xl/worksheets/_rels/0.xml.rels': relationships(['d', 'drawing', '../drawings/1.xml']),
+          'xl/drawings/1.xml': '<d:wsDr xmlns:d="x"/>',
+          'xl/drawings/_rels/1.xml.rels': relationships(['c', 'chart', '../charts/1.xml']),
+          'xl/charts/1.xml': chart(`<c:barChart>${typed}${literal}${foreign}</c:barChart>`),
+        },
+      }),
+    )
+    expect(found).toEqual([
+      'S',
+      'Only text.',
+      'Visitors of the museum, Last year',
+      ' | Plan',
+      'May | 40',
+      ' | Other',
+      'June | 50',
+    ])
+  })
+
   test('has a table for each group of series with the same categories, and the outer categories too', async () => {
     const levels = `<c:multiLvlStrRef><c:multiLvlStrCache><c:lvl>${points(['May', 'June'])}</c:lvl><c:lvl>${points(['2024', '2025'])}</c:lvl></c:multiLvlStrCache></c:multiLvlStrRef>`
     const scatter = `<c:ser><c:xVal>${numbers([1, 2])}</c:xVal><c:yVal>${numbers([10, 20])}</c:yVal></c:ser>`

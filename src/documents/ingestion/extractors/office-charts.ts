@@ -19,6 +19,8 @@ interface Series {
   values: Map<number, string>
   /** Sizes of bubbles, and labels that are more than the value. */
   extras: Map<number, string>
+  /** What repeats no cells of the file: it is typed into the chart, or of another file. */
+  typed: Set<Field>
 }
 
 interface Chart {
@@ -45,6 +47,8 @@ const fields: Readonly<Record<string, Field>> = {
 }
 
 const caches = new Set(['numCache', 'numLit', 'strCache', 'strLit', 'multiLvlStrCache', 'dlblRangeCache'])
+const references = new Set(['numRef', 'strRef', 'multiLvlStrRef'])
+const collectedElements = new Set(['v', 't', 'f', 'formatCode'])
 
 /** Reads a chart part (ECMA-376 part 1, 21.2): titles, and the values that the program stored when it drew the chart. */
 class ChartReader implements XmlHandler {
@@ -52,6 +56,8 @@ class ChartReader implements XmlHandler {
   private readonly series: Series[] = []
   private current: Series | null = null
   private field: Field | null = null
+  /** What is read repeats cells of the file. */
+  private repeatsCells = false
   private title: string | null = null
   private readonly labels: string[] = []
   /** Of the open point. */
@@ -78,7 +84,8 @@ class ChartReader implements XmlHandler {
     else if (name === 'fld') this.isPlaceholder = true
     else if (caches.has(name)) this.format = name.startsWith('num') ? compileFormat('', false) : null
     else if (name === 'pt') this.point = Number(attribute('idx')) || 0
-    else if (name === 'v' || name === 't' || name === 'formatCode') {
+    else if (references.has(name)) this.repeatsCells = true
+    else if (collectedElements.has(name)) {
       this.collected = ''
       this.isFormat = name === 'formatCode'
     } else if (this.current && this.title === null && !this.label && Object.hasOwn(fields, name))
@@ -95,10 +102,13 @@ class ChartReader implements XmlHandler {
     else if (name === 'dLbl') this.closeLabel()
     else if (name === 'p' && this.title !== null) this.title += ' '
     else if (this.field !== null && fields[name] === this.field) this.field = null
-    else if (this.collected !== null && (name === 'v' || name === 't' || name === 'formatCode')) {
+    else if (references.has(name)) this.repeatsCells = false
+    else if (this.collected !== null && collectedElements.has(name)) {
       const text = this.collected
       this.collected = null
-      if (this.isFormat) this.format &&= compileFormat(text, false)
+      // Cells of another file have its number in brackets.
+      if (name === 'f') this.repeatsCells &&= !text.includes('[')
+      else if (this.isFormat) this.format &&= compileFormat(text, false)
       else this.add(text, name === 'v')
     }
   }
@@ -117,6 +127,7 @@ class ChartReader implements XmlHandler {
       return
     }
     if (!this.current || !this.field || !isValue) return
+    if (!this.repeatsCells) this.current.typed.add(this.field)
     if (this.field === 'name') {
       this.current.name = cleanLine(`${this.current.name} ${text}`)
       return
@@ -141,7 +152,7 @@ class ChartReader implements XmlHandler {
 }
 
 function newSeries(): Series {
-  return { name: '', categories: new Map(), values: new Map(), extras: new Map() }
+  return { name: '', categories: new Map(), values: new Map(), extras: new Map(), typed: new Set() }
 }
 
 /** The titles and series of a chart part; null if it cannot be read, or is a chart of another kind. */
@@ -192,6 +203,15 @@ function groupByCategories(series: readonly Series[]): Series[][] {
     else groups.push({ key, series: [one] })
   }
   return groups.map((group) => group.series)
+}
+
+/** The titles, labels, names and values of a chart that the cells of its workbook do not have. */
+export function typedChartBlocks({ titles, labels, series }: Chart): ExtractedBlock[] {
+  const hasValues = ({ typed }: Series) => typed.has('values') || typed.has('extras')
+  const names = series.flatMap((one) => (one.typed.has('name') && !hasValues(one) ? [one.name] : []))
+  const texts = [...titles, ...labels, ...names]
+  const line: ExtractedBlock[] = texts.length > 0 ? [{ kind: 'paragraph', text: texts.join(', ') }] : []
+  return [...line, ...chartBlocks({ titles: [], labels: [], series: series.filter(hasValues), isCut: false })]
 }
 
 /** The texts of the shapes that are drawn on a chart. */

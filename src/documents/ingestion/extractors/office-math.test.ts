@@ -14,7 +14,16 @@ const formulas: [string, string][] = [
   [element('d', '<m:dPr><m:begChr m:val="["/><m:endChr m:val=""/></m:dPr>', element('e', run('x'))), '[x'],
   [fraction(run('a+b'), fraction(run('c'), run('2'))), '(a+b)/(c/2)'],
   [element('f', '<m:fPr><m:type m:val="noBar"/></m:fPr>', element('num', run('n')), element('den', run('k'))), 'n k'],
-  [element('nary', '<m:naryPr><m:chr m:val="∑"/></m:naryPr>', element('sub', run('i')), element('e', run('y'))), '∑iy'],
+  [
+    element(
+      'nary',
+      '<m:naryPr><m:chr m:val="∑"/></m:naryPr>',
+      element('sub', run('i')),
+      element('sup'),
+      element('e', run('y')),
+    ),
+    '∑i y',
+  ],
   [
     element(
       'rad',

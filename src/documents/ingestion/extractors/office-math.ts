@@ -60,7 +60,7 @@ function textOf({ name, text, values: all, signs: given }: Part): string {
     case 'm:d':
       return sign('begChr', '(') + joined(all, sign('sepChr', '|')) + sign('endChr', ')')
     case 'm:nary':
-      return sign('chr', '∫') + joined(all, '')
+      return sign('chr', '∫') + joined(all.filter(Boolean), ' ')
     case 'm:rad':
       return `${joined(all.slice(0, -1), '')}√${operand(all.at(-1) ?? '')}`
     case 'm:acc':

@@ -1,6 +1,6 @@
 import type { ExtractedBlock } from '../../extraction.ts'
 import { createBlockBatch, type Extractor, type ExtractorInput } from '../extractor.ts'
-import { readChart, readChartShapes } from '../office-charts.ts'
+import { readChart, readChartShapes, typedChartBlocks } from '../office-charts.ts'
 import {
   findDocumentPart,
   type OfficePackage,
@@ -111,7 +111,7 @@ async function* readSheet(
   if (hidden !== '') yield { kind: 'footnote', text: hidden }
 }
 
-/** The texts of shapes and diagrams, and the titles and typed labels of charts: their values are those of cells. */
+/** The texts of shapes and diagrams, and what is typed into charts: their other texts are those of cells. */
 async function readDrawings(
   archive: OfficePackage,
   part: string,
@@ -126,9 +126,8 @@ async function readDrawings(
     for (const diagram of await relationshipsOf(archive, target, 'diagramData'))
       blocks.push(...(await readShapes(archive, diagram.target)).blocks)
     for (const chart of await relationshipsOf(archive, target, 'chart', 'chartEx')) {
-      const { titles = [], labels = [] } = (await readChart(archive, chart.target)) ?? {}
-      const texts = [...titles, ...labels]
-      if (texts.length > 0) blocks.push({ kind: 'paragraph', text: texts.join(', ') })
+      const read = await readChart(archive, chart.target)
+      if (read) blocks.push(...typedChartBlocks(read))
       blocks.push(...(await readChartShapes(archive, chart.target)))
     }
   }
