@@ -20,6 +20,7 @@ import { type PageImage, renderPage, type RenderFunctions } from './render.ts'
 import { type PagePictures, type PictureFunctions, readPictures } from './pictures.ts'
 import { type PageBox, shownCharacters } from './shown-characters.ts'
 import { placeStatedTexts, type StatedTextFunctions, takeStatedTexts } from './stated-text.ts'
+import { orderSyllables } from './syllables.ts'
 import { readRules, type Rule } from './tables/drawn-rules.ts'
 
 /**
@@ -189,10 +190,9 @@ function readPage<T>(
       const { characters: read, unmappedGlyphs } = readCharacters(pdfium, textPage, scratch)
       const placed = placeStatedTexts(pdfium, { textPage, scratch }, read, stated)
       const whole = placed?.characters ?? read
-      const composed = composeAccents(whole)
-      const drawn = composed?.characters ?? whole
-      const shown = shownCharacters(drawn, readBox(pdfium, page, scratch))
-      const text = placeFields(shown === null ? drawn : drawn.pick(shown), fields)
+      const repaired = repairLetters(whole)
+      const shown = shownCharacters(repaired.characters, readBox(pdfium, page, scratch))
+      const text = placeFields(shown === null ? repaired.characters : repaired.characters.pick(shown), fields)
       const { characters, origins } = placeLinks(text, links)
       let pictures: PagePictures | undefined
       const isBold = createBoldness(pdfium, textPage, scratch)
@@ -200,7 +200,7 @@ function readPage<T>(
         const origin = origins === null ? character : origins[character]!
         if (origin < 0) return origin
         const place = shown === null ? origin : shown[origin]!
-        const at = composed === null ? place : composed.places[place]!
+        const at = repaired.places === null ? place : repaired.places[place]!
         return placed === null ? at : placed.origins[at]!
       }
       return use({
@@ -227,6 +227,18 @@ function readPage<T>(
     if (isKept) source.keptPage = page
     else pdfium._FPDF_ClosePage(page)
   }
+}
+
+/** The characters with their accents, in the order of writing, and the places that they had; null where none has changed. */
+function repairLetters(given: PdfCharacters): { characters: PdfCharacters; places: number[] | null } {
+  let repaired: { characters: PdfCharacters; places: number[] | null } = { characters: given, places: null }
+  for (const repair of [composeAccents, orderSyllables]) {
+    const next = repair(repaired.characters)
+    if (next === null) continue
+    const { places } = repaired
+    repaired = { ...next, places: places === null ? next.places : next.places.map((place) => places[place]!) }
+  }
+  return repaired
 }
 
 interface OpenDocument {
