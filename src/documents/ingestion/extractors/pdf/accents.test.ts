@@ -18,7 +18,7 @@ function accentedLine(text: string, y: number, rise: number): GlyphRun[] {
   return runs
 }
 
-test('accents that a font draws as signs of their own are parts of their letters', async () => {
+test('accents that a font draws as separate signs are parts of their letters', async () => {
   const page = [
     ...accentedLine('C¸a dit ´el`eve, `a l’´et´e ou`', 700, 0),
     ...accentedLine('ˆEtre ¨uber w¨aren zur¨uck', 640, 1.5),

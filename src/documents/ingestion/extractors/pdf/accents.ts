@@ -1,6 +1,6 @@
 import { isBlankCode, type PdfCharacter, PdfCharacters } from './character.ts'
 
-/** Accents that fonts without accented letters (older TeX) draw as signs of their own, and the marks that compose with letters. */
+/** Accents that fonts without accented letters (older TeX) draw as separate signs, and the marks that compose with letters. */
 const marks = new Map([
   [0x60, '\u0300'],
   [0xb4, '\u0301'],
@@ -18,7 +18,7 @@ const marks = new Map([
   [0x2db, '\u0328'],
 ])
 
-/** The middle of an accent is at most this share of the wider width beside that of its letter: it leans in italics. */
+/** The middle of an accent is at most this share of the wider width away from that of its letter: it leans in italics. */
 const maximumShift = 0.35
 /** Letters whose boxes overlap by less than this share of their height are of different lines. */
 const leastOverlap = 0.5
