@@ -1,8 +1,8 @@
 /**
  * Counts the files of src/ that a request passes: `npm run structure:walk [-- --files]`. A file counts if one of its functions ran at least
- * once per request in every round, by the coverage of V8, while requests were sent one after the other. Polls pause meanwhile,
- * and so does the database's copy of the ledger's journal, so that the count is the same on a slow machine. The model is the built-in offline one, the database the embedded one; the answer is sent whole.
- * Ends with 1 if a request passes more files than its bound.
+ * once per request in every round, by the coverage of V8, while requests were sent one after the other. Polls pause meanwhile, and so does the
+ * copy of the ledger's journal in the database, so that the count is the same on a slow machine. The model is the built-in offline one,
+ * the database the embedded one; the answer is sent whole. Ends with 1 if a request passes more files than its bound.
  */
 import { Session } from 'node:inspector/promises'
 import { setTimeout as delay } from 'node:timers/promises'

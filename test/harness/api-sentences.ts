@@ -17,6 +17,7 @@ const makers: Record<string, { argument: number; start: string }> = {
   assertField: { argument: 2, start: '{} ' },
   wrong: { argument: 1, start: '{} ' },
   invalid: { argument: 0, start: '{}: ' },
+  invalidField: { argument: 1, start: '' },
 }
 
 /** Every sentence of `AppError` in the sources of the service whose text is written there, and of the rules in the contract. */

@@ -12,7 +12,7 @@ import { jsonOrEvents } from '../../contract/event-stream.ts'
 import { idParamsSchema } from '../../contract/operator.ts'
 import { chatHeader } from '../../contract/own-chats.ts'
 import { type App, describeRoutes, isAdministratorOf, type Routes } from '../../platform/http/index.ts'
-import { AppError, isUuid } from '../../platform/kernel/index.ts'
+import { isUuid, invalidField } from '../../platform/kernel/index.ts'
 import { findPublishedSpace, routesOfSpace, type Space } from '../spaces/index.ts'
 import { chatBody, filteredChatBody } from './chat-body.ts'
 import type { KeptAnswer } from './record-answer.ts'
@@ -165,8 +165,7 @@ interface PersonRequest {
 function beginKept({ runningAnswers }: ChatRoutesDependencies, request: PersonRequest, space: Space) {
   const given = request.headers[chatHeader]
   if (given === undefined) return undefined
-  if (typeof given !== 'string' || !isUuid(given))
-    throw new AppError('invalid_request', `${chatHeader} must be a UUID.`, { param: chatHeader })
+  if (typeof given !== 'string' || !isUuid(given)) throw invalidField(chatHeader, `${chatHeader} must be a UUID.`)
   const { person } = request
   if (!person || !space.settings.keepConversations) return undefined
   const id = given.toLowerCase()

@@ -5,7 +5,7 @@ import type { AnswerRoom } from './answer-calls.ts'
 import type { PackedPassages } from './context/context-window.ts'
 import { askForReading } from './context/prompt.ts'
 import type { AnswerCall, AnswerDependencies, PreparedAnswer } from './port.ts'
-import { AppError, runStep } from '../../platform/kernel/index.ts'
+import { type AppError, invalidField, runStep } from '../../platform/kernel/index.ts'
 import {
   composeQuery,
   isRewritten,
@@ -291,10 +291,9 @@ export function scopeOf({
 export function assertRequiredFilter({ settings }: Pick<Space, 'settings'>, filter: MetadataFilter | null): void {
   const missing = settings.requiredFilter.find((field) => filter === null || !restrictsField(filter, field))
   if (missing === undefined) return
-  throw new AppError(
-    'invalid_request',
+  throw invalidField(
+    filterHeader,
     `This Space answers only with a filter that restricts \`${missing}\` to values: send the header service-document-filter.`,
-    { param: filterHeader },
   )
 }
 
@@ -329,5 +328,5 @@ const maximumParam = 300
 
 function invalid(path: readonly (string | number)[], words: string): AppError {
   const param = [filterHeader, ...path].join('.').slice(0, maximumParam).toWellFormed()
-  return new AppError('invalid_request', sentence(`\`${param}\``, words), { param })
+  return invalidField(param, sentence(`\`${param}\``, words))
 }

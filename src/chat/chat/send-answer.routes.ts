@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ChatAnswer, ChatPreview, PreviewCost, PreviewSource, Reference } from '../../contract/chat.ts'
 import { headerList, type Metrics, startEventStream, toAppError } from '../../platform/http/index.ts'
-import { AppError, formatPicoUsd, formatSseEvent, type Log } from '../../platform/kernel/index.ts'
+import { AppError, formatPicoUsd, formatSseEvent, type Log, invalidField } from '../../platform/kernel/index.ts'
 import type { Organisation } from '../../tenants/organisations/index.ts'
 import type { Space } from '../spaces/index.ts'
 import { answer, type AnswerEvent } from './answer.ts'
@@ -132,9 +132,7 @@ async function openAnswer(
 function assertQuestion(question: string, index: number) {
   if (question.trim() !== '') return
   const param = `messages.${index}.content`
-  throw new AppError('invalid_request', `\`${param}\` must not be blank: the last message asks the question.`, {
-    param,
-  })
+  throw invalidField(param, `\`${param}\` must not be blank: the last message asks the question.`)
 }
 
 /** Undefined unless the Space keeps conversations. The header is checked in any case, so that the setting causes no error. */
@@ -153,10 +151,9 @@ function readUser(headers: Readonly<Record<string, string | string[] | undefined
   const value = headers['service-user']
   if (value === undefined) return null
   if (typeof value === 'string' && /^[\x20-\x7e]+$/.test(value) && value.length <= maximumUserCharacters) return value
-  throw new AppError(
-    'invalid_request',
+  throw invalidField(
+    'service-user',
     `service-user must have 1 to ${maximumUserCharacters} printable ASCII characters. Send a pseudonym of the visitor, not a name.`,
-    { param: 'service-user' },
   )
 }
 

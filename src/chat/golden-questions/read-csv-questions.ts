@@ -1,7 +1,7 @@
 import { CsvError } from 'csv-parse'
 import { parse } from 'csv-parse/sync'
 import { goldenLimits } from '../../contract/golden-questions.ts'
-import { AppError } from '../../platform/kernel/index.ts'
+import { AppError, invalidField } from '../../platform/kernel/index.ts'
 
 /** A row of a CSV file as a question of an import, not yet validated. */
 export interface CsvQuestion {
@@ -122,10 +122,9 @@ const truths = new Map([
 const readTruth = (cell: string) => truths.get(cell.trim().toLowerCase())
 
 function tooMany(line: number): AppError {
-  return new AppError(
-    'invalid_request',
+  return invalidField(
+    'questions',
     `Line ${line}: the file must have at most ${goldenLimits.questionsPerSpace} questions.`,
-    { param: 'questions' },
   )
 }
 

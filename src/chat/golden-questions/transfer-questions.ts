@@ -7,7 +7,7 @@ import type {
 import type { FieldProblem } from '../../contract/validation.ts'
 import type { StoreOf } from '../../platform/database/index.ts'
 import type { DocumentNames } from '../../documents/documents/index.ts'
-import { AppError, type Clock, createTimeSlices } from '../../platform/kernel/index.ts'
+import { type Clock, createTimeSlices, invalidField } from '../../platform/kernel/index.ts'
 import type { Actor } from '../../tenants/operators/index.ts'
 import type { Space } from '../spaces/index.ts'
 import { findDocuments, loadCurrentNames, pickDocuments } from './find-documents.ts'
@@ -70,8 +70,7 @@ export async function importQuestions(
     return { body: { number: index + 1, line, question: beginning, field: problem.param, message }, placed, param }
   })
   const [first] = refused
-  if (first && onInvalid === 'refuse' && !dryRun)
-    throw new AppError('invalid_request', first.placed, { param: first.param })
+  if (first && onInvalid === 'refuse' && !dryRun) throw invalidField(first.param, first.placed)
   const given = entries.length - refused.length
   const request = { given, actor, nowMs: clock.now() }
   if (dryRun) assertRoom(questions.length, known.size)

@@ -1,5 +1,5 @@
 import { spaceToolLimits } from '../../contract/space-tools.ts'
-import { AppError, type NetworkRule, publicNetworks } from '../../platform/kernel/index.ts'
+import { type NetworkRule, publicNetworks, invalidField } from '../../platform/kernel/index.ts'
 
 /** Where tool servers may be. */
 export interface ToolNetwork {
@@ -40,17 +40,15 @@ export function parseToolAddress(text: string, network: ToolNetwork): URL {
     url.href.length <= spaceToolLimits.url &&
     (url.protocol === 'https:' || (url.protocol === 'http:' && network.allowsPlain))
   if (!isUsable)
-    throw new AppError(
-      'invalid_request',
+    throw invalidField(
+      'url',
       `\`url\` must be an https address without user name, query and fragment, of at most ${spaceToolLimits.url} characters.`,
-      { param: 'url' },
     )
   const rule = url.protocol === 'https:' ? network.rule : network.plainRule
   if (rule.hostRefusal(url.hostname) !== undefined)
-    throw new AppError(
-      'invalid_request',
+    throw invalidField(
+      'url',
       '`url` must be on the public internet or in a network of the setting network.toolNetworks.',
-      { param: 'url' },
     )
   return url
 }

@@ -1,7 +1,7 @@
 import { spaceToolLimits } from '../../contract/space-tools.ts'
 import type { AdminAction } from '../../contract/admin-log.ts'
 import type { OwnedDatabase, Queryable, Stored } from '../../platform/database/index.ts'
-import { AppError, type OrganisationId, type SpaceId } from '../../platform/kernel/index.ts'
+import { AppError, type OrganisationId, type SpaceId, invalidField } from '../../platform/kernel/index.ts'
 import { type Actor, changedFields, recordAdminChange } from '../../tenants/operators/index.ts'
 import { lockSpace } from '../spaces/index.ts'
 import type { OfferedServer, ToolServer, ToolUse } from './tool-server.ts'
@@ -90,18 +90,15 @@ async function assertRoom(transaction: Queryable, server: ToolServer): Promise<v
   const { serversPerSpace, allowedPerSpace, allowedCharacters } = spaceToolLimits
   const sum = (of: (other: (typeof others)[number]) => number) => others.reduce((total, other) => total + of(other), 0)
   if (others.length >= serversPerSpace)
-    throw new AppError('invalid_request', `A Space has at most ${serversPerSpace} tool servers.`, { param: 'name' })
+    throw invalidField('name', `A Space has at most ${serversPerSpace} tool servers.`)
   if (others.some(({ name }) => name === server.name))
     throw new AppError('conflict', `The Space has a tool server ${server.name} already.`, { param: 'name' })
   if (sum(({ tools }) => tools) + server.allowed.length > allowedPerSpace)
-    throw new AppError('invalid_request', `A Space has at most ${allowedPerSpace} allowed tools of all its servers.`, {
-      param: 'allowed',
-    })
+    throw invalidField('allowed', `A Space has at most ${allowedPerSpace} allowed tools of all its servers.`)
   if (sum(({ characters }) => characters) + JSON.stringify(server.allowed).length > allowedCharacters)
-    throw new AppError(
-      'invalid_request',
+    throw invalidField(
+      'allowed',
       `The definitions of the allowed tools of a Space have at most ${allowedCharacters} characters. Allow fewer tools.`,
-      { param: 'allowed' },
     )
 }
 

@@ -6,7 +6,7 @@ import type {
   ToolCredential,
 } from '../../contract/space-tools.ts'
 import type { StoreOf } from '../../platform/database/index.ts'
-import { AppError, type Clock, createUuid, isUuid, type SecretBox } from '../../platform/kernel/index.ts'
+import { AppError, type Clock, createUuid, isUuid, type SecretBox, invalidField } from '../../platform/kernel/index.ts'
 import type { Actor } from '../../tenants/operators/index.ts'
 import type { Space } from '../spaces/index.ts'
 import { parseToolAddress } from './address.ts'
@@ -105,7 +105,7 @@ function createChanges({ store, calls, secretBox, clock }: ToolServersDependenci
       const current = await find(space, id)
       if (generation !== undefined && generation !== current.generation) throw changedMeanwhile()
       if (current.kind === 'mcp' && body.document !== undefined)
-        throw new AppError('invalid_request', '`document` is for servers of the kind `openapi`.', { param: 'document' })
+        throw invalidField('document', '`document` is for servers of the kind `openapi`.')
       const url = parseToolAddress(body.url, calls.network).href
       const credential = body.credential === undefined ? storedCredential(secretBox, current, url) : body.credential
       const isRead = needsReading(current, body, url)
@@ -159,7 +159,7 @@ function throwError(error: Error): never {
   throw error
 }
 
-const required = (param: string) => new AppError('invalid_request', `\`${param}\` is required.`, { param })
+const required = (param: string) => invalidField(param, `\`${param}\` is required.`)
 
 function settingsOf({
   name,
@@ -181,10 +181,9 @@ function sealed(box: SecretBox, id: string, credential: ToolCredential | null) {
 function storedCredential(box: SecretBox, server: ToolServer | undefined, url: string): ToolCredential | null {
   if (!server || server.credentialSealed === null) return null
   if (new URL(server.url).origin !== new URL(url).origin)
-    throw new AppError(
-      'invalid_request',
+    throw invalidField(
+      'credential',
       '`credential` must be sent again, or null to remove it, because the server has another address now.',
-      { param: 'credential' },
     )
   try {
     return openCredential(box, server.id, server.credentialSealed)
@@ -206,20 +205,11 @@ function selectAllowed(
     const tool = byName.get(name)
     const shown = name.slice(0, 100)
     const param = 'allowed'
-    if (!tool)
-      throw new AppError('invalid_request', `\`allowed\` has ${shown}, and the server has no such tool.`, { param })
+    if (!tool) throw invalidField(param, `\`allowed\` has ${shown}, and the server has no such tool.`)
     if (tool.problem !== null)
-      throw new AppError(
-        'invalid_request',
-        `\`allowed\` has ${shown}, whose arguments are too large or not supported.`,
-        { param },
-      )
+      throw invalidField(param, `\`allowed\` has ${shown}, whose arguments are too large or not supported.`)
     if (tool.changesData && !mayChangeData)
-      throw new AppError(
-        'invalid_request',
-        `\`allowed\` has ${shown}, which may change data: \`mayChangeData\` must allow it.`,
-        { param },
-      )
+      throw invalidField(param, `\`allowed\` has ${shown}, which may change data: \`mayChangeData\` must allow it.`)
     return tool
   })
 }

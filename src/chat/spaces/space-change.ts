@@ -1,5 +1,5 @@
 import { checkFilter, filterLimits } from '../../contract/metadata-filter.ts'
-import { AppError, type OrganisationId, type SpaceId } from '../../platform/kernel/index.ts'
+import { type OrganisationId, type SpaceId, invalidField } from '../../platform/kernel/index.ts'
 import type { Space, SpaceSettings } from './space.ts'
 
 /** The rules for new and changed Spaces. Pure. */
@@ -146,5 +146,5 @@ function assertFields({ name, instructions, model, settings }: Space): void {
 }
 
 function assertField(param: string, holds: boolean, rule: string): void {
-  if (!holds) throw new AppError('invalid_request', `${param} ${rule}`, { param })
+  if (!holds) throw invalidField(param, `${param} ${rule}`)
 }

@@ -12,6 +12,7 @@ import {
   type OrganisationId,
   sharedOwner,
   type SpaceId,
+  invalidField,
 } from '../../platform/kernel/index.ts'
 import type { Actor } from '../../tenants/operators/index.ts'
 import { settingsOf } from './describe-space.ts'
@@ -139,10 +140,9 @@ function assertModel(
   { organisationId, model }: Space,
 ) {
   if (isModelAvailable(organisationId, model)) return
-  throw new AppError(
-    'invalid_request',
+  throw invalidField(
+    'model',
     `model: the organisation cannot call a chat model \`${model.slice(0, 100)}\`. Use an id that GET /v1/gateway/models lists for it.`,
-    { param: 'model' },
   )
 }
 

@@ -9,6 +9,7 @@ import {
   isUuid,
   maximumPicoUsd,
   parsePicoUsd,
+  invalidField,
 } from '../../platform/kernel/index.ts'
 import type { Actor } from '../../tenants/operators/index.ts'
 import type { Space } from '../spaces/index.ts'
@@ -119,14 +120,11 @@ function makeSite(
   const { enabled, name, dailyCapUsd, passwordHash: newHash, ...settings } = given
   const passwordHash = settings.access === 'password' ? (newHash ?? current?.passwordHash ?? null) : null
   if (settings.access === 'password' && passwordHash === null)
-    throw new AppError('invalid_request', '`password` is required when `access` becomes `password`.', {
-      param: 'password',
-    })
+    throw invalidField('password', '`password` is required when `access` becomes `password`.')
   if (settings.access === 'members' && settings.allowedOrigins.length > 0)
-    throw new AppError(
-      'invalid_request',
+    throw invalidField(
+      'allowedOrigins',
       '`allowedOrigins` must be empty when `access` is `members`: browsers send no sign-in to a page of another website.',
-      { param: 'allowedOrigins' },
     )
   return {
     spaceId,
@@ -153,7 +151,6 @@ function readCap(given: string | number): bigint {
       cause,
     })
   }
-  if (cap < 0n || cap > maximumPicoUsd)
-    throw new AppError('invalid_request', '`dailyCapUsd` must be from 0 to 4000000.', { param: 'dailyCapUsd' })
+  if (cap < 0n || cap > maximumPicoUsd) throw invalidField('dailyCapUsd', '`dailyCapUsd` must be from 0 to 4000000.')
   return cap
 }

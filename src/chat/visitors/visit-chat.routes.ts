@@ -12,7 +12,7 @@ import {
   type VisitReference,
 } from '../../contract/site-visits.ts'
 import { describeRoutes, type Routes } from '../../platform/http/index.ts'
-import { AppError } from '../../platform/kernel/index.ts'
+import { AppError, invalidField } from '../../platform/kernel/index.ts'
 import { chatBody, type DocumentReference, type ReadChat, sendAnswer, type SendDependencies } from '../chat/index.ts'
 import type { Conversations } from '../conversations/index.ts'
 import { describeSpendingError, type SiteSpending } from './site-spending.ts'
@@ -133,15 +133,13 @@ const toHeader = (filter: MetadataFilter) => Buffer.from(JSON.stringify(filter))
 
 function assertSize({ messages }: ReadChat): void {
   if (messages.length > visitLimits.messages)
-    throw new AppError('invalid_request', `\`messages\` must have at most ${visitLimits.messages} entries.`, {
-      param: 'messages',
-    })
+    throw invalidField('messages', `\`messages\` must have at most ${visitLimits.messages} entries.`)
   const { content } = messages.at(-1)!
   // Long texts of a large body are kept as bytes.
   const characters = typeof content === 'string' ? content.length : content.maximumCharacters
   if (characters <= visitLimits.question) return
   const param = `messages.${messages.length - 1}.content`
-  throw new AppError('invalid_request', `\`${param}\` must have at most ${visitLimits.question} characters.`, { param })
+  throw invalidField(param, `\`${param}\` must have at most ${visitLimits.question} characters.`)
 }
 
 function describeReference(

@@ -1,5 +1,5 @@
 import type { DocumentFilter, DocumentSort } from '../../contract/document-progress.ts'
-import { AppError, isUuid } from '../../platform/kernel/index.ts'
+import { type AppError, isUuid, invalidField } from '../../platform/kernel/index.ts'
 import type { DocumentCounts, DocumentProgressRow } from './document.ts'
 
 /** Which documents of a Space a list has. */
@@ -91,5 +91,5 @@ function isDate(value: string): boolean {
 }
 
 function invalidPosition(): AppError {
-  return new AppError('invalid_request', 'after: must be `next` of a page with the same `sort`.', { param: 'after' })
+  return invalidField('after', 'after: must be `next` of a page with the same `sort`.')
 }

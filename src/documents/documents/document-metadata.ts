@@ -1,6 +1,6 @@
 import { maximumMetadataBytes } from '../../contract/documents.ts'
 import { readJson } from '../../platform/bodies/index.ts'
-import { AppError, toWebUrl } from '../../platform/kernel/index.ts'
+import { toWebUrl, invalidField } from '../../platform/kernel/index.ts'
 
 /**
  * Metadata is stored as the client's JSON text. JavaScript values would lose digits of large numbers, the order of integer-like keys,
@@ -23,7 +23,7 @@ const limits = { shape: {}, maximumValues: 20_000, read: (value: unknown) => val
 
 /** Parses the metadata of an upload or a PATCH body. Throws AppError with the field. */
 export function readMetadata(text: string, field = 'metadata'): Metadata {
-  const invalid = (what: string) => new AppError('invalid_request', `${field}: ${what}`, { param: field })
+  const invalid = (what: string) => invalidField(field, `${field}: ${what}`)
   const value = readJson(Buffer.from(text), { ...limits, field })
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid('must be a JSON object.')
   const json = canonicalText(text)

@@ -1,5 +1,5 @@
 import { maximumNameLength } from '../../contract/documents.ts'
-import { AppError } from '../../platform/kernel/index.ts'
+import { invalidField } from '../../platform/kernel/index.ts'
 
 /** Control characters, line separators, and bidirectional overrides (which make `fdp.exe` look like `exe.pdf`). */
 // oxlint-disable-next-line no-control-regex
@@ -17,9 +17,9 @@ export function cleanName(name: string, param: string): string {
       .split(/[\\/]/)
       .map((part) => part.trim())
       .findLast((part) => part !== '' && part !== '.' && part !== '..') ?? ''
-  if (clean === '') throw new AppError('invalid_request', `${param}: the name is empty.`, { param })
+  if (clean === '') throw invalidField(param, `${param}: the name is empty.`)
   if ([...clean].length > maximumNameLength) {
-    throw new AppError('invalid_request', `${param}: at most ${maximumNameLength} characters.`, { param })
+    throw invalidField(param, `${param}: at most ${maximumNameLength} characters.`)
   }
   return clean
 }

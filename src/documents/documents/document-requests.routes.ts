@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DocumentsVersion, DocumentSummaryBody, OnDuplicate } from '../../contract/documents.ts'
 import type { App } from '../../platform/http/index.ts'
 import { readJson } from '../../platform/bodies/index.ts'
-import { AppError, type DocumentId, type SpaceId } from '../../platform/kernel/index.ts'
+import { type DocumentId, type SpaceId, invalidField } from '../../platform/kernel/index.ts'
 import type { ChangeAuthor } from './change-author.ts'
 import { memberTexts } from './document-metadata.ts'
 import type { Document } from './document.ts'
@@ -60,7 +60,7 @@ export async function acceptUpload(
   { version, spaceId, onDuplicate, replaces, author }: UploadOptions,
 ): Promise<UploadResult> {
   if (replaces !== undefined && onDuplicate !== 'keep') {
-    throw new AppError('invalid_request', 'replaces: not together with onDuplicate.', { param: 'replaces' })
+    throw invalidField('replaces', 'replaces: not together with onDuplicate.')
   }
   const key = request.headers['idempotency-key']
   const result = await documents.upload(request.organisation, {

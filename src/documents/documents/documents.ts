@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { DocumentsVersion } from '../../contract/documents.ts'
-import { AppError, type SpaceId, createDocumentId, isUuid } from '../../platform/kernel/index.ts'
+import { AppError, type SpaceId, createDocumentId, isUuid, invalidField } from '../../platform/kernel/index.ts'
 import type { Organisation } from '../../tenants/organisations/index.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
 import type { ChangeAuthor } from './change-author.ts'
@@ -203,9 +203,7 @@ function assertSpace({ hasSpace }: DocumentsDependencies, organisation: Organisa
 
 function assertUploadKey(uploadKey: string | undefined): void {
   if (uploadKey === undefined || (uploadKey !== '' && uploadKey.length <= maximumUploadKeyLength)) return
-  throw new AppError('invalid_request', `Idempotency-Key: 1 to ${maximumUploadKeyLength} characters.`, {
-    param: 'idempotency-key',
-  })
+  throw invalidField('idempotency-key', `Idempotency-Key: 1 to ${maximumUploadKeyLength} characters.`)
 }
 
 /** The checked name, metadata and type of an upload. `name` also names a file part without a file name. */

@@ -7,7 +7,7 @@ import {
   type MetadataFilter,
 } from '../../contract/metadata-filter.ts'
 import { sentence } from '../../contract/validation.ts'
-import { AppError } from '../../platform/kernel/index.ts'
+import { type AppError, invalidField } from '../../platform/kernel/index.ts'
 import { decodePosition, type DocumentListQuery } from './document-list.ts'
 
 const prefix = 'metadata.'
@@ -104,5 +104,5 @@ const maximumParam = 300
 
 function invalid(parameter: string, words: string): AppError {
   const param = parameter.slice(0, maximumParam).toWellFormed()
-  return new AppError('invalid_request', sentence(`\`${param}\``, words), { param })
+  return invalidField(param, sentence(`\`${param}\``, words))
 }

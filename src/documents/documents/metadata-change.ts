@@ -1,5 +1,5 @@
 import { maximumMetadataBytes } from '../../contract/documents.ts'
-import { AppError } from '../../platform/kernel/index.ts'
+import { invalidField } from '../../platform/kernel/index.ts'
 import { memberTexts, type Metadata, readMetadata } from './document-metadata.ts'
 
 /** A change of some top-level keys of metadata. Other keys keep their values and their order. */
@@ -13,10 +13,10 @@ export interface MetadataChange {
 export function readMetadataChange(setText: string | undefined, remove: readonly string[]): MetadataChange {
   const set = memberTexts(setText === undefined ? '{}' : readMetadata(setText, 'set').json)
   if (set.size === 0 && remove.length === 0) {
-    throw new AppError('invalid_request', 'The request body must have a key in `set` or in `remove`.', { param: 'set' })
+    throw invalidField('set', 'The request body must have a key in `set` or in `remove`.')
   }
   if (remove.some((key) => set.has(key))) {
-    throw new AppError('invalid_request', '`remove` must not have a key of `set`.', { param: 'remove' })
+    throw invalidField('remove', '`remove` must not have a key of `set`.')
   }
   return { set, remove }
 }

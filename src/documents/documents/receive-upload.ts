@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { createHash } from 'node:crypto'
 import { Busboy, Dicer } from '@fastify/busboy'
 import { maximumMetadataBytes } from '../../contract/documents.ts'
-import { AppError, loopTurn, raceSignal, readAtMost } from '../../platform/kernel/index.ts'
+import { AppError, loopTurn, raceSignal, readAtMost, invalidField } from '../../platform/kernel/index.ts'
 
 /** A multipart body with its headers: a client's request, or an upload by the service itself. */
 export type UploadRequest = Readable & Pick<IncomingMessage, 'headers'>
@@ -104,7 +104,7 @@ function collectParts(parser: InstanceType<typeof Busboy>, collecting: Collectin
   /** Fails the upload where a field occurs twice. */
   const isFirst = (field: string) => {
     if (!seen.has(field)) return Boolean(seen.add(field))
-    fail(new AppError('invalid_request', `${field}: send it once.`, { param: field }))
+    fail(invalidField(field, `${field}: send it once.`))
     return false
   }
 
@@ -115,9 +115,7 @@ function collectParts(parser: InstanceType<typeof Busboy>, collecting: Collectin
   parser.on('file', (field, stream, fileName, _encoding, declaredType) => {
     stream.on('error', fail)
     if (field !== 'file' && field !== 'metadata') {
-      fail(
-        new AppError('invalid_request', `${field}: unexpected file part; the file goes in \`file\`.`, { param: field }),
-      )
+      fail(invalidField(field, `${field}: unexpected file part; the file goes in \`file\`.`))
     }
     if (failure.aborted || !isFirst(field)) return void stream.resume()
     if (field === 'metadata') {
@@ -211,9 +209,7 @@ function createParser(contentType: string, contentLength: string | undefined, ma
   try {
     return new Busboy({ headers: { 'content-type': contentType }, limits: { ...limits, fileSize: maximumBytes + 1 } })
   } catch {
-    throw new AppError('invalid_request', 'content-type: the multipart boundary is missing or damaged.', {
-      param: 'content-type',
-    })
+    throw invalidField('content-type', 'content-type: the multipart boundary is missing or damaged.')
   }
 }
 
@@ -253,7 +249,7 @@ function missingFile(cameAsText: boolean): AppError {
   const why = cameAsText
     ? 'came as text; give its part a file name'
     : 'the multipart field with the document is missing'
-  return new AppError('invalid_request', `file: ${why}.`, { param: 'file' })
+  return invalidField('file', `file: ${why}.`)
 }
 
 function tooLarge(maximumBytes: number): AppError {
@@ -261,9 +257,7 @@ function tooLarge(maximumBytes: number): AppError {
 }
 
 function tooLong(field: string): AppError {
-  return new AppError('invalid_request', `${field}: longer than the limit of ${limits.fieldSize} bytes.`, {
-    param: field,
-  })
+  return invalidField(field, `${field}: longer than the limit of ${limits.fieldSize} bytes.`)
 }
 
 /** The header of the file part is searched within these first bytes; the parts before it are small. */

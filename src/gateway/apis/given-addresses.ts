@@ -1,4 +1,4 @@
-import { AppError, type EndSignal } from '../../platform/kernel/index.ts'
+import { type EndSignal, invalidField } from '../../platform/kernel/index.ts'
 import { isParts } from '../conversation/index.ts'
 import type { NameCheck, ProviderRequest } from '../providers/index.ts'
 
@@ -32,9 +32,8 @@ async function assertEach(hosts: Map<string, string>, names: NameCheck, by: Para
   const refused = await names.findRefused(hosts.keys(), by)
   if (refused === undefined) return
   const param = hosts.get(refused)!
-  throw new AppError(
-    'invalid_request',
+  throw invalidField(
+    param,
     `\`${param}\` must be an address of the public internet: its name is not one of it, or cannot be resolved.`,
-    { param },
   )
 }

@@ -3,7 +3,7 @@ import { quickReader } from '../../contract/quick-reader.ts'
 import { readFields, sentence } from '../../contract/validation.ts'
 import { maximumCharactersPerMessage } from '../../contract/gateway.ts'
 import { countCharacters, JsonText } from '../../platform/bodies/index.ts'
-import { AppError, type HostedToolKind, isObject, publicNetworks } from '../../platform/kernel/index.ts'
+import { AppError, type HostedToolKind, isObject, publicNetworks, invalidField } from '../../platform/kernel/index.ts'
 import type { HostedTool, HostedToolLimits } from '../providers/index.ts'
 import { type PromptText } from '../conversation/index.ts'
 
@@ -44,7 +44,7 @@ export function fieldName(path: FieldPath): string {
 /** `words` continue a sentence that begins with the field: `must be a string`. */
 export function invalid(path: FieldPath, words: string): AppError {
   const param = fieldName(path)
-  return new AppError('invalid_request', `\`${param}\` ${words}.`, { param })
+  return invalidField(param, `\`${param}\` ${words}.`)
 }
 
 /** A field or a value that exists in the client API and that Portico does not offer; `why` names what to send instead. */
@@ -74,7 +74,7 @@ export function settingsReader<Schema extends z.ZodObject>(schema: Schema) {
     const read = readFields(schema, body)
     if ('value' in read) return read.value
     const param = read.problem.param.replaceAll(/\.(\d+)(?=\.|$)/g, '[$1]')
-    throw new AppError('invalid_request', sentence(`\`${param}\``, read.problem.words), { param })
+    throw invalidField(param, sentence(`\`${param}\``, read.problem.words))
   }
 }
 

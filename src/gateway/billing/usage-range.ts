@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill'
 import { maximumUsageDays } from '../../contract/usage.ts'
-import { AppError } from '../../platform/kernel/index.ts'
+import { invalidField } from '../../platform/kernel/index.ts'
 import type { Organisation } from '../../tenants/organisations/index.ts'
 import { periodAt, startOfDay } from './periods.ts'
 
@@ -37,10 +37,10 @@ export function usageRange(organisation: UsageSubject, nowMs: number, from?: str
 /** Every day of a range, `YYYY-MM-DD`. Throws `invalid_request` if it is reversed or longer than `maximum`. */
 export function daysBetween(first: Temporal.PlainDate, last: Temporal.PlainDate, maximum: number): string[] {
   const count = first.until(last).days + 1
-  if (count < 1) throw new AppError('invalid_request', '`from` must not lie after `to`.', { param: 'from' })
+  if (count < 1) throw invalidField('from', '`from` must not lie after `to`.')
   if (count > maximum) {
     const message = `A report covers at most ${maximum} days; ask for ${count} in parts.`
-    throw new AppError('invalid_request', message, { param: 'from' })
+    throw invalidField('from', message)
   }
   return daysFrom(first, count)
 }

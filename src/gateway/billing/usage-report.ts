@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AppError, csvCell, formatAttoUsd, formatDecimal, formatPicoUsd } from '../../platform/kernel/index.ts'
+import { csvCell, formatAttoUsd, formatDecimal, formatPicoUsd, invalidField } from '../../platform/kernel/index.ts'
 import {
   type BudgetBody,
   type ReceiptBody,
@@ -44,7 +44,7 @@ export function parseUsageCursor(cursor: string, by: readonly UsageDimension[]):
     shapes.every((shape, index) => shape.safeParse(key[index]).success)
   if (isKey) return key as UsageKey
   const message = '`cursor` is not the `nextCursor` of a page with the same `by`.'
-  throw new AppError('invalid_request', message, { param: 'cursor' })
+  throw invalidField('cursor', message)
 }
 
 function parseJson(text: string): unknown {

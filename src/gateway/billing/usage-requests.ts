@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill'
-import { AppError, formatPicoUsd } from '../../platform/kernel/index.ts'
+import { formatPicoUsd, invalidField } from '../../platform/kernel/index.ts'
 import type { UsageRequest, UsageRequestsQuery } from '../../contract/usage-reports.ts'
 import type { OwnedDatabase } from '../../platform/database/index.ts'
 import { startOfDay } from './periods.ts'
@@ -93,7 +93,7 @@ async function skipDays(
 
 function parseCursor(cursor: string): RequestPlace {
   const match = /^(\d{1,15})_([^\0]*)$/.exec(cursor)
-  if (!match) throw new AppError('invalid_request', '`cursor` is not the `nextCursor` of a page.', { param: 'cursor' })
+  if (!match) throw invalidField('cursor', '`cursor` is not the `nextCursor` of a page.')
   return { startedAtMs: Number(match[1]), requestId: match[2]! }
 }
 

@@ -1,4 +1,4 @@
-import { AppError } from '../../platform/kernel/index.ts'
+import { invalidField } from '../../platform/kernel/index.ts'
 import { maximumSeries, type UsageReportQuery, usageTagLimits } from '../../contract/usage-reports.ts'
 import type { OwnedDatabase } from '../../platform/database/index.ts'
 import type { UsageRange } from './usage-range.ts'
@@ -58,10 +58,10 @@ export function loadSplit(
   const days = range.days.length
   if (days > usageTagLimits.reportDays) {
     const message = `A report by ${split} covers at most ${usageTagLimits.reportDays} days; ask for ${days} in parts.`
-    throw new AppError('invalid_request', message, { param: 'from' })
+    throw invalidField('from', message)
   }
   if (tagKey !== undefined) {
-    throw new AppError('invalid_request', `A report by ${split} cannot be filtered by a tag.`, { param: 'tagKey' })
+    throw invalidField('tagKey', `A report by ${split} cannot be filtered by a tag.`)
   }
   return loadTagSplit(database, filter, split, limit)
 }

@@ -18,7 +18,7 @@ import {
   toMovable,
   wholeMembers,
 } from '../../platform/bodies/index.ts'
-import { AppError, isObject } from '../../platform/kernel/index.ts'
+import { AppError, isObject, invalidField } from '../../platform/kernel/index.ts'
 import { isBlankContent, textOfContent } from '../conversation/index.ts'
 import type { ProviderMessage, ProviderRequest } from '../providers/index.ts'
 import type { TokenEstimate } from '../tokens/index.ts'
@@ -157,9 +157,7 @@ function toCompletion(fields: Fields, ignored: () => string[]): ParsedCompletion
   const messages = fields.messages.map(flattenMessage)
   assertMessageOrder(messages)
   if (fields.stream_options !== undefined && fields.stream !== true) {
-    throw new AppError('invalid_request', 'stream_options is only allowed when stream is true.', {
-      param: 'stream_options',
-    })
+    throw invalidField('stream_options', 'stream_options is only allowed when stream is true.')
   }
   return {
     model: fields.model,
@@ -188,7 +186,7 @@ function readFields(body: Record<string, unknown>): Fields {
   const { messages } = body
   const shortened = Array.isArray(messages) ? { ...body, messages: messages.map(shortenMessage) } : body
   const read = readValue(completionRequestSchema, shortened, 'the body')
-  if ('problem' in read) throw new AppError('invalid_request', read.problem.message, { param: read.problem.param })
+  if ('problem' in read) throw invalidField(read.problem.param, read.problem.message)
   const fields: Fields = read.value
   for (const [index, message] of fields.messages.entries()) {
     const { content } = (messages as Fields['messages'])[index]!
@@ -311,10 +309,9 @@ function flattenMessage(message: Fields['messages'][number], index: number): Pro
   if (joined instanceof JsonText && isText(joined)) return { role, content: joined }
   const content = textOf(joined)
   if (content.length > maximumCharactersPerMessage && countCharacters(content) > maximumCharactersPerMessage) {
-    throw new AppError(
-      'invalid_request',
+    throw invalidField(
+      `messages.${index}.content`,
       `\`messages.${index}.content\` must have at most ${maximumCharactersPerMessage} characters.`,
-      { param: `messages.${index}.content` },
     )
   }
   return { role, content }
@@ -326,30 +323,26 @@ function assertMessageOrder(messages: ProviderMessage[]) {
   const late =
     firstTurn === -1 ? -1 : messages.findIndex((message, index) => index > firstTurn && isInstruction(message))
   if (late !== -1) {
-    throw new AppError('invalid_request', 'system and developer messages are only allowed at the start of messages.', {
-      param: `messages.${late}.role`,
-    })
+    throw invalidField(
+      `messages.${late}.role`,
+      'system and developer messages are only allowed at the start of messages.',
+    )
   }
   if (messages.at(-1)!.role !== 'user') {
-    throw new AppError('invalid_request', 'The last message must have the role user.', {
-      param: `messages.${messages.length - 1}.role`,
-    })
+    throw invalidField(`messages.${messages.length - 1}.role`, 'The last message must have the role user.')
   }
   // Several providers refuse it, each in different words.
   if (isBlankContent(messages.at(-1)!.content)) {
     const param = `messages.${messages.length - 1}.content`
-    throw new AppError('invalid_request', `\`${param}\` must not be blank: the last message asks the question.`, {
-      param,
-    })
+    throw invalidField(param, `\`${param}\` must not be blank: the last message asks the question.`)
   }
 }
 
 function outputCap(maxCompletionTokens: number | undefined, maxTokens: number | undefined): number | undefined {
   if (maxCompletionTokens !== undefined && maxTokens !== undefined && maxCompletionTokens !== maxTokens) {
-    throw new AppError(
-      'invalid_request',
+    throw invalidField(
+      'max_tokens',
       'max_tokens and max_completion_tokens are two names of one limit and differ; send one.',
-      { param: 'max_tokens' },
     )
   }
   return maxCompletionTokens ?? maxTokens

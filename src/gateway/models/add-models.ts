@@ -1,5 +1,5 @@
 import type { AddDeployments, DiscoveredModels } from '../../contract/models.ts'
-import { AppError, type Clock, describeError } from '../../platform/kernel/index.ts'
+import { AppError, type Clock, describeError, invalidField } from '../../platform/kernel/index.ts'
 import { type Provider, ProviderError } from '../providers/index.ts'
 import type { BuiltCatalogue, DeclaredProvider } from './build-catalogue.ts'
 import type { AddedDeployment } from './catalogue.store.ts'
@@ -113,11 +113,7 @@ export function planDeployments(
   return deployments.map(({ wireId, model = wireId, kind, prices }, at) => {
     const param = `deployments.${at}.model`
     if (model !== toModelId(model))
-      throw new AppError(
-        'invalid_request',
-        `${model} is not an id: use letters, digits and . _ : @ + / -, at most 120.`,
-        { param },
-      )
+      throw invalidField(param, `${model} is not an id: use letters, digits and . _ : @ + / -, at most 120.`)
     const id = `${providerId}/${model}`
     if (taken.has(id)) throw new AppError('conflict', `There is a deployment ${id} already.`, { param })
     taken.add(id)

@@ -15,7 +15,14 @@ import type {
   PutProvider,
 } from '../../contract/models.ts'
 import { suffixProblem } from '../../contract/provider-address.ts'
-import { AppError, notMetadata, type ChangeSource, type Clock, type RequestId } from '../../platform/kernel/index.ts'
+import {
+  AppError,
+  notMetadata,
+  type ChangeSource,
+  type Clock,
+  type RequestId,
+  invalidField,
+} from '../../platform/kernel/index.ts'
 import type { Actor } from '../../tenants/operators/index.ts'
 import type { ProviderSettings } from '../providers/index.ts'
 import { discoverModels, planDeployments } from './add-models.ts'
@@ -195,11 +202,10 @@ function deploymentMethods(dependencies: OperatorCatalogueDependencies) {
     async putDeployment(id: string, body: PutDeployment, by: ChangedBy): Promise<DeploymentBody> {
       const known = allEntries(catalogue).some(({ deployment }) => deployment.id === id)
       for (const field of ['model', 'provider'] as const) {
-        if (body[field] === undefined && !known)
-          throw new AppError('invalid_request', `${field} is required for a new deployment.`, { param: field })
+        if (body[field] === undefined && !known) throw invalidField(field, `${field} is required for a new deployment.`)
       }
       if (body.provider !== undefined && !catalogue.built().providers.has(body.provider))
-        throw new AppError('invalid_request', `There is no provider ${body.provider}.`, { param: 'provider' })
+        throw invalidField('provider', `There is no provider ${body.provider}.`)
       await store.putDeployment(id, body, by)
       await applyChange(dependencies, [id])
       return show(id)
@@ -228,9 +234,7 @@ function priceMethods(dependencies: OperatorCatalogueDependencies) {
       const nowMs = clock.now()
       const validFromMs = validFrom === undefined ? nowMs : Date.parse(validFrom)
       if (validFromMs < nowMs - pastToleranceMs)
-        throw new AppError('invalid_request', 'validFrom must not be in the past: later calls are already billed.', {
-          param: 'validFrom',
-        })
+        throw invalidField('validFrom', 'validFrom must not be in the past: later calls are already billed.')
       const id = await store.addPrice(deploymentId, price, validFromMs, actor)
       await applyChange(dependencies, [])
       const shown = pricesOf(deploymentId).find((one) => one.id === id)
@@ -257,13 +261,9 @@ async function applyChange(
 function assertAddress(baseUrl: string | null | undefined, format: string): void {
   if (!baseUrl) return
   if (notMetadata.hostRefusal(new URL(baseUrl).hostname))
-    throw new AppError(
-      'invalid_request',
-      'baseUrl must not be a link-local address or a metadata service of a cloud.',
-      { param: 'baseUrl' },
-    )
+    throw invalidField('baseUrl', 'baseUrl must not be a link-local address or a metadata service of a cloud.')
   const problem = suffixProblem(baseUrl, format)
-  if (problem) throw new AppError('invalid_request', `baseUrl ${problem.error}.`, { param: 'baseUrl' })
+  if (problem) throw invalidField('baseUrl', `baseUrl ${problem.error}.`)
 }
 
 function assertRemoved(removed: boolean, what: string, id: string): void {

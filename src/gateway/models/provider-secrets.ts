@@ -1,5 +1,5 @@
 import type { ProviderDeclarationBody } from '../../contract/models.ts'
-import { AppError, type SecretBox } from '../../platform/kernel/index.ts'
+import { type SecretBox, invalidField } from '../../platform/kernel/index.ts'
 import type { SealedColumn } from '../../tenants/operators/index.ts'
 import { hostOf, type ProviderSettings } from '../providers/index.ts'
 import type { ProviderSecrets } from './from-operator.ts'
@@ -84,10 +84,9 @@ function assertSameAddress(
   if (!after || (before && addressOf(before) === addressOf(after))) return
   for (const name of ['apiKey', 'headers', 'credentials'] as const)
     if (kept[name] !== undefined && change[name] === undefined)
-      throw new AppError(
-        'invalid_request',
+      throw invalidField(
+        name,
         `${name} must be sent again, or null to remove it, because the provider has another address now.`,
-        { param: name },
       )
 }
 

@@ -1,5 +1,5 @@
 import type { ProviderTest } from '../../contract/models.ts'
-import { AppError, type Clock, type RequestId, describeError } from '../../platform/kernel/index.ts'
+import { AppError, type Clock, type RequestId, describeError, invalidField } from '../../platform/kernel/index.ts'
 import { type Provider, ProviderError } from '../providers/index.ts'
 import type { BuiltModel } from './build-catalogue.ts'
 import type { DeploymentHealth } from './deployment-health.ts'
@@ -200,5 +200,5 @@ function nothingToCall(providerId: string, model: string | undefined): AppError 
         'conflict',
         `The provider ${providerId} serves no model yet. Add a deployment, or set its models to snapshot or discovered.`,
       )
-    : new AppError('invalid_request', `The provider ${providerId} has no deployment of ${model}.`, { param: 'model' })
+    : invalidField('model', `The provider ${providerId} has no deployment of ${model}.`)
 }

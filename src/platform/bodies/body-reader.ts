@@ -1,4 +1,4 @@
-import { AppError } from '../kernel/index.ts'
+import { AppError, invalidField } from '../kernel/index.ts'
 import { type LongTextLimits, LongTexts } from './long-texts.ts'
 
 /**
@@ -384,7 +384,7 @@ class Scanner {
   private notJson(): AppError {
     return this.field === undefined
       ? new AppError('invalid_request', 'The body is not valid JSON.')
-      : new AppError('invalid_request', `\`${this.field}\` must be valid JSON.`, { param: this.field })
+      : invalidField(this.field, `\`${this.field}\` must be valid JSON.`)
   }
 
   private name(): string {

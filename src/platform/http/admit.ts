@@ -1,4 +1,4 @@
-import { AppError, type Bag, type Log, type Role, type Telemetry } from '../kernel/index.ts'
+import { AppError, type Bag, type Log, type Role, type Telemetry, invalidField } from '../kernel/index.ts'
 import type { Admission, BodyBudget } from './load.ts'
 import {
   assertRoleInOrganisation,
@@ -264,11 +264,9 @@ function assertReadable({ raw, host, declaredBytes, request }: Visit): void {
     } else if (length === 16 && rawHeaders[index]!.toLowerCase() === 'content-encoding') isEncoded = true
   }
   if (hosts === 0 && raw.httpVersion === '1.1')
-    throw new AppError('invalid_request', 'An HTTP/1.1 request must have a host header.', { param: 'host' })
+    throw invalidField('host', 'An HTTP/1.1 request must have a host header.')
   if (hosts > 1 || !isHost(stated) || (host !== stated && !isHost(host))) {
-    throw new AppError('invalid_request', 'The request must have one host header with a name and, if needed, a port.', {
-      param: 'host',
-    })
+    throw invalidField('host', 'The request must have one host header with a name and, if needed, a port.')
   }
   if (isEncoded && (declaredBytes > 0 || raw.headers['transfer-encoding'] !== undefined))
     assertPlain(raw.headers['content-encoding']!.trim())

@@ -91,6 +91,11 @@ export class AppError extends Error {
   }
 }
 
+/** `invalid_request` about one field, in dotted form (`messages.0.content`). */
+export function invalidField(param: string, message: string): AppError {
+  return new AppError('invalid_request', message, { param })
+}
+
 export function isAppError(error: unknown, code?: ErrorCode): error is AppError {
   return error instanceof AppError && (code === undefined || error.code === code)
 }

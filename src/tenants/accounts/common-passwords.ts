@@ -1,5 +1,5 @@
 import { passwordLength } from '../../contract/people.ts'
-import { AppError } from '../../platform/kernel/index.ts'
+import { invalidField } from '../../platform/kernel/index.ts'
 
 /** Loads its list at the first use: 49,000 passwords, most used first, of the package that zxcvbn-ts maintains. They take 8 MB. */
 export function createPasswordRule() {
@@ -14,10 +14,9 @@ export function createPasswordRule() {
       // Other rules refuse these.
       if (password.length < passwordLength.minimum || password.length > passwordLength.maximum) return
       if (isCommonPassword(password, await (list ??= load()), ownWords(person)))
-        throw new AppError(
-          'invalid_request',
+        throw invalidField(
+          param,
           `${param} is easy to guess: a common password, or made of your e-mail address or name. Choose another one, such as four random words.`,
-          { param },
         )
     },
   }

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
-import { AppError, type Clock, createUuid } from '../../platform/kernel/index.ts'
+import { AppError, type Clock, createUuid, invalidField } from '../../platform/kernel/index.ts'
 import type { Actor } from '../operators/index.ts'
 import type { createInvitationStore } from './invitations.store.ts'
 import type { Invitation, NewAccount, NewPerson, Page, Person } from './person.ts'
@@ -88,7 +88,7 @@ export function createInvitations({ invitations, newPerson, countLink, clock }: 
 function required({ name, password }: Partial<NewAccount>): { name: string; password: string } {
   if (name !== undefined && password !== undefined) return { name, password }
   const param = name === undefined ? 'name' : 'password'
-  throw new AppError('invalid_request', `${param}: is required to create an account.`, { param })
+  throw invalidField(param, `${param}: is required to create an account.`)
 }
 
 function hashInvitation(token: string): Uint8Array {

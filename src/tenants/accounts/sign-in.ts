@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { AppError, describeError, type Log, lookupHash } from '../../platform/kernel/index.ts'
+import { AppError, describeError, type Log, lookupHash, invalidField } from '../../platform/kernel/index.ts'
 import { actorOf } from '../operators/index.ts'
 import type { AttemptStore } from './attempts.store.ts'
 import type { AuthRows, RecordedWrite } from './auth-rows.store.ts'
@@ -170,7 +170,7 @@ async function openLibrary(dependencies: SignInLibraryDependencies): Promise<Sig
 /** Every field is a text. The library reports those that are absent. */
 function assertTexts(request: SignInRequest, { fields }: SignInEndpoint) {
   const wrong = fields.find((name) => !['string', 'undefined'].includes(typeof fieldOf(request, name)))
-  if (wrong !== undefined) throw new AppError('invalid_request', `\`${wrong}\` must be a string.`, { param: wrong })
+  if (wrong !== undefined) throw invalidField(wrong, `\`${wrong}\` must be a string.`)
 }
 
 function recordedWrite(

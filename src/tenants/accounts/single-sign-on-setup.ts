@@ -18,6 +18,7 @@ import {
   type SecretBox,
   toStorable,
   versionOf,
+  invalidField,
 } from '../../platform/kernel/index.ts'
 import { type Actor, changedFields } from '../operators/index.ts'
 import { createIdentityProvider, type IdentityProvider, SingleSignOnError } from './identity-provider.ts'
@@ -299,9 +300,7 @@ const fixedSettings = { scopes: ['openid', 'email', 'profile'], groupsClaim: 'gr
 /** As for addresses of providers: operators may name private networks, but no metadata service. */
 function assertIssuer(issuer: string) {
   if (notMetadata.hostRefusal(new URL(issuer).hostname))
-    throw new AppError('invalid_request', 'issuer must not be a link-local address or a metadata service of a cloud.', {
-      param: 'issuer',
-    })
+    throw invalidField('issuer', 'issuer must not be a link-local address or a metadata service of a cloud.')
 }
 
 function savedDraft(
@@ -310,9 +309,7 @@ function savedDraft(
   { clientSecret, ...settings }: PutSingleSignOn,
 ) {
   if (clientSecret === undefined && before?.settings.issuer !== settings.issuer)
-    throw new AppError('invalid_request', 'clientSecret: is required, because the issuer is another.', {
-      param: 'clientSecret',
-    })
+    throw invalidField('clientSecret', 'clientSecret: is required, because the issuer is another.')
   const changed = changedFields(before ? { ...before.settings } : {}, settings)
   if (!changed && clientSecret === undefined) return undefined
   const context = singleSignOnSecretsColumn.contextOf('draft')

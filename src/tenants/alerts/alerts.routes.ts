@@ -15,7 +15,7 @@ import {
 import { ifMatchHeadersSchema } from '../../contract/settings-version.ts'
 import { errorResponses } from '../../contract/errors.ts'
 import { type App, describeRoutes, type Routes } from '../../platform/http/index.ts'
-import { AppError } from '../../platform/kernel/index.ts'
+import { AppError, invalidField } from '../../platform/kernel/index.ts'
 import { actorOf } from '../operators/index.ts'
 import { administrators, noOrganisation } from '../organisations/index.ts'
 import { renderAlert } from './alert-messages.ts'
@@ -163,7 +163,7 @@ function parseCursor(cursor: string | undefined): { atMs: number; id: string } |
   if (cursor === undefined) return undefined
   const [, atMs, id] = /^(\d{1,15})_([0-9a-f-]{36})$/.exec(cursor) ?? []
   if (atMs === undefined || id === undefined) {
-    throw new AppError('invalid_request', '`cursor` is not the `nextCursor` of a page.', { param: 'cursor' })
+    throw invalidField('cursor', '`cursor` is not the `nextCursor` of a page.')
   }
   return { atMs: Number(atMs), id }
 }

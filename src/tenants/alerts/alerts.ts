@@ -8,7 +8,6 @@ import {
 } from '../../contract/alerts.ts'
 import type { Database } from '../../platform/database/index.ts'
 import {
-  AppError,
   assertVersion,
   type Clock,
   describeError,
@@ -18,6 +17,7 @@ import {
   type SecretBox,
   sharedOwner,
   versionOf,
+  invalidField,
 } from '../../platform/kernel/index.ts'
 import type { Actor } from '../operators/index.ts'
 import { checkWebhookUrl } from '../organisations/index.ts'
@@ -215,10 +215,10 @@ async function assertReceiver(deps: AlertsDeps, channel: AlertChannel): Promise<
   const channels = await usedChannels(deps, await loadAlertSettings(deps.database.for(sharedOwner)))
   if (!channels.includes(channel)) {
     const message = channel === 'webhook' ? 'No webhook for alerts is set.' : 'No recipient of alerts is set.'
-    throw new AppError('invalid_request', message, { param: 'channel' })
+    throw invalidField('channel', message)
   }
   if (channel === 'email' && !deps.sendMail) {
-    throw new AppError('invalid_request', 'No mail server is configured (`mail.host`).', { param: 'channel' })
+    throw invalidField('channel', 'No mail server is configured (`mail.host`).')
   }
 }
 
@@ -251,7 +251,7 @@ function changed(before: AlertSettings, { kinds = {}, recipients }: AlertSetting
     const { enabled, threshold } = change
     if (threshold !== undefined && (threshold < bounds.minimum || threshold > bounds.maximum)) {
       const message = `The threshold of ${kind} must be from ${bounds.minimum} to ${bounds.maximum}.`
-      throw new AppError('invalid_request', message, { param: `kinds.${kind}.threshold` })
+      throw invalidField(`kinds.${kind}.threshold`, message)
     }
     after.kinds[kind] = {
       enabled: enabled ?? before.kinds[kind].enabled,

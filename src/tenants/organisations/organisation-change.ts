@@ -1,4 +1,10 @@
-import { AppError, type OrganisationId, maximumPicoUsd, parsePicoUsd } from '../../platform/kernel/index.ts'
+import {
+  AppError,
+  type OrganisationId,
+  maximumPicoUsd,
+  parsePicoUsd,
+  invalidField,
+} from '../../platform/kernel/index.ts'
 import {
   type Organisation,
   type OrganisationLimits,
@@ -78,8 +84,7 @@ export function switchModels(
 ): string[] {
   const disabled = new Set(disable)
   const both = enable.find((id) => disabled.has(id))
-  if (both !== undefined)
-    throw new AppError('invalid_request', `enable and disable both name the model ${both}.`, { param: 'enable' })
+  if (both !== undefined) throw invalidField('enable', `enable and disable both name the model ${both}.`)
   const enabled = new Set(enable)
   return [...current.filter((id) => !enabled.has(id)), ...disabled]
 }
@@ -99,7 +104,7 @@ function changeLimits(current: OrganisationLimits, change: Partial<OrganisationL
     if (value === null && (name === 'requestsPerMinute' || name === 'tokensPerMinute')) continue
     if (value === null || !Number.isInteger(value) || value < 1 || value > maximum) {
       const param = `limits.${name}`
-      throw new AppError('invalid_request', `${param} must be a whole number from 1 to ${maximum}.`, { param })
+      throw invalidField(param, `${param} must be a whole number from 1 to ${maximum}.`)
     }
   }
   return next
@@ -120,15 +125,13 @@ function changeSubscription(current: Subscription, change: Partial<Subscription>
     endsAt = null
   }
   if (endsAt !== null && endsAt < startsAt) {
-    throw new AppError('invalid_request', 'subscription.endsAt is before subscription.startsAt.', {
-      param: 'subscription.endsAt',
-    })
+    throw invalidField('subscription.endsAt', 'subscription.endsAt is before subscription.startsAt.')
   }
   return { status, startsAt, endsAt }
 }
 
 function assertFields(organisation: Organisation): void {
-  const wrong = (param: string, message: string) => new AppError('invalid_request', `${param} ${message}`, { param })
+  const wrong = (param: string, message: string) => invalidField(param, `${param} ${message}`)
   if (organisation.name.trim() === '' || organisation.name.length > maximumNameLength) {
     throw wrong('name', `must have 1 to ${maximumNameLength} characters.`)
   }
@@ -163,10 +166,9 @@ export function parseMonthlyBudget(decimal: string | number): bigint {
 export function parseMarkup(percent: string | number): number {
   const match = /^(\d{1,6})(?:\.(\d{1,2})0*)?$/.exec(String(percent).trim())
   if (!match) {
-    throw new AppError(
-      'invalid_request',
+    throw invalidField(
+      'markupPercent',
       'markupPercent must be percent as a decimal such as "12.5", with at most 2 decimals.',
-      { param: 'markupPercent' },
     )
   }
   return Number(match[1]) * 100 + Number((match[2] ?? '').padEnd(2, '0'))

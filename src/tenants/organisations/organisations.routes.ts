@@ -24,7 +24,7 @@ import {
   type Routes,
   visibleOrganisations,
 } from '../../platform/http/index.ts'
-import { AppError, type Clock } from '../../platform/kernel/index.ts'
+import { type Clock, invalidField } from '../../platform/kernel/index.ts'
 import { actorOf } from '../operators/index.ts'
 import { administrators } from './administrators.ts'
 import { renderApiKey, renderOrganisation } from './describe-organisation.ts'
@@ -253,9 +253,7 @@ function toCanonical(
 ): string {
   const canonical = current?.disabledModels.includes(id) ? id : canonicalModelId(id)
   if (canonical !== undefined) return canonical
-  throw new AppError('invalid_request', `disabledModels: there is no model ${id}. GET /api/models lists all models.`, {
-    param: 'disabledModels',
-  })
+  throw invalidField('disabledModels', `disabledModels: there is no model ${id}. GET /api/models lists all models.`)
 }
 
 const described = describeRoutes(administrators, 'Console: developer tools')
@@ -274,7 +272,7 @@ export function modelSwitchRoutes({
       // A model that is disabled may no longer exist.
       const canonical = disabled.includes(id) ? id : canonicalModelId(id)
       if (canonical !== undefined) return canonical
-      throw new AppError('invalid_request', `${param}: there is no model ${id}.`, { param })
+      throw invalidField(param, `${param}: there is no model ${id}.`)
     })
   }
 

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import {
-  AppError,
   assertVersion,
   type ChangeSource,
   type Clock,
@@ -16,6 +15,7 @@ import {
   type OrganisationId,
   type SecretBox,
   storedLookupHash,
+  invalidField,
 } from '../../platform/kernel/index.ts'
 import type { Actor } from '../operators/index.ts'
 import { noOrganisation } from './administrators.ts'
@@ -223,15 +223,12 @@ function createWebhookSecret(): string {
 export function checkWebhookUrl(text: string, rule: NetworkRule): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !['https:', 'http:'].includes(url.protocol) || url.username !== '' || url.password !== '') {
-    throw new AppError('invalid_request', 'url must be an http or https address without a user name and password.', {
-      param: 'url',
-    })
+    throw invalidField('url', 'url must be an http or https address without a user name and password.')
   }
   if (rule.hostRefusal(url.hostname)) {
-    throw new AppError(
-      'invalid_request',
+    throw invalidField(
+      'url',
       'url must be on the public internet or in a network of the setting network.webhookNetworks.',
-      { param: 'url' },
     )
   }
   return url.href

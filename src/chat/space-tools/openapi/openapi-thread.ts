@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { AppError } from '../../../platform/kernel/index.ts'
+import { AppError, invalidField } from '../../../platform/kernel/index.ts'
 import type { ReadTools } from '../tool-server.ts'
 import type { OpenapiProblem } from './read-openapi.ts'
 
@@ -46,15 +46,9 @@ const param = 'document'
 
 function invalid(problem: OpenapiProblem): AppError {
   return problem === 'no_file'
-    ? new AppError('invalid_request', '`document` must be an OpenAPI file as JSON or YAML.', { param })
-    : new AppError(
-        'invalid_request',
-        '`document` must be an OpenAPI file of version 3.0 or 3.1, with the field `openapi`.',
-        { param },
-      )
+    ? invalidField(param, '`document` must be an OpenAPI file as JSON or YAML.')
+    : invalidField(param, '`document` must be an OpenAPI file of version 3.0 or 3.1, with the field `openapi`.')
 }
 
 const tooLarge = () =>
-  new AppError('invalid_request', '`document` takes too long or too much memory to read. Remove what is not needed.', {
-    param,
-  })
+  invalidField(param, '`document` takes too long or too much memory to read. Remove what is not needed.')

@@ -1,5 +1,5 @@
 import { type WebSourceErrorCode, webSourceLimits } from '../../../contract/web-sources.ts'
-import { AppError, type NetworkRule, readAtMost } from '../../../platform/kernel/index.ts'
+import { type NetworkRule, readAtMost, invalidField } from '../../../platform/kernel/index.ts'
 import type { Failure, WebSource } from './web-source.ts'
 
 export interface AddressRule {
@@ -21,10 +21,9 @@ export function parseAddress(text: string, param: 'url' | 'sitemap', rule: Addre
   const url = URL.parse(text.trim())
   if (url) url.hash = ''
   if (url && isReadable(url, rule)) return url
-  throw new AppError(
-    'invalid_request',
+  throw invalidField(
+    param,
     `${param}: must be a public http or https address without credentials, with the port 80 or 443 and at most ${webSourceLimits.urlLength} characters.`,
-    { param },
   )
 }
 

@@ -1,5 +1,12 @@
 import { type NewWebSourceBody, webSourceLimits } from '../../../contract/web-sources.ts'
-import { AppError, type Clock, createDocumentId, isUuid, type SpaceId } from '../../../platform/kernel/index.ts'
+import {
+  AppError,
+  type Clock,
+  createDocumentId,
+  isUuid,
+  type SpaceId,
+  invalidField,
+} from '../../../platform/kernel/index.ts'
 import type { Organisation } from '../../../tenants/organisations/index.ts'
 import type { ChangeAuthor } from '../change-author.ts'
 import { readMetadata } from '../document-metadata.ts'
@@ -43,10 +50,9 @@ export function createWebSources({ store, rule, hasSpace, clock }: WebSourcesDep
       const metadata = metadataText === undefined ? null : readMetadata(metadataText)
       const limit = webSourceLimits.perOrganisation
       if ((await store.count(organisation.id)) >= limit) {
-        throw new AppError(
-          'invalid_request',
+        throw invalidField(
+          param,
           `${param}: the organisation has ${limit} addresses, which is the limit. Remove some first.`,
-          { param },
         )
       }
       const [id] = await store.add(

@@ -9,6 +9,7 @@ import {
   formatPicoUsd,
   sharedOwner,
   versionOf,
+  invalidField,
 } from '../../../platform/kernel/index.ts'
 import type { Actor } from '../../../tenants/operators/index.ts'
 import { maximumHalfVectorDimensions } from '../corpus/embedding-versions.store.ts'
@@ -126,8 +127,7 @@ async function dimensionsOf(
     return localModel.model.dimensions
   }
   const offer = offers(models()).find(({ id }) => id === model)
-  if (!offer)
-    throw new AppError('invalid_request', `No provider offers the embedding model \`${model}\`.`, { param: 'model' })
+  if (!offer) throw invalidField('model', `No provider offers the embedding model \`${model}\`.`)
   return offer.dimensions
 }
 

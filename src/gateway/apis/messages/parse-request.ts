@@ -9,7 +9,7 @@ import {
 } from '../../../contract/gateway-v2-messages.ts'
 import { quickReader } from '../../../contract/quick-reader.ts'
 import { readFields, sentence } from '../../../contract/validation.ts'
-import { AppError, isObject } from '../../../platform/kernel/index.ts'
+import { isObject, invalidField } from '../../../platform/kernel/index.ts'
 import { isParts } from '../../conversation/index.ts'
 import { type NativeRequest, type ProviderMessage, type ProviderRequest, unwrapReplay } from '../../providers/index.ts'
 import {
@@ -90,7 +90,7 @@ function readerOf<Schema extends typeof messagesRequestSchema | typeof countToke
     if ('value' in fields) return fields.value as z.output<Schema>
     const { param, words } = fields.problem
     const name = fieldName(param.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part)))
-    throw new AppError('invalid_request', sentence(param === '' ? 'the body' : `\`${name}\``, words), { param: name })
+    throw invalidField(name, sentence(param === '' ? 'the body' : `\`${name}\``, words))
   }
 }
 

@@ -2,7 +2,7 @@ import { responsesSettingsSchema, type ResponsesSettings } from '../../../contra
 import { quickReader } from '../../../contract/quick-reader.ts'
 import { readValue } from '../../../contract/validation.ts'
 import { decodeTexts, JsonText } from '../../../platform/bodies/index.ts'
-import { AppError, isObject } from '../../../platform/kernel/index.ts'
+import { AppError, isObject, invalidField } from '../../../platform/kernel/index.ts'
 import type { ProviderRequest, ResponseFormat } from '../../providers/index.ts'
 import { invalid, readSchema, unsupported } from '../limits.ts'
 import { hostedFields } from './hosted-tools.ts'
@@ -120,7 +120,7 @@ const readQuickly = quickReader(responsesSettingsSchema)
 
 function readBySchema(body: Record<string, unknown>): ResponsesSettings {
   const read = readValue(responsesSettingsSchema, body, 'the body')
-  if ('problem' in read) throw new AppError('invalid_request', read.problem.message, { param: read.problem.param })
+  if ('problem' in read) throw invalidField(read.problem.param, read.problem.message)
   return read.value
 }
 

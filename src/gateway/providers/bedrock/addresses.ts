@@ -1,10 +1,10 @@
-import { AppError } from '../../../platform/kernel/index.ts'
+import { invalidField } from '../../../platform/kernel/index.ts'
 import type { ProviderSettings } from '../port.ts'
 
 /** The region for which calls are signed. Throws AppError if none is set: data must never go to a place that was not configured. */
 export function requireRegion(settings: ProviderSettings): string {
   if (settings.region && /^[a-z0-9-]+$/.test(settings.region)) return settings.region
-  throw new AppError('invalid_request', 'Bedrock needs a region such as eu-central-1.', { param: 'region' })
+  throw invalidField('region', 'Bedrock needs a region such as eu-central-1.')
 }
 
 /** Address for model calls. */

@@ -1,5 +1,5 @@
 import type { SignatureV4 } from '@smithy/signature-v4'
-import { AppError, type EndSignal, raceSignal, userAgent } from '../../../platform/kernel/index.ts'
+import { type EndSignal, raceSignal, userAgent, invalidField } from '../../../platform/kernel/index.ts'
 import type { ProviderSettings } from '../port.ts'
 import { hashBody } from '../encode-body.ts'
 import type { EncodedRequest } from '../wire-adapter.ts'
@@ -82,9 +82,7 @@ async function toSignedHeaders(request: EncodedRequest): Promise<Record<string, 
 function fixedCredentials(text: string): LoadAwsCredentials {
   const [accessKeyId, secretAccessKey, sessionToken] = text.split(':').map((piece) => piece.trim())
   if (!accessKeyId || !secretAccessKey) {
-    throw new AppError('invalid_request', 'AWS credentials are written accessKeyId:secretAccessKey[:sessionToken].', {
-      param: 'credentials',
-    })
+    throw invalidField('credentials', 'AWS credentials are written accessKeyId:secretAccessKey[:sessionToken].')
   }
   const credentials = { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) }
   return async () => credentials

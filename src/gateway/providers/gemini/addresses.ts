@@ -1,4 +1,4 @@
-import { AppError } from '../../../platform/kernel/index.ts'
+import { invalidField } from '../../../platform/kernel/index.ts'
 import type { ProviderSettings } from '../port.ts'
 import { asName, parseJsonObject } from '../wire-json.ts'
 
@@ -26,11 +26,9 @@ export function vertexRoot(settings: ProviderSettings): string {
   const base = (settings.baseUrl ?? vertexHost(location ?? 'global')).replace(/\/+$/, '')
   const project = settings.project ?? projectOfCredentials(settings.credentials)
   if (!project && settings.apiKey) return `${base}/${version}`
-  if (!project) throw new AppError('invalid_request', 'Vertex AI needs a project.', { param: 'project' })
+  if (!project) throw invalidField('project', 'Vertex AI needs a project.')
   if (!location) {
-    throw new AppError('invalid_request', 'Vertex AI needs a region: one such as europe-west4, or eu, us or global.', {
-      param: 'region',
-    })
+    throw invalidField('region', 'Vertex AI needs a region: one such as europe-west4, or eu, us or global.')
   }
   return `${base}/${version}/projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(location)}`
 }

@@ -1,4 +1,4 @@
-import { AppError, type EndSignal, raceSignal, userAgent } from '../../../platform/kernel/index.ts'
+import { type EndSignal, raceSignal, userAgent, invalidField } from '../../../platform/kernel/index.ts'
 import type { ProviderSettings } from '../port.ts'
 import { failure } from '../wire-failure.ts'
 import { asCount, asObject, asString, parseJsonObject } from '../wire-json.ts'
@@ -50,9 +50,7 @@ function readServiceAccount(credentials: string): { email: string; key: string; 
   const email = asString(account?.client_email)
   const key = asString(account?.private_key)
   if (account?.type !== 'service_account' || email === '' || key === '') {
-    throw new AppError('invalid_request', 'The credentials of Vertex AI must be the JSON key of a service account.', {
-      param: 'credentials',
-    })
+    throw invalidField('credentials', 'The credentials of Vertex AI must be the JSON key of a service account.')
   }
   const keyId = asString(account.private_key_id)
   return keyId === '' ? { email, key } : { email, key, keyId }
