@@ -26,6 +26,15 @@ describe('a page', () => {
     ])
   })
 
+  test('has the parts of formulas apart', async () => {
+    const fraction = '<mfrac><mrow><mi>sales</mi><mo>-</mo><mi>cost</mi></mrow><mi>sales</mi></mfrac>'
+    const source = '<annotation encoding="application/x-tex">\\frac{s}{c}</annotation>'
+    const formula = `<math><semantics><mrow><mn>2</mn><mi>margin</mi><mspace/><mi>rate</mi><mo>=</mo>${fraction}</mrow>${source}</semantics></math>`
+    expect(await texts(`<p>The ${formula} is high.</p>`)).toEqual([
+      'The 2margin rate=sales-cost/sales \\frac{s}{c} is high.',
+    ])
+  })
+
   test('is its main element, if that has a good part of the text', async () => {
     const around = '<div>Sign up for news</div>'
     expect(await texts(`${around}<main><p>The garden has 120 kinds of roses.</p></main>${around}`)).toEqual([

@@ -2,6 +2,7 @@ import { ExtractionError, type ExtractedBlock } from '../../extraction.ts'
 import { cleanLine, cleanText } from '../clean-text.ts'
 import { maximumBlockCharacters } from '../extractor.ts'
 import { endLink, type LinkedText, startLink } from '../link-target.ts'
+import { createFormulaSeparator } from './formulas.ts'
 import { createChoice, inputText, isBareMarks } from './form-values.ts'
 import { isHidden } from './hidden-region.ts'
 import { isUnreadPicture } from './pictures.ts'
@@ -52,6 +53,7 @@ export class HtmlPage implements HtmlHandler {
   private mark = ''
   private hiddenElement: string | null = null
   private choice: ReturnType<typeof createChoice> | null = null
+  private readonly formulas = createFormulaSeparator()
 
   constructor(context: PageContext) {
     this.context = context
@@ -81,6 +83,7 @@ export class HtmlPage implements HtmlHandler {
     }
     if (isHidingElement(name, attribute)) this.hiddenElement ??= name
     if (blockElements.has(name)) this.endBlock()
+    this.append(this.formulas.open(name))
     if (name === 'br') this.append('\n')
     else if (name === 'a') startLink(this.target(), attribute('href') ?? '')
     else if (name === 'img') this.readPicture(attribute)
@@ -101,6 +104,7 @@ export class HtmlPage implements HtmlHandler {
     if (!wasRead) return
     if (name === this.hiddenElement) this.hiddenElement = null
     if (blockElements.has(name)) this.endBlock()
+    this.formulas.close(name)
     if (name === 'a') endLink(this.target())
     else if (name === 'blockquote') this.quotes = Math.max(0, this.quotes - 1)
     else if (name === 'pre' || name === 'xmp') this.codes = Math.max(0, this.codes - 1)
