@@ -73,6 +73,10 @@ describe('a chart', () => {
 
   test('of a sheet gives what is typed into it, and values of another file', async () => {
     const typed = `<c:ser><c:tx><c:v>Last year</c:v></c:tx><c:val>${numbers([1])}</c:val></c:ser>`
+    const quoted = typed.replace(
+      '<c:v>Last year</c:v>',
+      `<c:strRef><c:f>"Target"</c:f><c:strCache>${points(['Target'])}</c:strCache></c:strRef>`,
+    )
     const literal = `<c:ser><c:tx><c:v>Plan</c:v></c:tx><c:cat><c:strLit>${points(['May'])}</c:strLit></c:cat><c:val><c:numLit>${points([40])}</c:numLit></c:val></c:ser>`
     const foreign = series(
       'Other',
@@ -86,14 +90,14 @@ describe('a chart', () => {
           'xl/worksheets/_rels/0.xml.rels': relationships(['d', 'drawing', '../drawings/1.xml']),
           'xl/drawings/1.xml': '<d:wsDr xmlns:d="x"/>',
           'xl/drawings/_rels/1.xml.rels': relationships(['c', 'chart', '../charts/1.xml']),
-          'xl/charts/1.xml': chart(`<c:barChart>${typed}${literal}${foreign}</c:barChart>`),
+          'xl/charts/1.xml': chart(`<c:barChart>${typed}${quoted}${literal}${foreign}</c:barChart>`),
         },
       }),
     )
     expect(found).toEqual([
       'S',
       'Only text.',
-      'Visitors of the museum, Last year',
+      'Visitors of the museum, Last year, Target',
       ' | Plan',
       'May | 40',
       ' | Other',

@@ -106,8 +106,8 @@ class ChartReader implements XmlHandler {
     else if (this.collected !== null && collectedElements.has(name)) {
       const text = this.collected
       this.collected = null
-      // Cells of another file have its number in brackets.
-      if (name === 'f') this.repeatsCells &&= !text.includes('[')
+      // Cells of another file have its number in brackets; LibreOffice writes typed names as formulas.
+      if (name === 'f') this.repeatsCells &&= !text.includes('[') && !text.startsWith('"')
       else if (this.isFormat) this.format &&= compileFormat(text, false)
       else this.add(text, name === 'v')
     }

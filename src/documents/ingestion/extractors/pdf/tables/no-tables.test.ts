@@ -85,6 +85,16 @@ describe('text that is no table stays lines', () => {
     expect(words(blocks)).toEqual(wordsDrawn([{ texts }]))
   })
 
+  test('boxes of a slide, in which nothing stands next to anything', async () => {
+    const texts = [
+      { text: 'The title of the slide', x: 60, y: 680 },
+      { text: 'What the slide says to its readers', x: 60, y: 600 },
+      { text: 'The name of the talk', x: 350, y: 520 },
+    ]
+    const blocks = await read([{ texts, lines: gridLines([50, 300, 560], [700, 650, 550, 500]) }])
+    expect(rowsOf(blocks)).toEqual([])
+  })
+
   test('frames around text, and lines of a drawing', async () => {
     const texts = [...prose(700, 8), ...prose(500, 8)]
     const frames = [...gridLines([40, 580], [715, 600])!, ...gridLines([40, 580], [515, 400])!]
