@@ -85,7 +85,7 @@ describe('text that is no table stays lines', () => {
     expect(words(blocks)).toEqual(wordsDrawn([{ texts }]))
   })
 
-  test('boxes of a slide, in which nothing stands next to anything', async () => {
+  test('boxes of a slide, in which nothing is next to anything', async () => {
     const texts = [
       { text: 'The title of the slide', x: 60, y: 680 },
       { text: 'What the slide says to its readers', x: 60, y: 600 },

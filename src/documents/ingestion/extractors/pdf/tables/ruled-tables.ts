@@ -180,7 +180,7 @@ function bandOf(at: number, borders: number[]): number {
 
 function isTable({ rows, columns }: PdfTable, { cellOf }: Lattice, cells: Map<number, Segment[]>): boolean {
   if (columns.length < 2 || rows.length < 2) return false
-  // The boxes of a slide's theme: nothing stands next to anything.
+  // The boxes of a slide's theme: nothing is next to anything.
   if (!rows.some((row) => row.filter((cell) => cell.length > 0).length > 1)) return false
   const drawn = new Set(cellOf).size
   if (drawn < cellOf.length * ruledLimits.regular || cells.size < drawn * ruledLimits.filled) return false
