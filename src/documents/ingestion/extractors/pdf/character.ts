@@ -139,6 +139,13 @@ export class PdfCharacters {
     return places
   }
 
+  /** A copy with other codes at some places. */
+  withCodes(codes: ReadonlyMap<number, number>): PdfCharacters {
+    const copy = this.pick(Array.from({ length: this.length }, (_, at) => at))
+    for (const [at, code] of codes) copy.codes[at] = code
+    return copy
+  }
+
   /** A copy of some of them. */
   pick(places: readonly number[]): PdfCharacters {
     const { codes, boxes, generated } = newArrays(places.length)

@@ -14,6 +14,7 @@ import {
 } from './form-fields.ts'
 import { hasHiddenText, type HiddenTextFunctions } from './hidden-text.ts'
 import { type LinkFunctions, placeLinks, readLinks } from './links.ts'
+import { withMathSigns } from './math-signs.ts'
 import { noAnnotations, noteBlocks, type NoteFunctions, type PageAnnotations, readAnnotations } from './notes.ts'
 import { listAttachments, type PdfAttachment } from './attachments.ts'
 import { type PageImage, renderPage, type RenderFunctions } from './render.ts'
@@ -187,7 +188,8 @@ function readPage<T>(
     const textPage = loadUprightText(pdfium, page)
     if (textPage === 0) throw new Error(`page ${index + 1} has no readable content`)
     try {
-      const { characters: read, unmappedGlyphs } = readCharacters(pdfium, textPage, scratch)
+      const { characters: raw, unmappedGlyphs } = readCharacters(pdfium, textPage, scratch)
+      const read = withMathSigns(raw, (at) => fontNameOf(pdfium, textPage, at, scratch))
       const placed = placeStatedTexts(pdfium, { textPage, scratch }, read, stated)
       const whole = placed?.characters ?? read
       const repaired = repairLetters(whole)
@@ -357,8 +359,12 @@ function createBoldness(pdfium: Pdfium, textPage: number, scratch: number): (ind
 }
 
 function hasBoldName(pdfium: Pdfium, textPage: number, index: number, scratch: number): boolean {
+  return /bold|black|heavy|semibold|demi|CMBX|NimbusRomNo9L-Medi/i.test(fontNameOf(pdfium, textPage, index, scratch))
+}
+
+/** Empty where the font has none, or a longer one than any program writes. */
+function fontNameOf(pdfium: Pdfium, textPage: number, index: number, scratch: number): string {
   const length = pdfium._FPDFText_GetFontInfo(textPage, index, scratch, scratchBytes, 0)
-  if (length <= 1 || length > scratchBytes) return false
-  const name = Buffer.from(pdfium.HEAPU8.slice(scratch, scratch + length - 1)).toString('latin1')
-  return /bold|black|heavy|semibold|demi|CMBX|NimbusRomNo9L-Medi/i.test(name)
+  if (length <= 1 || length > scratchBytes) return ''
+  return Buffer.from(pdfium.HEAPU8.slice(scratch, scratch + length - 1)).toString('latin1')
 }
