@@ -62,13 +62,9 @@ export interface GivenAnswer {
 }
 
 /** A question with its answer, cut to the limits, without the messages that it repeats. */
-export interface NewTurn {
+export interface NewTurn extends Omit<AskedQuestion, 'messages' | 'chat'>, Omit<GivenAnswer, 'text' | 'receipts'> {
   /** Undefined: of a visitor. */
   chat: ChatOfPerson | undefined
-  organisationId: string
-  spaceId: string
-  user: string | null
-  requestId: string
   atMs: number
   /** Digests of the client's messages up to one of the earlier answers, the longest last, and the number of these messages. */
   known: readonly { chain: string; length: number }[]
@@ -81,15 +77,8 @@ export interface NewTurn {
   questionCut: boolean
   answer: string
   answerCut: boolean
-  references: readonly CitedDocument[]
-  sources: readonly UsedSource[]
   receipts: readonly string[]
-  model: string
   billedPicoUsd: bigint | null
-  firstTextMs: number | null
-  totalMs: number
-  outcome: Outcome
-  errorCode: string | null
   /** UTF-8 bytes of its texts and JSON; without those of `given`. */
   bytes: number
   givenBytes: number

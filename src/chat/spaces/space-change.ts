@@ -97,22 +97,10 @@ function assertFields({ name, instructions, model, settings }: Space): void {
   const { maximumPassages, maximumPassageTokens, wholeSpaceTokens } = settings
   const { temperature, maximumOutputTokens, maximumToolCostUsd, conversationDays, ocrLanguages, requiredFilter } =
     settings
-  assertField(
-    'settings.maximumPassages',
-    Number.isInteger(maximumPassages) && maximumPassages >= 1 && maximumPassages <= maximumPassagesLimit,
-    `must be a whole number from 1 to ${maximumPassagesLimit}.`,
-  )
   const { least, most } = passageTokensLimits
-  assertField(
-    'settings.maximumPassageTokens',
-    Number.isInteger(maximumPassageTokens) && maximumPassageTokens >= least && maximumPassageTokens <= most,
-    `must be a whole number from ${least} to ${most}.`,
-  )
-  assertField(
-    'settings.wholeSpaceTokens',
-    Number.isInteger(wholeSpaceTokens) && wholeSpaceTokens >= 0 && wholeSpaceTokens <= most,
-    `must be a whole number from 0 to ${most}.`,
-  )
+  assertWhole('settings.maximumPassages', maximumPassages, 1, maximumPassagesLimit)
+  assertWhole('settings.maximumPassageTokens', maximumPassageTokens, least, most)
+  assertWhole('settings.wholeSpaceTokens', wholeSpaceTokens, 0, most)
   assertField(
     'settings.temperature',
     temperature === null || (temperature >= 0 && temperature <= 2),
@@ -128,11 +116,7 @@ function assertFields({ name, instructions, model, settings }: Space): void {
     maximumToolCostUsd === null || (maximumToolCostUsd >= 0 && maximumToolCostUsd <= maximumToolCostLimit),
     `must be between 0 and ${maximumToolCostLimit}, or null.`,
   )
-  assertField(
-    'settings.conversationDays',
-    Number.isInteger(conversationDays) && conversationDays >= 1 && conversationDays <= maximumConversationDays,
-    `must be a whole number from 1 to ${maximumConversationDays}.`,
-  )
+  assertWhole('settings.conversationDays', conversationDays, 1, maximumConversationDays)
   assertField(
     'settings.ocrLanguages',
     ocrLanguages.length <= maximumOcrLanguages && ocrLanguages.every((code) => ocrLanguage.test(code)),
@@ -143,6 +127,11 @@ function assertFields({ name, instructions, model, settings }: Space): void {
     requiredFilter.length <= maximumRequiredFields && requiredFilter.every(isFieldName),
     `must be at most ${maximumRequiredFields} names of metadata fields, each of 1 to ${filterLimits.nameCharacters} characters.`,
   )
+}
+
+function assertWhole(param: string, value: number, least: number, most: number): void {
+  const isWithin = Number.isInteger(value) && value >= least && value <= most
+  assertField(param, isWithin, `must be a whole number from ${least} to ${most}.`)
 }
 
 function assertField(param: string, holds: boolean, rule: string): void {

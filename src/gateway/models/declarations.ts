@@ -1,5 +1,4 @@
 import type { PriceSchedule } from '../billing/index.ts'
-import type { Plan } from '../../tenants/organisations/index.ts'
 import type { ModelTraits, ProviderSettings } from '../providers/index.ts'
 import type { Hosting, Model } from './catalogue.ts'
 
@@ -26,20 +25,10 @@ export interface ProviderDeclaration {
 }
 
 /** Facts of a model; absent fields come from sources of lower priority. */
-export interface ModelDeclaration {
+export interface ModelDeclaration extends Partial<Omit<Model, 'id' | 'dimensions' | 'deployments'>> {
   readonly id: string
   readonly enabled?: boolean
-  readonly kind?: Model['kind']
-  readonly aliases?: readonly string[]
-  readonly ownedBy?: string
-  /** Unix seconds. */
-  readonly created?: number
-  readonly tier?: Model['tier']
-  readonly plans?: readonly Plan[]
-  readonly contextTokens?: number
-  readonly maxOutputTokens?: number
   readonly dimensions?: number
-  readonly retiresAt?: number | null
 }
 
 export interface DeploymentDeclaration {

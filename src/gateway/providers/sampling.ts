@@ -26,6 +26,9 @@ export const publicNames = {
 type AdjustableField = keyof typeof publicNames
 export const publicFieldNames = Object.keys(publicNames) as AdjustableField[]
 
+/** Fields that only APIs in the form of OpenAI's have a place for. */
+export const fieldsOfOpenAi = ['verbosity', 'logitBias', 'logprobs', 'topLogprobs', 'choices'] as const
+
 /** Collects the fields that an adapter changed; each name once, in order. */
 export class Adjustments {
   readonly #names: string[] = []

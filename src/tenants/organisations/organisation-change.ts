@@ -8,7 +8,6 @@ import {
 import {
   type Organisation,
   type OrganisationLimits,
-  type Plan,
   type Subscription,
   defaultOrganisationLimits,
 } from './organisation.ts'
@@ -16,20 +15,9 @@ import {
 /** Rules for new and changed organisations. Pure functions. */
 
 /** Absent members keep their values. */
-export interface OrganisationChange {
-  name?: string
-  plan?: Plan
-  subscription?: Partial<Subscription>
-  gatewayEnabled?: boolean
-  gatewayOptIn?: boolean
-  monthlyBudgetPicoUsd?: bigint
-  markupBasisPoints?: number
-  timeZone?: string
-  periodAnchorDay?: number
-  disabledModels?: readonly string[]
-  limits?: Partial<OrganisationLimits>
-  recordUsageTags?: boolean
-}
+export type OrganisationChange = Partial<
+  Omit<Organisation, 'id' | 'subscription' | 'limits' | 'webhookUrl' | 'webhookVersion' | 'createdAt'>
+> & { subscription?: Partial<Subscription>; limits?: Partial<OrganisationLimits> }
 
 export type NewOrganisation = OrganisationChange & { name: string }
 

@@ -12,7 +12,7 @@ import { definitionsFor } from '../hosted-forms.ts'
 import { isNative } from './is-native.ts'
 import { fitThinking, toNativeBody } from './to-native.ts'
 import { type CachePlan, planCache } from '../prompt-cache.ts'
-import { Adjustments, mapSampling } from '../sampling.ts'
+import { Adjustments, fieldsOfOpenAi, mapSampling } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
 import type { JsonObject } from '../wire-json.ts'
 
@@ -121,17 +121,7 @@ function toMessagesBody(
 }
 
 /** Fields without a place in the Messages API. */
-const droppedFields = [
-  'seed',
-  'presencePenalty',
-  'frequencyPenalty',
-  'metadata',
-  'verbosity',
-  'logitBias',
-  'logprobs',
-  'topLogprobs',
-  'choices',
-] as const
+const droppedFields = ['seed', 'presencePenalty', 'frequencyPenalty', 'metadata', ...fieldsOfOpenAi] as const
 
 /** There is no mode for JSON without a schema. */
 function toOutputFormat(request: ProviderRequest): JsonObject | undefined {

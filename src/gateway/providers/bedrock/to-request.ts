@@ -10,7 +10,7 @@ import { nativeSchemaOrTool, useAnswerTool } from '../structured-answer.ts'
 import { toBlocksOfContent, toCachePoint } from './content-blocks.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
 import { type CachePlan, planCache } from '../prompt-cache.ts'
-import { Adjustments, mapSampling } from '../sampling.ts'
+import { Adjustments, fieldsOfOpenAi, mapSampling } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
 import type { JsonObject } from '../wire-json.ts'
 
@@ -205,11 +205,7 @@ const droppedFields = [
   'user',
   'serviceTier',
   'parallelToolCalls',
-  'verbosity',
-  'logitBias',
-  'logprobs',
-  'topLogprobs',
-  'choices',
+  ...fieldsOfOpenAi,
 ] as const
 
 function toMetadata(request: ProviderRequest, adjustments: Adjustments): JsonObject {

@@ -7,7 +7,7 @@ import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
 import { addressOf, isMedia, moveResultMedia, refusedPart } from '../media.ts'
 import { usableSchema } from '../structured-answer.ts'
-import { Adjustments, mapSampling } from '../sampling.ts'
+import { Adjustments, fieldsOfOpenAi, mapSampling } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
 import type { JsonObject } from '../wire-json.ts'
 
@@ -108,16 +108,7 @@ function toMessage(message: ProviderMessage): JsonObject | null {
 }
 
 /** Fields without a place in Cohere's API. */
-const droppedFields = [
-  'user',
-  'metadata',
-  'parallelToolCalls',
-  'verbosity',
-  'logitBias',
-  'logprobs',
-  'topLogprobs',
-  'choices',
-] as const
+const droppedFields = ['user', 'metadata', 'parallelToolCalls', ...fieldsOfOpenAi] as const
 
 /** https://docs.cohere.com/v2/docs/image-inputs */
 function toUserContent(content: MessageContent): unknown {

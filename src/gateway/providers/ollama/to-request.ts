@@ -8,7 +8,7 @@ import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { PromptText, ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
 import { isMedia, moveResultMedia, refusedPart } from '../media.ts'
 import { usableSchema } from '../structured-answer.ts'
-import { Adjustments, mapSampling } from '../sampling.ts'
+import { Adjustments, fieldsOfOpenAi, mapSampling } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
 import type { JsonObject } from '../wire-json.ts'
 import { forcedToolOf, toArgumentsFormat, withToolInstruction } from './forced-tool.ts'
@@ -68,16 +68,7 @@ function toBody(
 }
 
 /** Fields without a place in Ollama's API. */
-const droppedFields = [
-  'user',
-  'metadata',
-  'parallelToolCalls',
-  'verbosity',
-  'logitBias',
-  'logprobs',
-  'topLogprobs',
-  'choices',
-] as const
+const droppedFields = ['user', 'metadata', 'parallelToolCalls', ...fieldsOfOpenAi] as const
 
 /** https://docs.ollama.com/capabilities/structured-outputs */
 function toOutputFormat({ responseFormat }: ProviderRequest): JsonObject | undefined {

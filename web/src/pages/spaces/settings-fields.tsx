@@ -1,7 +1,17 @@
 import '@mantine/core/styles/Pill.css'
 import '@mantine/core/styles/PillsInput.css'
 import '@mantine/core/styles/NumberInput.css'
-import { Group, NumberInput, Stack, Switch, TagsInput, Text, Textarea, TextInput } from '@mantine/core'
+import {
+  Group,
+  NumberInput,
+  type NumberInputProps,
+  Stack,
+  Switch,
+  TagsInput,
+  Text,
+  Textarea,
+  TextInput,
+} from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { SelectableModelView } from '@contract/console-spaces.ts'
 import { useFormat } from '../../i18n/use-format.ts'
@@ -80,50 +90,40 @@ export function GeneralFields({ draft, onChange, errorOf, models }: FieldsProps 
 }
 
 export function AnswerFields(props: FieldsProps & { fallbackModel: string | null }) {
-  const { draft, onChange, errorOf, fallbackModel } = props
+  const { draft, onChange, fallbackModel } = props
   const { t } = useTranslation('spaces')
-  const numberOf = (value: string | number) => (typeof value === 'number' ? value : '')
   return (
     <Section title={t('settings.answers')}>
       <Group align="flex-end" gap="lg">
-        <PassageFields {...props} />
-        <NumberInput
-          label={t('settings.temperature')}
-          description={t('settings.temperatureHint')}
-          placeholder={t('settings.providerDefault')}
-          value={draft.temperature}
-          onChange={(value) => onChange({ temperature: numberOf(value) })}
-          error={errorOf('settings.temperature')}
-          min={0}
-          max={2}
-          step={0.1}
-          decimalScale={2}
-          w={240}
+        {passageFields.map(({ field, ...limits }) => (
+          <NumberField
+            key={field}
+            {...props}
+            field={field}
+            input={{ ...limits, allowDecimal: false, required: true }}
+          />
+        ))}
+        <NumberField
+          {...props}
+          field="temperature"
+          input={{ placeholder: t('settings.providerDefault'), min: 0, max: 2, step: 0.1, decimalScale: 2 }}
         />
-        <NumberInput
-          label={t('settings.maximumOutputTokens')}
-          description={t('settings.maximumOutputTokensHint')}
-          placeholder={t('settings.modelLimit')}
-          value={draft.maximumOutputTokens}
-          onChange={(value) => onChange({ maximumOutputTokens: numberOf(value) })}
-          error={errorOf('settings.maximumOutputTokens')}
-          min={1}
-          allowDecimal={false}
-          step={100}
-          w={240}
+        <NumberField
+          {...props}
+          field="maximumOutputTokens"
+          input={{ placeholder: t('settings.modelLimit'), min: 1, allowDecimal: false, step: 100 }}
         />
-        <NumberInput
-          label={t('settings.maximumToolCost')}
-          description={t('settings.maximumToolCostHint')}
-          placeholder={t('settings.noLimit')}
-          value={draft.maximumToolCostUsd}
-          onChange={(value) => onChange({ maximumToolCostUsd: numberOf(value) })}
-          error={errorOf('settings.maximumToolCostUsd')}
-          min={0}
-          max={1000}
-          step={0.1}
-          prefix="$"
-          w={{ base: 240, sm: 496 }}
+        <NumberField
+          {...props}
+          field="maximumToolCostUsd"
+          input={{
+            placeholder: t('settings.noLimit'),
+            min: 0,
+            max: 1000,
+            step: 0.1,
+            prefix: '$',
+            w: { base: 240, sm: 496 },
+          }}
         />
       </Group>
       <Switch
@@ -145,24 +145,15 @@ function AutomaticFields({ draft, onChange }: FieldsProps) {
   const { t } = useTranslation('spaces')
   return (
     <>
-      <Switch
-        label={t('settings.rewriting')}
-        description={t('settings.rewritingHint')}
-        checked={draft.queryRewriting === 'auto'}
-        onChange={({ currentTarget }) => onChange({ queryRewriting: currentTarget.checked ? 'auto' : 'off' })}
-      />
-      <Switch
-        label={t('settings.attribution')}
-        description={t('settings.attributionHint')}
-        checked={draft.attribution === 'auto'}
-        onChange={({ currentTarget }) => onChange({ attribution: currentTarget.checked ? 'auto' : 'off' })}
-      />
-      <Switch
-        label={t('settings.ocr')}
-        description={t('settings.ocrHint')}
-        checked={draft.ocr === 'auto'}
-        onChange={({ currentTarget }) => onChange({ ocr: currentTarget.checked ? 'auto' : 'off' })}
-      />
+      {(['queryRewriting', 'attribution', 'ocr'] as const).map((field) => (
+        <Switch
+          key={field}
+          label={t(labelKeys[field])}
+          description={t(`${labelKeys[field]}Hint`)}
+          checked={draft[field] === 'auto'}
+          onChange={({ currentTarget }) => onChange({ [field]: currentTarget.checked ? 'auto' : 'off' })}
+        />
+      ))}
       {draft.ocr === 'auto' && (
         <TextInput
           label={t('settings.ocrLanguages')}
@@ -182,22 +173,27 @@ const passageFields = [
   { field: 'wholeSpaceTokens', min: 0, max: 50_000, step: 500 },
 ] as const
 
-function PassageFields({ draft, onChange, errorOf }: FieldsProps) {
+type NumberFieldName =
+  | (typeof passageFields)[number]['field']
+  | 'temperature'
+  | 'maximumOutputTokens'
+  | 'maximumToolCostUsd'
+  | 'conversationDays'
+
+function NumberField(props: FieldsProps & { field: NumberFieldName; input: NumberInputProps }) {
+  const { draft, onChange, errorOf, field, input } = props
   const { t } = useTranslation('spaces')
-  return passageFields.map(({ field, ...limits }) => (
+  return (
     <NumberInput
-      key={field}
-      label={t(`settings.${field}`)}
-      description={t(`settings.${field}Hint`)}
+      label={t(labelKeys[field])}
+      description={t(`${labelKeys[field]}Hint`)}
       value={draft[field]}
       onChange={(value) => onChange({ [field]: typeof value === 'number' ? value : '' })}
       error={errorOf(`settings.${field}`)}
-      {...limits}
-      allowDecimal={false}
-      required
       w={240}
+      {...input}
     />
-  ))
+  )
 }
 
 /** Which fields of the metadata each request must restrict. Only administrators may change it. */
@@ -251,17 +247,10 @@ export function PrivacyFields({
         onChange={({ currentTarget }) => onChange({ keepConversations: currentTarget.checked })}
       />
       {draft.keepConversations && (
-        <NumberInput
-          label={t('settings.conversationDays')}
-          description={t('settings.conversationDaysHint')}
-          value={draft.conversationDays}
-          onChange={(value) => onChange({ conversationDays: typeof value === 'number' ? value : '' })}
-          error={errorOf('settings.conversationDays')}
-          disabled={!isAdministrator}
-          min={1}
-          max={400}
-          allowDecimal={false}
-          w={240}
+        <NumberField
+          {...{ draft, onChange, errorOf }}
+          field="conversationDays"
+          input={{ disabled: !isAdministrator, min: 1, max: 400, allowDecimal: false }}
         />
       )}
     </Section>
