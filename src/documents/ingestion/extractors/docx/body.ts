@@ -68,6 +68,8 @@ interface Field {
 /** Longest field code that is read; only addresses matter. */
 const maximumFieldCode = 4_000
 const maximumOpenFields = 100
+/** A word can be an initial too. */
+const maximumInitial = 20
 interface DocxContext {
   styleOf: (id: string | null) => ParagraphStyle
   numbering: DocxNumbering
@@ -98,6 +100,8 @@ export class DocxBody implements XmlHandler {
   /** The text of the current run is not shown; null outside of a run. */
   private hidesRun: boolean | null = null
   private noteMark = ''
+  /** Text of the last paragraph that belongs to the next one. */
+  private initial = ''
   private readonly pictures = createPictureFinder((picture) => this.embedded.push({ picture }))
   /** The drawing around is described as a whole. */
   private isDescribed = false
@@ -113,9 +117,10 @@ export class DocxBody implements XmlHandler {
     return taken
   }
 
-  /** Pictures outside of paragraphs. Call it at the end. */
+  /** Pictures outside of paragraphs, and first letters that no paragraph follows. Call it at the end. */
   takeRest(): DocxPiece[] {
-    return this.embedded.filter((part) => 'picture' in part)
+    const pictures = this.embedded.filter((part) => 'picture' in part)
+    return this.initial === '' ? pictures : [{ kind: 'paragraph', text: this.initial }, ...pictures]
   }
 
   open(name: string, attribute: Attribute) {
@@ -217,6 +222,9 @@ export class DocxBody implements XmlHandler {
       case 'w:ilvl':
         paragraph.numLevel = Number(attribute('val'))
         return
+      case 'w:framePr':
+        paragraph.isInitial = /^(?:drop|margin)$/.test(attribute('dropCap') ?? '')
+        return
       case 'w:hyperlink':
         return startLink(paragraph, this.context.links.get(attribute('id') ?? '') ?? '')
       case 'w:fldSimple':
@@ -254,6 +262,12 @@ export class DocxBody implements XmlHandler {
     if (!paragraph) return
     while (paragraph.links.length > 0) endLink(paragraph)
     if (this.context.role === 'running') paragraph.text = withoutPageNumbers(paragraph.text)
+    paragraph.text = this.initial + paragraph.text
+    this.initial = ''
+    if (paragraph.isInitial && paragraph.text.trim().length <= maximumInitial) {
+      this.initial = paragraph.text.trim()
+      return
+    }
     numberParagraph(paragraph, this.context.numbering)
     // Behind the paragraph; within a table, before its next rows.
     const { embedded } = this

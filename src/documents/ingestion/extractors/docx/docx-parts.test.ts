@@ -90,6 +90,15 @@ test('headers of pages come before the text and footers behind it, each text onc
   ])
 })
 
+test('large first letters (drop caps) are part of the word that they begin', async () => {
+  const initial = (text: string) => docxParagraph(text, '<w:framePr w:dropCap="drop" w:lines="3"/>')
+  const { texts } = await readBlocks(
+    'docx',
+    buildDocx(initial('T') + docxParagraph('he tenant pays.') + docxParagraph('Next.') + initial('E')),
+  )
+  expect(texts).toEqual(['The tenant pays.', 'Next.', 'E'])
+})
+
 test('WordArt and the descriptions of pictures are text, names of picture files are not', async () => {
   const drawing = (description: string) =>
     run(

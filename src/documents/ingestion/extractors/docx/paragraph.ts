@@ -10,10 +10,12 @@ export interface Paragraph extends LinkedText {
   outlineLevel: number | null
   numId: string | null
   numLevel: number | null
+  /** It holds only the large first letters of the next paragraph. */
+  isInitial: boolean
 }
 
 export function newParagraph(style: ParagraphStyle): Paragraph {
-  return { text: '', style, outlineLevel: null, numId: null, numLevel: null, links: [] }
+  return { text: '', style, outlineLevel: null, numId: null, numLevel: null, isInitial: false, links: [] }
 }
 
 /** Counts a paragraph of a list and writes the number that Word displays before its text. */

@@ -6,6 +6,7 @@ import type { PartReader } from '../attached-files.ts'
 import { createAttachedFiles } from './attached-files.ts'
 import { PdfCharacters } from './character.ts'
 import type { PdfPage, PdfReader } from './document.ts'
+import { withInitials } from './initials.ts'
 import { readSegments } from './lines.ts'
 import { findLosses } from './losses.ts'
 import { createPageRecognition } from './page-recognition.ts'
@@ -219,7 +220,8 @@ function dropCharacters(segment: Segment) {
 
 function readLines(page: PdfPage, pageNumber: number, findsTables: boolean) {
   const { main, turns, turned } = readSegments(page)
-  const text = withoutLineNumbers(main)
+  const whole = withInitials(main)
+  const text = withoutLineNumbers(whole)
   const gutter = findGutter(text)
   const content = findsTables ? withTables(text, turnRules(page.rules(), turns), gutter) : text
   const lines = content === text ? readingOrder(text, gutter) : readingOrder(content)
@@ -227,8 +229,8 @@ function readLines(page: PdfPage, pageNumber: number, findsTables: boolean) {
     const { left, right, bottom, top, size } = segment
     return { segments: [segment], left, right, bottom, top, size }
   })
-  const kept = text === main ? null : new Set(text)
-  const lineNumbers = kept === null ? [] : main.filter((segment) => !kept.has(segment))
+  const kept = text === whole ? null : new Set(text)
+  const lineNumbers = kept === null ? [] : whole.filter((segment) => !kept.has(segment))
   return {
     lines: { page: pageNumber, lines, asides } as PageLines,
     /** What was read, line numbers that are left out on purpose included. */
