@@ -1578,6 +1578,7 @@ create table vector_segments (
   storage text,
   table_name text,
   term_counts bytea,
+  chunk_ids bytea,
   constraint vector_segments_pkey PRIMARY KEY (id),
   constraint vector_segments_state_check CHECK ((state = ANY (ARRAY['building'::text, 'ready'::text, 'retired'::text])))
 );

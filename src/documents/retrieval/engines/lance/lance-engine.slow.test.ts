@@ -12,7 +12,6 @@ import type { ReadScope, SearchEngine } from '../../engine.ts'
 import { assertLance, createLanceEngine, createPostgresEngine, isLanceInstalled } from '../../index.ts'
 import type { QueryTerm } from '../../lexical/bm25.ts'
 import { createIndexFixture, type FixtureDocument, type IndexFixture } from '../../testing/index-fixture.ts'
-import { LanceTables } from './lance-tables.ts'
 
 const installed = isLanceInstalled()
 /** A Space of any size gets tables, every new document at once. */
@@ -173,21 +172,22 @@ describe.skipIf(!installed)(`LanceDB${installed ? '' : ' (skipped: run `npm run 
     expect(found.every(({ chunkId }) => own.has(chunkId))).toBe(true)
   })
 
-  it('names the organisation and the Space in every condition: a table answers no other', async () => {
-    await fixture.add(Array.from({ length: 10 }, sentence))
-    await engine.indexNew(every)
-    const tables = new LanceTables(storage())
-    const [tableName] = await tables.listNames()
-    const [{ variants }] = (await termsOf(1)) as [QueryTerm]
-    const terms = [{ term: variants[0]!, weight: 1 }]
-    const search = { ...scopeOf(), tableName: tableName!, documentIds: null, limit: 10, signal: undefined }
-    expect((await tables.byTerms(search, terms)).length).toBeGreaterThan(0)
-    for (const other of [{ spaceId: createSpaceId() }, { organisationId: createOrganisationId() }]) {
-      expect(await tables.byTerms({ ...search, ...other }, terms)).toEqual([])
-      expect(await tables.byVector({ ...search, ...other }, await vectorOf())).toEqual([])
-    }
-    await tables.close()
-  })
+  it.each([{ spaceId: createSpaceId() }, { organisationId: createOrganisationId() }])(
+    'answers no other organisation or Space, whatever a table is noted for: %j',
+    async (other) => {
+      await fixture.add(Array.from({ length: 10 }, sentence))
+      await engine.indexNew(every)
+      const [terms, vector] = [await termsOf(1), await vectorOf()]
+      expect((await both(scopeOf(), terms, vector)).found.length).toBeGreaterThan(0)
+      const scope = scopeOf(other)
+      await corpus.execute('update vector_segments set space_id = $1, organisation_id = $2', [
+        scope.spaceId,
+        scope.organisationId,
+      ])
+      expect((await both(scope, terms, vector)).found).toEqual([])
+      expect(warnings).toEqual([])
+    },
+  )
 
   it('erases documents from the files of the storage, and keeps the others searchable', async () => {
     const [erased, ...others] = await addMany(6)

@@ -11,10 +11,11 @@ import { indexNewSegments } from '../postgres/vector-maintenance.store.ts'
 import { loadReadySegments } from '../postgres/vector-segments.store.ts'
 import { countInTables, maintainTables, removeFromTables } from './lance-maintenance.store.ts'
 import {
-  createTermCounts,
+  createSegmentNotes,
   findMatchingDocuments,
   type LanceSpace,
   maximumNamedDocuments,
+  maximumScanned,
   searchTerms,
   searchVectors,
 } from './lance-search.store.ts'
@@ -29,10 +30,12 @@ export interface LanceEngineOptions {
   planFiltered?: typeof planFiltered
   /** Documents that conditions name, for tests. */
   maximumNamedDocuments?: number
+  /** Chunks of a Space that is scanned where its tables do not answer in time, for tests. */
+  maximumScanned?: number
 }
 
-/** Smaller Spaces are scanned, and so is the tail: 2,000 chunks take about 10 ms. 120,000 is as in decision 0072. */
-const defaultSizes: SegmentSizes = { from: 2_000, tail: 2_000, merged: 120_000 }
+/** Smaller Spaces are scanned, and so is the tail: 2,000 chunks take about 10 ms. A table costs about 5 ms of processor time a search, so there are fewer and larger ones than of PostgreSQL. */
+const defaultSizes: SegmentSizes = { from: 2_000, tail: 2_000, merged: 250_000 }
 /** A transaction's fixed cost is small next to so many rows; on the one connection of the embedded database, searches wait for it. */
 const staging = { embedded: { maximumRows: 50, targetMs: 8 }, postgres: { maximumRows: 256, targetMs: 100 } }
 /** More searches are expected this long after one, as in memory-engine.ts. */
@@ -49,7 +52,7 @@ export function createLanceEngine(options: LanceEngineOptions): SearchEngine {
   const tables = new LanceTables(options.storage)
   const store = createLanceSegments(tables)
   const shared = database.for(sharedOwner)
-  const parts = { ...options, log, tables, termCounts: createTermCounts() }
+  const parts = { ...options, log, tables, notes: createSegmentNotes() }
   let searchedAtMs = Number.NEGATIVE_INFINITY
   const sizesOf = (from: number | undefined) => (from === undefined ? defaultSizes : sizesFrom(from))
   return {
@@ -85,7 +88,7 @@ export function createLanceEngine(options: LanceEngineOptions): SearchEngine {
 interface Parts extends LanceEngineOptions {
   log: Log
   tables: LanceSpace['tables']
-  termCounts: ReturnType<typeof createTermCounts>
+  notes: ReturnType<typeof createSegmentNotes>
 }
 
 async function openSpace(parts: Parts, scope: ReadScope, signal: AbortSignal): Promise<SpaceSearch> {
@@ -96,8 +99,9 @@ async function openSpace(parts: Parts, scope: ReadScope, signal: AbortSignal): P
     loadReadySegments(database, scope.spaceId, { signal, prepared: true }, address),
   ])
   const context = { queryable: database, scope, space, options: { signal } }
-  const countsOf: LanceSpace['countsOf'] = ({ id }) => parts.termCounts.load(database, id, signal)
-  const search = createTableSearch(parts, { context, tables: parts.tables, segments, countsOf })
+  const notesOf: LanceSpace['notesOf'] = ({ id }) => parts.notes.load(database, id, signal)
+  const isReplaceable = space.allChunks <= (parts.maximumScanned ?? maximumScanned)
+  const search = createTableSearch(parts, { context, tables: parts.tables, segments, notesOf, isReplaceable })
   return {
     ...space,
     isEmpty: space.chunks === 0,
@@ -114,7 +118,7 @@ function createTableSearch(parts: Parts, lance: Omit<LanceSpace, 'matchingDocume
   if (scope.documentIds) return scan
   const [answering] = space.embeddingVersions
   const isScanned = (kind: 'terms' | 'vectors', limit: number) =>
-    lance.tables.isPaused() ||
+    (lance.tables.isPaused() && lance.isReplaceable) ||
     (scope.filter !== null && plan({ matching: space.chunks, all: space.allChunks, limit })[kind] === 'scan')
   const opened = new Map<number | undefined, LanceSpace>()
   const of = (versionId: number | undefined): LanceSpace => {

@@ -5,7 +5,7 @@ import { startFakeS3 } from '../../../../../test/harness/fake-s3.ts'
 import type { TestDatabase } from '../../../../../test/harness/statements.ts'
 import { makeTemporaryFolder } from '../../../../../test/harness/temporary-folder.ts'
 import type { Database } from '../../../../platform/database/index.ts'
-import { createDocumentId, createUuid, sharedOwner, silentLog } from '../../../../platform/kernel/index.ts'
+import { createDocumentId, sharedOwner, silentLog } from '../../../../platform/kernel/index.ts'
 import type { ReadScope, SearchEngine } from '../../engine.ts'
 import { createLanceEngine, isLanceInstalled } from '../../index.ts'
 import { createIndexFixture, type IndexFixture } from '../../testing/index-fixture.ts'
@@ -17,6 +17,13 @@ const installed = isLanceInstalled()
 /** A Space of any size gets tables, every new document at once. */
 const every = { vectorIndexFromChunks: 1, dropAfterSeconds: 0 }
 const timeLimit = () => AbortSignal.timeout(120_000)
+const searchOf = (tableName: string) => ({
+  tableName,
+  documentIds: null,
+  limit: 10,
+  isReplaceable: true,
+  signal: undefined,
+})
 
 describe.skipIf(!installed)(`LanceDB${installed ? '' : ' (skipped: run `npm run install:lance` first)'}`, () => {
   let fixture: IndexFixture
@@ -49,9 +56,13 @@ describe.skipIf(!installed)(`LanceDB${installed ? '' : ' (skipped: run `npm run 
       .map(({ name }) => name)
   const tableCount = () => readdirSync(folder).length
   const segments = () => corpus.query<{ state: string }>('select state from vector_segments order by id')
-  async function countFound(searched: SearchEngine, filter: ReadScope['filter'] = null): Promise<number> {
+  async function countFound(
+    searched: SearchEngine,
+    filter: ReadScope['filter'] = null,
+    signal = timeLimit(),
+  ): Promise<number> {
     const { organisationId, spaceId } = fixture
-    const space = await searched.openSpace({ organisationId, spaceId, filter }, timeLimit())
+    const space = await searched.openSpace({ organisationId, spaceId, filter }, signal)
     const [version] = space.embeddingVersions
     const vectors = [{ version: version!, vector: new Float32Array(version!.dimensions).fill(1), hasSemantics: true }]
     return (await space.findCandidates({ terms: [], vectors, limit: 100 })).length
@@ -80,10 +91,8 @@ describe.skipIf(!installed)(`LanceDB${installed ? '' : ' (skipped: run `npm run 
 
   it('finds all rows of a table that was counted while it was written', async () => {
     const tables = new LanceTables(storage())
-    const { organisationId, spaceId } = fixture
     const documentId = createDocumentId()
     const part = (): LanceRows => ({
-      chunkIds: [createUuid()],
       documentIds: [documentId],
       terms: [termText(7)],
       vectors: new Float32Array([1, 0]),
@@ -93,10 +102,59 @@ describe.skipIf(!installed)(`LanceDB${installed ? '' : ' (skipped: run `npm run 
       expect(await tables.countRows('written', [documentId])).toBe(1)
       yield part()
     }
-    expect(await tables.create('written', { organisationId, spaceId, dimensions: 2 }, parts())).toBe(2)
-    const search = { tableName: 'written', organisationId, spaceId, documentIds: null, limit: 10, signal: undefined }
-    expect(await tables.byTerms(search, [{ term: 7, weight: 1 }])).toHaveLength(2)
+    expect(await tables.create('written', 2, parts())).toBe(2)
+    const found = await tables.byTerms(searchOf('written'), [{ term: 7, weight: 1 }], 1)
+    expect(found.map(({ part, at }) => [part, at]).toSorted()).toEqual([
+      [0, 0],
+      [1, 0],
+    ])
     await tables.close()
+  })
+
+  it('finds the nearest of few documents far from the vector, in an index that is searched in part', async () => {
+    const tables = new LanceTables(storage())
+    const [many, few] = [createDocumentId(), createDocumentId()]
+    const [dimensions, rows, partCount] = [8, 5_000, 12]
+    // A hundred groups of vectors in a circle; the few are in the last one, the vector that is looked for at the first.
+    const group = (at: number) => {
+      const angle = (Math.PI * at) / 100
+      return Array.from({ length: dimensions }, (_, axis) =>
+        axis === 0 ? Math.cos(angle) : axis === 1 ? Math.sin(angle) : 0,
+      )
+    }
+    async function* parts() {
+      for (let part = 0; part < partCount; part++) {
+        const isFew = (at: number) => part === 0 && at < 3
+        yield {
+          documentIds: Array.from({ length: rows }, (_, at) => (isFew(at) ? few : many)),
+          terms: Array.from({ length: rows }, () => termText(7)),
+          vectors: new Float32Array(Array.from({ length: rows }, (_, at) => group(isFew(at) ? 99 : at % 99)).flat()),
+        }
+      }
+    }
+    await tables.create('far', dimensions, parts())
+    const search = { ...searchOf('far'), documentIds: [few] }
+    const found = await tables.byVector(search, rows * partCount, new Float32Array(group(0)))
+    expect(found.map(({ part, at }) => [part, at]).toSorted()).toEqual([
+      [0, 0],
+      [0, 1],
+      [0, 2],
+    ])
+    await tables.close()
+  })
+
+  it('makes a table of an earlier version again, which has no note of its chunks', async () => {
+    await add()
+    await engine.indexNew(every)
+    await corpus.execute('update vector_segments set chunk_ids = null')
+    await engine.maintain(every)
+    await engine.indexNew(every)
+    const noted = await corpus.query<{ isNoted: boolean }>(
+      `select chunk_ids is not null as "isNoted" from vector_segments where state = 'ready'`,
+    )
+    expect(noted).toEqual([{ isNoted: true }])
+    expect(await countFound(engine)).toBe(2)
+    expect(warnings).toEqual([])
   })
 
   it.each([
@@ -201,7 +259,8 @@ describe.skipIf(!installed)(`LanceDB${installed ? '' : ' (skipped: run `npm run 
     await tables.close()
   })
 
-  it('searches the database while the object store hangs, and asks it no more for some seconds', async () => {
+  /** A table on an object store, and an engine that waits 50 ms for that store. */
+  async function buildOnS3(maximumScanned?: number) {
     const s3 = await startFakeS3('bucket', { pageSize: 1_000 })
     const options = {
       region: 'eu',
@@ -216,12 +275,37 @@ describe.skipIf(!installed)(`LanceDB${installed ? '' : ' (skipped: run `npm run 
     await add()
     await builder.indexNew(every)
     expect(await countFound(builder)).toBe(2)
+    const impatient = { ...onS3, searchTimeoutMs: 50 }
+    const searching = createLanceEngine({
+      database: corpus,
+      storage: impatient,
+      log,
+      ...(maximumScanned !== undefined && { maximumScanned }),
+    })
+    return {
+      s3,
+      searching,
+      async close() {
+        // First, so that what waits for it ends.
+        await s3.close()
+        for (const one of [builder, searching]) await one.close()
+      },
+    }
+  }
+
+  it('searches the database while the object store hangs, and asks it no more for some seconds', async () => {
+    const { s3, searching, close } = await buildOnS3()
     s3.setHanging(true)
-    const searching = createLanceEngine({ database: corpus, storage: { ...onS3, searchTimeoutMs: 50 }, log })
     expect([await countFound(searching), await countFound(searching)]).toEqual([2, 2])
     expect(warnings).toEqual([expect.stringMatching(/^LanceDB failed; the database is searched .*no answer in 50 ms/)])
-    // First, so that what waits for it ends.
-    await s3.close()
-    for (const one of [builder, searching]) await one.close()
+    await close()
+  })
+
+  it('waits for the tables of a Space that is too large to be scanned', async () => {
+    const { s3, searching, close } = await buildOnS3(1)
+    s3.setHanging(true)
+    await expect(countFound(searching, null, AbortSignal.timeout(500))).rejects.toThrow('timeout')
+    expect(warnings).toEqual([])
+    await close()
   })
 })

@@ -81,15 +81,18 @@ async function isOlder(database: OwnedDatabase, id: number): Promise<boolean> {
   return row?.isOlder === true
 }
 
-/** After the loss of the storage, or with an older copy of it, documents are searched in the corpus until they have a table again. */
+/**
+ * After the loss of the storage, or with an older copy of it, documents are searched in the corpus until they have a table again. Tables of
+ * earlier versions of Portico have no note of their chunks.
+ */
 async function retireMissing(database: OwnedDatabase, tables: LanceTables): Promise<void> {
   // Before the names are listed: a table that becomes ready meanwhile is not in the list.
-  const ready = await database.query<{ id: number; name: string }>(
-    `select id, table_name as name from vector_segments where state = 'ready' and storage = $1`,
+  const ready = await database.query<{ id: number; name: string; isNoted: boolean }>(
+    `select id, table_name as name, chunk_ids is not null as "isNoted" from vector_segments where state = 'ready' and storage = $1`,
     [tables.address],
   )
   const names = new Set(await tables.listNames())
-  const missing = ready.filter(({ name }) => !names.has(name)).map(({ id }) => id)
+  const missing = ready.filter(({ name, isNoted }) => !isNoted || !names.has(name)).map(({ id }) => id)
   if (missing.length > 0) await retireSegments(database, missing)
 }
 

@@ -39,9 +39,10 @@ export interface Lance {
     fts(options: object): object
     btree(): object
     ivfFlat(options: object): object
+    ivfRq(options: object): object
   }
   MatchQuery: new (text: string, column: string, options?: { boost?: number }) => object
-  BooleanQuery: new (clauses: [occur: unknown, query: object][]) => object
+  BooleanQuery: new (clauses: readonly (readonly [occur: unknown, query: object])[]) => object
   Occur: { Should: unknown }
 }
 
@@ -66,13 +67,17 @@ export interface LanceQuery {
   nearestTo(vector: Float32Array): LanceVectorQuery
   where(condition: string): LanceQuery
   select(columns: string[]): LanceQuery
+  /** Adds `_rowid`: the number of the row's file in the high 32 bits, the place in it in the others. */
+  withRowId(): LanceQuery
   limit(rows: number): LanceQuery
   toArrow(options: { timeoutMs: number }): Promise<{ getChild(column: string): Iterable<unknown> | null }>
 }
 
 export interface LanceVectorQuery extends LanceQuery {
   distanceType(type: 'cosine'): LanceVectorQuery
-  nprobes(partitions: number): LanceVectorQuery
+  /** Not below the minimum, which is set afterwards; more than the minimum are searched until enough rows are found. */
+  maximumNprobes(partitions: number): LanceVectorQuery
+  minimumNprobes(partitions: number): LanceVectorQuery
 }
 
 /** What is used of Apache Arrow, whose tables LanceDB takes. */

@@ -16,8 +16,8 @@ import {
 import type { ScoredChunk, VectorRequest } from '../../fusion.ts'
 import { spareShare } from '../postgres/filtered-plan.ts'
 import type { ReadySegment } from '../postgres/vector-segments.store.ts'
-import { decodeCounts, type TermCounts } from './lance-segments.store.ts'
-import type { LanceTables, TableSearch, WeightedTerm } from './lance-tables.ts'
+import { decodeNotes, type SegmentNotes } from './lance-segments.store.ts'
+import type { LanceTables, TableHit, TableSearch, WeightedTerm } from './lance-tables.ts'
 import { raceSignal } from '../../../../platform/kernel/index.ts'
 
 /** A Space that is searched in tables of LanceDB, and in the database where it has documents that are in none of them yet. */
@@ -30,18 +30,22 @@ export interface LanceSpace {
    * are so many that conditions do not name them.
    */
   matchingDocuments: () => Promise<string[] | null>
-  countsOf(segment: ReadySegment): Promise<TermCounts>
+  notesOf(segment: ReadySegment): Promise<SegmentNotes>
+  /** False: the Space is too large for a scan, so nothing replaces a table that does not answer in time. */
+  isReplaceable: boolean
 }
 
 /** LanceDB orders by k1 1.2 and b 0.75: so many of its best contain the best by ours, in multiples of those, and at least. */
 const termsDepth = 3
 const leastByTerms = 150
-/** For documents that were deleted or replaced since the table was made. */
-const vectorsDepth = 1.5
+/** For documents that were deleted or replaced since the table was made, and for the order by the packed vectors. */
+const vectorsDepth = 2
 /** Most rows of a table that a search reads: where it would need more, the Space is scanned. */
 const maximumDepth = 20_000
 /** Documents that conditions name: more of them take longer to read and to name than rows that do not match. */
 export const maximumNamedDocuments = 10_000
+/** A larger Space is not scanned in the time of a search, and a scan would keep the database from others: its tables are waited for. */
+export const maximumScanned = 200_000
 /** Searches with twice as many each time, while too few of what was found is still current. */
 const attempts = 3
 
@@ -53,12 +57,13 @@ export async function searchTerms(
 ): Promise<ScoredChunk[] | null> {
   const { context, segments } = lance
   const { space } = context
-  const counts = await Promise.all(segments.map((segment) => lance.countsOf(segment)))
-  const inTables = (term: number) => sumOf(counts.map((countOf) => countOf(term)))
+  const notes = await Promise.all(segments.map((segment) => lance.notesOf(segment)))
+  const inTables = (term: number) => sumOf(notes.map(({ countOf }) => countOf(term)))
   const newer = all.length > maximumRankedTerms ? await countNewer(lance, all) : new Map<number, number>()
   const terms = chooseTerms(all, (term) => inTables(term) + (newer.get(term) ?? 0), space.allChunks)
   if (terms.length === 0) return []
   const variants = allVariants(terms)
+  const usualWeight = Math.max(...terms.map(({ weight }) => weight))
   const weights = variantWeights(terms, variants.map(inTables), space.allChunks)
   const documentIds = await lance.matchingDocuments()
   const share = documentIds === null ? readForEach(context) : 1
@@ -66,18 +71,19 @@ export async function searchTerms(
     const found = await Promise.all(
       segments.map((segment, at) => {
         const weighted = variants.map((term, variant): WeightedTerm => {
-          const own = inverseFrequency(segment.rows, counts[at]!(term))
+          const own = inverseFrequency(segment.rows, notes[at]!.countOf(term))
           return { term, weight: weights[variant]! / Math.max(own, 1e-6) }
         })
-        return lance.tables.byTerms(requestOf(lance, segment, documentIds, depth), weighted)
+        return lance.tables.byTerms(requestOf(lance, segment, documentIds, depth), weighted, usualWeight)
       }),
     )
-    const { hits, inTail } = await readTerms(lance, terms, found.flat())
+    const best = bestOf(notes, found, depth)
+    const { hits, inTail } = await readTerms(lance, terms, best.chunkIds)
     const inNewer = countHits(inTail, terms)
     const frequencies = variants.map((term, variant) => inTables(term) + inNewer[variant]!)
     const statistics = { chunks: space.allChunks, averageLength: space.averageTerms, terms, frequencies }
     const ranked = rankByBm25(hits, statistics).filter(({ score }) => score > 0)
-    return { found: ranked, isAll: found.every((ids) => ids.length < depth) }
+    return { found: ranked, isAll: best.isAll }
   })
 }
 
@@ -89,13 +95,29 @@ export async function searchVectors(
   const own = lance.segments.filter(({ versionId }) => versionId === version.id)
   const documentIds = await lance.matchingDocuments()
   const share = documentIds === null ? readForEach(lance.context) : 1
+  const notes = await Promise.all(own.map((segment) => lance.notesOf(segment)))
   return findEnough(limit, share * vectorsDepth, async (depth) => {
     const found = await Promise.all(
-      own.map((segment) => lance.tables.byVector(requestOf(lance, segment, documentIds, depth), vector)),
+      own.map((segment) => lance.tables.byVector(requestOf(lance, segment, documentIds, depth), segment.rows, vector)),
     )
-    const similar = await readSimilarities({ ...lance, segments: own }, { version, vector, limit }, found.flat())
-    return { found: similar, isAll: found.every((ids) => ids.length < depth) }
+    const best = bestOf(notes, found, depth)
+    const similar = await readSimilarities({ ...lance, segments: own }, { version, vector, limit }, best.chunkIds)
+    return { found: similar, isAll: best.isAll }
   })
+}
+
+/** The best of several tables, which were asked for `depth` each: to read them in the corpus takes longer than to find them. */
+function bestOf(
+  notes: readonly SegmentNotes[],
+  found: readonly TableHit[][],
+  depth: number,
+): { chunkIds: string[]; isAll: boolean } {
+  const all = found.flatMap((hits, table) => hits.map((hit) => ({ hit, table })))
+  const best = all.sort((left, right) => right.hit.score - left.hit.score).slice(0, depth)
+  return {
+    chunkIds: best.map(({ hit, table }) => notes[table]!.chunkIdOf(hit)),
+    isAll: all.length <= depth && found.every((hits) => hits.length < depth),
+  }
 }
 
 function sumOf(values: readonly number[]): number {
@@ -143,13 +165,12 @@ async function findEnough(
 }
 
 function requestOf(
-  { context: { scope, options } }: LanceSpace,
+  { context: { options }, isReplaceable }: LanceSpace,
   { tableName }: ReadySegment,
   documentIds: readonly string[] | null,
   limit: number,
 ): TableSearch {
-  const { organisationId, spaceId } = scope
-  return { tableName: tableName!, organisationId, spaceId, documentIds, limit, signal: options.signal }
+  return { tableName: tableName!, documentIds, limit, isReplaceable, signal: options.signal }
 }
 
 /** Chunks that are read for one that matches the filter, where the condition does not name the matching documents. */
@@ -251,19 +272,19 @@ function readSimilarities(
   )
 }
 
-/** Of the segments that were searched last; a segment of 120,000 chunks has 1 to 3 MB. */
-const maximumBytes = 64 * 2 ** 20
+/** Of the segments that were searched last: 16 bytes of a chunk's id, and as much of its terms. */
+const maximumBytes = 256 * 2 ** 20
 /** It does not end with the search that began it, because others wait for it as well. */
 const timeoutMs = 15_000
 
 interface Entry {
-  counts: Promise<TermCounts>
+  notes: Promise<SegmentNotes>
   /** 0 until they are loaded. */
   bytes: number
 }
 
-/** In how many chunks of a segment each term occurs, kept in memory: a segment never changes. */
-export function createTermCounts() {
+/** The notes of segments, kept in memory: a segment never changes. */
+export function createSegmentNotes() {
   // Least recently used first.
   const kept = new Map<number, Entry>()
   let bytes = 0
@@ -274,7 +295,7 @@ export function createTermCounts() {
   }
 
   /** An entry that was evicted while it was loaded does not count. */
-  function note(id: number, entry: Entry, loadedBytes: number): void {
+  function count(id: number, entry: Entry, loadedBytes: number): void {
     if (kept.get(id) !== entry) return
     entry.bytes = loadedBytes
     bytes += loadedBytes
@@ -287,31 +308,31 @@ export function createTermCounts() {
   function open(queryable: Queryable, id: number): Entry {
     const entry: Entry = {
       bytes: 0,
-      counts: read(queryable, id).then((stored) => {
-        note(id, entry, stored.byteLength)
-        return decodeCounts(stored)
+      notes: read(queryable, id).then(({ counts, chunkIds }) => {
+        count(id, entry, counts.byteLength + chunkIds.byteLength)
+        return decodeNotes(counts, chunkIds)
       }),
     }
-    entry.counts.catch(() => kept.get(id) === entry && forget(id))
+    entry.notes.catch(() => kept.get(id) === entry && forget(id))
     return entry
   }
 
   return {
-    load(queryable: Queryable, id: number, signal: AbortSignal | undefined): Promise<TermCounts> {
+    load(queryable: Queryable, id: number, signal: AbortSignal | undefined): Promise<SegmentNotes> {
       const entry = kept.get(id) ?? open(queryable, id)
       kept.delete(id)
       kept.set(id, entry)
-      return raceSignal(entry.counts, signal)
+      return raceSignal(entry.notes, signal)
     },
   }
 }
 
-async function read(queryable: Queryable, id: number): Promise<Uint8Array> {
-  const [row] = await queryable.query<{ counts: Uint8Array | null }>(
-    'select term_counts as counts from vector_segments where id = $1',
+async function read(queryable: Queryable, id: number): Promise<{ counts: Uint8Array; chunkIds: Uint8Array }> {
+  const [row] = await queryable.query<{ counts: Uint8Array | null; chunkIds: Uint8Array | null }>(
+    'select term_counts as counts, chunk_ids as "chunkIds" from vector_segments where id = $1',
     [id],
     { timeoutMs },
   )
-  if (!row?.counts) throw new Error(`segment ${id} is gone`)
-  return row.counts
+  if (!row?.counts || !row.chunkIds) throw new Error(`segment ${id} is gone`)
+  return { counts: row.counts, chunkIds: row.chunkIds }
 }

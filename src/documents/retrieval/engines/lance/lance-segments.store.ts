@@ -50,13 +50,10 @@ async function fillTable(
   segment: NewSegment,
 ): Promise<FilledSegment> {
   const read = readDocuments(database, segment)
-  const { organisationId, spaceId, version } = segment.scope
-  const rows = await tables.create(
-    tableName!,
-    { organisationId, spaceId, dimensions: version.dimensions },
-    whileBuilding(database, id, read.parts()),
-  )
-  await noteBuilding(database, id, await encodeCounts(read.termCounts))
+  const { dimensions } = segment.scope.version
+  const rows = await tables.create(tableName!, dimensions, whileBuilding(database, id, read.parts()))
+  const chunkIds = await encodeIds(rowsOfPart(dimensions), read.chunkIds)
+  await noteBuilding(database, id, { counts: await encodeCounts(read.termCounts), chunkIds })
   const documents = Array.from(read.documents, ([documentId, counts]) => ({ documentId, ...counts }))
   return {
     documents: `select * from unnest($7::uuid[], $8::int[], $9::uuid[]) filled (document_id, chunks, run_id)`,
@@ -79,11 +76,15 @@ async function* whileBuilding(
 }
 
 /** Reports that the build is alive. Throws where it was given up, by an erasure or by maintenance, after a time without a report. */
-async function noteBuilding(database: OwnedDatabase, id: number, termCounts: Uint8Array | null = null): Promise<void> {
+async function noteBuilding(
+  database: OwnedDatabase,
+  id: number,
+  notes: { counts: Uint8Array; chunkIds: Uint8Array } | null = null,
+): Promise<void> {
   const noted = await database.execute(
-    `update vector_segments set changed_at = now(), term_counts = coalesce($2, term_counts)
+    `update vector_segments set changed_at = now(), term_counts = coalesce($2, term_counts), chunk_ids = coalesce($3, chunk_ids)
      where id = $1 and state = 'building'`,
-    [id, termCounts],
+    [id, notes?.counts ?? null, notes?.chunkIds ?? null],
     { background: true },
   )
   if (noted === 0) throw new Error(`segment ${id} was given up while it was built`)
@@ -104,9 +105,10 @@ interface Row {
   vector: Uint8Array
 }
 
-/** Reads the documents page by page. After `parts`, what was read of each, and how many chunks contain each term. */
+/** Reads the documents page by page. After `parts`, what was read of each, the chunks in their order, and how many contain each term. */
 function readDocuments(database: OwnedDatabase, { scope, documents, signal }: NewSegment) {
   const read = new Map<string, { runId: string; chunks: number }>()
+  const chunkIds: string[] = []
   const termCounts = new Map<number, number>()
   const options = { background: true, timeoutMs: fillTimeoutMs, ...(signal ? { signal } : {}) }
 
@@ -154,26 +156,26 @@ function readDocuments(database: OwnedDatabase, { scope, documents, signal }: Ne
         await slice()
         const terms = decodeIntegers(row.terms)
         note(row, terms)
-        part.vectors.set(decodeVector(row.vector), part.chunkIds.length * dimensions)
-        part.chunkIds.push(row.chunkId)
+        part.vectors.set(decodeVector(row.vector), part.documentIds.length * dimensions)
+        chunkIds.push(row.chunkId)
         part.documentIds.push(row.documentId)
         part.terms.push(Array.from(terms, termText).join(' '))
-        if (part.chunkIds.length < rowsOfPart(dimensions)) continue
+        if (part.documentIds.length < rowsOfPart(dimensions)) continue
         yield part
         part = emptyPart(dimensions)
       }
     }
-    const last = part.chunkIds.length
+    const last = part.documentIds.length
     if (last > 0) yield { ...part, vectors: part.vectors.subarray(0, last * dimensions) }
   }
 
-  return { documents: read, termCounts, parts }
+  return { documents: read, chunkIds, termCounts, parts }
 }
 
 const noRun = '00000000-0000-0000-0000-000000000000'
 
 function emptyPart(dimensions: number): LanceRows {
-  return { chunkIds: [], documentIds: [], terms: [], vectors: new Float32Array(rowsOfPart(dimensions) * dimensions) }
+  return { documentIds: [], terms: [], vectors: new Float32Array(rowsOfPart(dimensions) * dimensions) }
 }
 
 function rowsOfPart(dimensions: number): number {
@@ -205,8 +207,26 @@ async function groupDocuments(
   return groups
 }
 
-/** How many chunks of a segment contain a term. */
-export type TermCounts = (term: number) => number
+/** What is known of a segment besides its table. */
+export interface SegmentNotes {
+  /** How many of its chunks contain a term. */
+  countOf(term: number): number
+  chunkIdOf(place: { part: number; at: number }): string
+}
+
+const idBytes = 16
+
+/** The rows of a part, then the ids in the order of the rows. */
+async function encodeIds(rowsPerPart: number, chunkIds: readonly string[]): Promise<Uint8Array> {
+  const slice = createTimeSlices()
+  const bytes = Buffer.alloc(idBytes * (chunkIds.length + 1))
+  bytes.writeUInt32BE(rowsPerPart)
+  for (const [at, id] of chunkIds.entries()) {
+    await slice()
+    bytes.write(id.replaceAll('-', ''), idBytes * (at + 1), 'hex')
+  }
+  return bytes
+}
 
 /** Pairs of term and count, sorted by term, as `TermCounts` are stored. */
 async function encodeCounts(counts: ReadonlyMap<number, number>): Promise<Uint8Array> {
@@ -221,16 +241,23 @@ async function encodeCounts(counts: ReadonlyMap<number, number>): Promise<Uint8A
   return bytes
 }
 
-export function decodeCounts(bytes: Uint8Array): TermCounts {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  return (term) => {
-    let [low, high] = [0, bytes.byteLength / 8]
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (view.getInt32(middle * 8) < term) low = middle + 1
-      else high = middle
-    }
-    const isStored = low * 8 < bytes.byteLength && view.getInt32(low * 8) === term
-    return isStored ? view.getInt32(low * 8 + 4) : 0
+export function decodeNotes(counts: Uint8Array, chunkIds: Uint8Array): SegmentNotes {
+  const view = new DataView(counts.buffer, counts.byteOffset, counts.byteLength)
+  const ids = Buffer.from(chunkIds.buffer, chunkIds.byteOffset, chunkIds.byteLength)
+  return {
+    countOf(term) {
+      let [low, high] = [0, counts.byteLength / 8]
+      while (low < high) {
+        const middle = (low + high) >>> 1
+        if (view.getInt32(middle * 8) < term) low = middle + 1
+        else high = middle
+      }
+      const isStored = low * 8 < counts.byteLength && view.getInt32(low * 8) === term
+      return isStored ? view.getInt32(low * 8 + 4) : 0
+    },
+    chunkIdOf({ part, at }) {
+      const from = idBytes * (1 + part * ids.readUInt32BE() + at)
+      return ids.toString('hex', from, from + idBytes).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+    },
   }
 }

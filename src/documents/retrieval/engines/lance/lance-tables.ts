@@ -1,5 +1,12 @@
 import { anySignal, raceSignal } from '../../../../platform/kernel/index.ts'
-import { type Arrow, type Lance, type LanceConnection, type LanceTable, loadLance } from './lance-package.ts'
+import {
+  type Arrow,
+  type Lance,
+  type LanceConnection,
+  type LanceQuery,
+  type LanceTable,
+  loadLance,
+} from './lance-package.ts'
 
 /** Where tables are, and what opens them. */
 export interface LanceStorage {
@@ -9,25 +16,17 @@ export interface LanceStorage {
   options: Record<string, string>
   /** Limit of the cache of indexes. */
   cacheBytes: number
-  /** Longest search of one table, from its opening; default 5 s. */
+  /** Longest search of one table that can be replaced, from its opening; default 5 s. */
   searchTimeoutMs?: number
 }
 
-/** Rows of one table, in columns. */
+/** Rows of one table, in columns. A table has no ids of its chunks: to read them takes longer than to find them. */
 export interface LanceRows {
-  chunkIds: string[]
   documentIds: string[]
   /** The terms of each chunk, as `termText` writes them. */
   terms: string[]
   /** All vectors in a row. */
   vectors: Float32Array
-}
-
-/** What all rows of a table have in common. */
-interface TableScope {
-  organisationId: string
-  spaceId: string
-  dimensions: number
 }
 
 /** A weighted term of a query. */
@@ -38,12 +37,20 @@ export interface WeightedTerm {
 
 export interface TableSearch {
   tableName: string
-  organisationId: string
-  spaceId: string
   /** Only chunks of these documents; null: all. */
   documentIds: readonly string[] | null
   limit: number
+  /** False: nothing else can answer, so the search takes as long as its signal lets it. */
+  isReplaceable: boolean
   signal: AbortSignal | undefined
+}
+
+/** A row that a table has found. Scores of several tables can be compared; more is better. */
+export interface TableHit {
+  /** Of the parts that the table was made of, and the place in that part. */
+  part: number
+  at: number
+  score: number
 }
 
 const metadataCacheBytes = 64 * 2 ** 20
@@ -59,8 +66,14 @@ const pauseMs = 10_000
 const documentsPerQuery = 2_000
 /** Below, all vectors are compared: 20,000 × 384 take about 5 ms. */
 export const vectorIndexFromRows = 20_000
-/** Of an index of vectors; a filter makes LanceDB search more of them where too few match. */
-const searchedPartitions = 40
+/** A search compares `leastPartitions` of an index, or `partitionShare` of them: a third of 120,000 vectors, a seventh of a million. */
+const rowsPerPartition = 1_024
+const leastPartitions = 40
+const partitionShare = 0.15
+/** Bits for each number of a vector in the index. With 4, the best 75 contain the best 50; what is found is compared exactly afterwards. */
+const vectorBits = 4
+/** LanceDB packs the bits of so many numbers; vectors of other lengths are indexed as they are. */
+const packedNumbers = 8
 const namesPerPage = 1_000
 
 /** A term as a word that LanceDB's whitespace tokenizer reads. */
@@ -100,22 +113,20 @@ export class LanceTables {
   }
 
   /** Makes a table of these chunks, which come in parts, with its indexes. Returns the number of rows; without any, there is no table. */
-  async create(name: string, scope: TableScope, parts: AsyncIterable<LanceRows>): Promise<number> {
+  async create(name: string, dimensions: number, parts: AsyncIterable<LanceRows>): Promise<number> {
     const { lance, arrow, connection } = await this.#open()
     let table: LanceTable | undefined
     let rows = 0
     for await (const part of parts) {
-      const data = toArrow(arrow, scope, part)
+      const data = toArrow(arrow, dimensions, part)
       if (table) await table.add(data)
       else table = await connection.createTable(name, data, { mode: 'create' })
-      rows += part.chunkIds.length
+      rows += part.documentIds.length
     }
     if (!table) return 0
     await table.createIndex('terms', { config: lance.Index.fts(termsIndex) })
-    for (const column of ['document', 'space', 'organisation'])
-      await table.createIndex(column, { config: lance.Index.btree() })
-    if (rows >= vectorIndexFromRows)
-      await table.createIndex('vector', { config: lance.Index.ivfFlat({ distanceType: 'cosine' }) })
+    await table.createIndex('document', { config: lance.Index.btree() })
+    if (rows >= vectorIndexFromRows) await table.createIndex('vector', { config: vectorIndex(lance, rows, dimensions) })
     table.close()
     return rows
   }
@@ -125,22 +136,24 @@ export class LanceTables {
     return performance.now() < this.#pausedUntilMs
   }
 
-  /** Ids of the chunks with the best BM25 by these weights, with LanceDB's k1 and b. */
-  byTerms(search: TableSearch, terms: readonly WeightedTerm[]): Promise<string[]> {
-    return this.#search(search, async (table, where) => {
+  /**
+   * The chunks with the best BM25 by these weights, with LanceDB's k1 and b. `usualWeight`: the highest of the query, the same for all tables; a
+   * term that is more frequent in this table than elsewhere has a higher one.
+   */
+  byTerms(search: TableSearch, terms: readonly WeightedTerm[], usualWeight: number): Promise<TableHit[]> {
+    return this.#search(search, async (table) => {
       const { lance } = await this.#open()
-      const query = table.query().fullTextSearch(termQuery(lance, terms)).where(where)
-      return idsOf(await query.select(['chunk', '_score']).limit(search.limit).toArrow({ timeoutMs: queryTimeoutMs }))
+      const { query, unit } = termQuery(lance, terms, usualWeight)
+      return { query: table.query().fullTextSearch(query), scores: '_score', unit }
     })
   }
 
-  /** Ids of the nearest chunks by cosine similarity. */
-  byVector(search: TableSearch, vector: Float32Array): Promise<string[]> {
-    return this.#search(search, async (table, where) => {
-      const query = table.query().nearestTo(vector).distanceType('cosine').nprobes(searchedPartitions).where(where)
-      return idsOf(
-        await query.select(['chunk', '_distance']).limit(search.limit).toArrow({ timeoutMs: queryTimeoutMs }),
-      )
+  /** The nearest chunks of a table with so many rows; the score is the opposite of the cosine distance, nearly. */
+  byVector(search: TableSearch, rows: number, vector: Float32Array): Promise<TableHit[]> {
+    return this.#search(search, async (table) => {
+      const nearest = table.query().nearestTo(vector).distanceType('cosine')
+      const query = nearest.maximumNprobes(Math.max(leastPartitions, rows)).minimumNprobes(searchedPartitions(rows))
+      return { query, scores: '_distance', unit: -1 }
     })
   }
 
@@ -201,32 +214,44 @@ export class LanceTables {
     return table
   }
 
-  /** Runs the search for a part of the documents after the other; each returns its best. */
-  async #search(search: TableSearch, run: (table: LanceTable, where: string) => Promise<string[]>): Promise<string[]> {
-    const { searchTimeoutMs = defaultSearchTimeoutMs } = this.#storage
-    const late = AbortSignal.timeout(searchTimeoutMs)
-    try {
-      return await this.#searchParts(search, run, search.signal ? anySignal(search.signal, late) : late)
-    } catch (error) {
-      if (!late.aborted || search.signal?.aborted) throw error
-      this.#pausedUntilMs = performance.now() + pauseMs
-      throw new Error(`no answer in ${searchTimeoutMs} ms; it is not searched for some seconds`, { cause: error })
-    }
+  /** Asks for a part of the documents after the other; each returns its best. */
+  #search(
+    search: TableSearch,
+    compose: (table: LanceTable) => Promise<{ query: LanceQuery; scores: '_score' | '_distance'; unit: number }>,
+  ): Promise<TableHit[]> {
+    const { documentIds, limit } = search
+    return this.#inTime(search, async (table, signal) => {
+      const hits: TableHit[] = []
+      for (const part of partsOf(documentIds)) {
+        signal.throwIfAborted()
+        const { query, scores, unit } = await compose(table)
+        const among = part ? query.where(`document in (${part.map(literal).join(', ')})`) : query
+        const rows = among.select([scores]).withRowId().limit(limit)
+        const found = await rows.toArrow({ timeoutMs: queryTimeoutMs })
+        const own = valuesOf<number>(found, scores)
+        for (const [at, row] of valuesOf<bigint>(found, '_rowid').entries())
+          hits.push({ part: Number(row >> 32n), at: Number(row & 0xffff_ffffn), score: own[at]! * unit })
+      }
+      return hits
+    })
   }
 
-  async #searchParts(
-    search: TableSearch,
-    run: (table: LanceTable, where: string) => Promise<string[]>,
-    signal: AbortSignal,
-  ): Promise<string[]> {
-    const table = await raceSignal(this.#openTable(search.tableName), signal)
-    const own = `organisation = ${literal(search.organisationId)} and space = ${literal(search.spaceId)}`
-    const found: string[] = []
-    for (const part of partsOf(search.documentIds)) {
-      const among = part ? ` and document in (${part.map(literal).join(', ')})` : ''
-      found.push(...(await raceSignal(run(table, own + among), signal)))
+  async #inTime<Found>(
+    { tableName, isReplaceable, signal }: TableSearch,
+    run: (table: LanceTable, signal: AbortSignal) => Promise<Found>,
+  ): Promise<Found> {
+    const { searchTimeoutMs = defaultSearchTimeoutMs } = this.#storage
+    const limitMs = isReplaceable ? searchTimeoutMs : queryTimeoutMs
+    const late = AbortSignal.timeout(limitMs)
+    const either = signal ? anySignal(signal, late) : late
+    try {
+      const table = await raceSignal(this.#openTable(tableName), either)
+      return await raceSignal(run(table, either), either)
+    } catch (error) {
+      if (!late.aborted || signal?.aborted) throw error
+      this.#pausedUntilMs = performance.now() + pauseMs
+      throw new Error(`no answer in ${limitMs} ms; it is not searched for some seconds`, { cause: error })
     }
-    return found
   }
 }
 
@@ -244,24 +269,37 @@ const termsIndex = {
  * weights, 51 ms.
  */
 const maximumClauses = 8
-const maximumRepeats = 4
+const usualRepeats = 4
+const maximumRepeats = 8
 
-/** Exact weights for a short query; for a long one, repeats are enough: the candidates are ranked by exact weights afterwards. */
-function termQuery(lance: Lance, terms: readonly WeightedTerm[]): object {
+/**
+ * Exact weights for a short query; for a long one, repeats are enough: the candidates are ranked by exact weights afterwards. `unit`: the weight
+ * that LanceDB's scores count in, which differs between tables.
+ */
+function termQuery(lance: Lance, terms: readonly WeightedTerm[], usualWeight: number): { query: object; unit: number } {
   if (terms.length <= maximumClauses) {
-    return new lance.BooleanQuery(
-      terms.map(({ term, weight }) => [
-        lance.Occur.Should,
-        new lance.MatchQuery(termText(term), 'terms', { boost: weight }),
-      ]),
-    )
+    const clauses = terms.map(({ term, weight }) => {
+      const match = new lance.MatchQuery(termText(term), 'terms', { boost: weight })
+      return [lance.Occur.Should, match] as const
+    })
+    return { query: new lance.BooleanQuery(clauses), unit: 1 }
   }
-  const highest = Math.max(...terms.map(({ weight }) => weight))
   const repeated = terms.flatMap(({ term, weight }) => {
-    const repeats = Math.max(1, Math.round((maximumRepeats * weight) / highest))
+    const repeats = Math.min(maximumRepeats, Math.max(1, Math.round((usualRepeats * weight) / usualWeight)))
     return Array.from({ length: repeats }, () => termText(term))
   })
-  return new lance.MatchQuery(repeated.join(' '), 'terms')
+  return { query: new lance.MatchQuery(repeated.join(' '), 'terms'), unit: usualWeight / usualRepeats }
+}
+
+function vectorIndex(lance: Lance, rows: number, dimensions: number): object {
+  const options = { distanceType: 'cosine', numPartitions: Math.ceil(rows / rowsPerPartition) } as const
+  return dimensions % packedNumbers === 0
+    ? lance.Index.ivfRq({ ...options, numBits: vectorBits })
+    : lance.Index.ivfFlat(options)
+}
+
+function searchedPartitions(rows: number): number {
+  return Math.max(leastPartitions, Math.ceil((rows / rowsPerPartition) * partitionShare))
 }
 
 function partsOf(documentIds: readonly string[] | null): (readonly string[] | null)[] {
@@ -278,9 +316,9 @@ function literal(id: string): string {
   return `'${id.toLowerCase()}'`
 }
 
-function idsOf(found: { getChild(column: string): Iterable<unknown> | null }): string[] {
-  // Without rows there is no column.
-  return [...((found.getChild('chunk') ?? []) as Iterable<string>)]
+/** Without rows there are no columns. */
+function valuesOf<Value>(found: { getChild(column: string): Iterable<unknown> | null }, column: string): Value[] {
+  return [...((found.getChild(column) ?? []) as Iterable<Value>)]
 }
 
 /** Takes 3 to 16 ms of the event loop for the texts of 5,000 rows; the package's builder of columns takes 14 to 70 ms. */
@@ -292,21 +330,14 @@ function asciiColumn(arrow: Arrow, values: readonly string[]): unknown {
   return new arrow.Vector([arrow.makeData({ type: new arrow.Utf8(), length, nullCount: 0, valueOffsets, data })])
 }
 
-function toArrow(
-  arrow: Arrow,
-  { organisationId, spaceId, dimensions }: TableScope,
-  { chunkIds, documentIds, terms, vectors }: LanceRows,
-): object {
-  const { length } = chunkIds
+function toArrow(arrow: Arrow, dimensions: number, { documentIds, terms, vectors }: LanceRows): object {
+  const { length } = documentIds
   const text = (values: readonly string[]) => asciiColumn(arrow, values)
   const number = new arrow.Float32()
   const type = new arrow.FixedSizeList(dimensions, new arrow.Field('item', number, true))
   const child = arrow.makeData({ type: number, length: length * dimensions, nullCount: 0, data: vectors })
   return new arrow.Table({
-    organisation: text(chunkIds.map(() => organisationId)),
-    space: text(chunkIds.map(() => spaceId)),
     document: text(documentIds),
-    chunk: text(chunkIds),
     terms: text(terms),
     vector: new arrow.Vector([arrow.makeData({ type, length, nullCount: 0, child })]),
   })
