@@ -1,7 +1,7 @@
 import { type Language, tokenize } from '../language/index.ts'
 import { isOperationWord } from './derived-numbers.ts'
 import { withPlainWords } from './negation-words.ts'
-import { currencyOf, numberOfWord, readNumber } from './read-number.ts'
+import { currencyOf, numberOfWord, readNumber, unitOfWord } from './read-number.ts'
 import { isContentWord, isWhole, wordKeys } from './words.ts'
 
 /** A number with what it counts. */
@@ -19,22 +19,17 @@ const ofRanges = new Set(['-', '–', 'to', 'bis', 'à', 'a', 'al', 'alle', 'tot
 const clocks = new Set(['am', 'a', 'pm', 'p', 'uhr', 'uur', 'h'])
 const minutesOfHour = 60
 const noon = 12
-/** Units of time, each as its beginning: "days", "Tagen". */
-const durations: readonly (readonly [number, RegExp])[] = [
-  [1, /^(?:min|mins|minut\p{L}*)$/u],
-  [60, /^(?:hours?|hrs?|stunden?|heures?|horas?|ora|ore|uren)$/u],
-  [1_440, /^(?:days?|tage?n?|jours?|d[ií]as?|giorn[oi]|dag|dagen)$/u],
-  [10_080, /^(?:weeks?|wochen?|semaines?|semanas?|settiman[ae]|week|weken)$/u],
-  [43_800, /^(?:months?|monate?n?|mois|mes|meses|mes[ei]|maand|maanden)$/u],
-  [525_600, /^(?:years?|jahre?n?|ans?|années?|años?|ann[oi]|anos?|jaar|jaren)$/u],
-]
 const adverbStart = /^(?:w|month|y|j|ann?ual|hebd|sem|set|mon|men|maa)/u
 const adverbs: readonly (readonly [number, RegExp])[] = [
   [10_080, /^(?:weekly|wöchentlich\p{L}*|hebdomadaire\p{L}*|semanal\p{L}*|settimanal\p{L}*|wekelijks\p{L}?)$/u],
   [43_800, /^(?:monthly|monatlich\p{L}*|mensuel\p{L}*|mensual\p{L}*|mensil\p{L}*|maandelijks\p{L}?)$/u],
   [525_600, /^(?:yearly|annually|jährlich\p{L}*|annuellement|anualmente|annualmente|jaarlijks\p{L}?)$/u],
 ]
-const minutesOf = (unit: string) => durations.find(([, words]) => words.test(unit))?.[0]
+const secondsOfMinute = 60
+function minutesOf(word: string): number | undefined {
+  const unit = unitOfWord(word)
+  return unit?.measure === 'time' && unit.size >= secondsOfMinute ? unit.size / secondsOfMinute : undefined
+}
 const free = /^(?:free|gr[aá]tis|gratuit[eos]*|gratuitament\p{L}*|gratuitement|kostenlos\p{L}*|kostenfrei\p{L}*)$/u
 /** "A week". */
 const articles = new Set([

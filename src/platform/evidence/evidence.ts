@@ -13,7 +13,7 @@ import {
   type Share,
   writtenForms,
 } from './read-figures.ts'
-import { exact, normaliseNumerals, precisionOf } from './read-number.ts'
+import { exact, hasOtherUnit, normaliseNumerals, precisionOf, quantityKeys, type Unit } from './read-number.ts'
 import { cellSeparator, joinWrappedLines, type Segment, splitSegments, withPlainTables } from './segments.ts'
 import {
   compoundsOf,
@@ -93,6 +93,10 @@ export interface EvidenceNumbers {
   mantissas: Occurrences<number>
   /** How often each of `values` is written. */
   counts: ReadonlyMap<number, number>
+  /** The units of each of `values` in each segment, null for one without. */
+  units: ReadonlyMap<number, ReadonlyMap<number, ReadonlySet<Unit | null>>>
+  /** By `quantityKeys`. */
+  quantities: Occurrences<string>
   /** The first readings of `values` in ascending order. */
   sorted: readonly number[]
 }
@@ -115,6 +119,8 @@ export function readEvidence({ title, headings = [], tableHeader = null, text }:
     values: new Map<number, number[]>(),
     mantissas: new Map<number, number[]>(),
     counts: new Map<number, number>(),
+    units: new Map<number, Map<number, Set<Unit | null>>>(),
+    quantities: new Map<string, number[]>(),
   }
   const percents = new Map<number, number[]>()
   const currencies = new Set<string>()
@@ -266,11 +272,15 @@ function addNumber(
     values,
     mantissas,
     counts,
+    units,
+    quantities,
   }: Record<'plain' | 'values' | 'mantissas', Map<number, number[]>> & {
     counts: Map<number, number>
+    units: Map<number, Map<number, Set<Unit | null>>>
+    quantities: Map<string, number[]>
   },
   months: Map<number, number[]>,
-  { readings, scales, mayBeMonth }: Extract<Figure, { type: 'number' }>,
+  { readings, scales, unit, mayBeMonth }: Extract<Figure, { type: 'number' }>,
   segment: number,
 ) {
   for (const value of readings.flat()) {
@@ -280,6 +290,9 @@ function addNumber(
       const scaled = exact(value * scale)
       addOccurrence(values, scaled, segment)
       counts.set(scaled, (counts.get(scaled) ?? 0) + 1)
+      const bySegment = units.get(scaled) ?? new Map<number, Set<Unit | null>>()
+      units.set(scaled, bySegment.set(segment, (bySegment.get(segment) ?? new Set()).add(unit ?? null)))
+      if (unit) for (const key of quantityKeys(scaled, unit)) addOccurrence(quantities, key, segment)
     }
   }
 }
@@ -382,12 +395,22 @@ function segmentsOfPercent({ wordShares }: Evidence, figure: NumberFigure): read
   return figure.isPercent && value !== null ? (wordShares.get(value) ?? []) : []
 }
 
-/** "1.2 million" is in a passage with 1,200,000, with "1.2 million", and with 1.2 in a column of millions. */
-function findNumber(numbers: EvidenceNumbers, value: number, { scales, isRounded }: NumberFigure): readonly number[] {
+/** "1.2 million" is in a passage with 1,200,000, with "1.2 million", and with 1.2 in a column of millions; "two weeks" with 14 days, not two days. */
+function findNumber(
+  numbers: EvidenceNumbers,
+  value: number,
+  { scales, isRounded, unit }: NumberFigure,
+): readonly number[] {
   const scaled = scales.length === 0 ? [value] : scales.map((scale) => exact(value * scale))
-  const same = scaled.flatMap((one) => numbers.values.get(one) ?? [])
+  const isOther = (one: number, at: number) => unit !== undefined && hasOtherUnit(unit, numbers.units.get(one)?.get(at))
+  const same = scaled.flatMap((one) => (numbers.values.get(one) ?? []).filter((at) => !isOther(one, at)))
   const unscaled = (scales.length === 0 ? numbers.mantissas : numbers.plain).get(value) ?? []
-  const found = [...same, ...unscaled]
+  const quantities = unit === undefined ? [] : scaled.flatMap((one) => quantityKeys(one, unit))
+  const found = [
+    ...same,
+    ...(scales.length === 0 ? unscaled : unscaled.filter((at) => !isOther(value, at))),
+    ...quantities.flatMap((key) => numbers.quantities.get(key) ?? []),
+  ]
   const mayBeRounded = isRounded || (scales.length > 0 && !Number.isInteger(value))
   if (found.length > 0 || !mayBeRounded) return found
   const steps = scales.length === 0 ? [1] : scales

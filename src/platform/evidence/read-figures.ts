@@ -2,15 +2,19 @@ import type { Language } from '../language/index.ts'
 import {
   currencyOf,
   exact,
+  halfOfDay,
   hanNumbers,
   isApproximation,
   isTens,
+  mayPrecedeUnit,
   numberOfDistinctWord,
   numberOfWord,
   numberPattern,
   numberSuppliedByWord,
   readNumber,
   scalesOfWord,
+  type Unit,
+  unitOfWord,
 } from './read-number.ts'
 
 /** A number, month or currency of a text. */
@@ -24,6 +28,8 @@ export type Figure =
       /** "about 300". */
       isRounded: boolean
       isPercent: boolean
+      /** What it counts: "days". */
+      unit?: Unit
       /** Part of a date such as 2019-05-03 or 5月: equal to the month's name. */
       mayBeMonth: boolean
     }
@@ -86,6 +92,11 @@ export function readFigures(
         continue
       }
       if (isNext && /^[月월]/u.test(word)) last!.mayBeMonth = true
+      if (isNext) {
+        const unit = unitOfWord(folded) ?? (language === 'en' ? halfOfDay(folded, text.slice(end, end + 4)) : undefined)
+        if (unit && !/['’]/.test(text[lastEnd]!)) last!.unit ??= unit
+        else if (mayPrecedeUnit(folded)) lastEnd = end
+      }
       if (isNext && /^p$|^pm$/.test(folded)) last!.readings.push(...afternoon(last!.readings))
       const currency = currencyOf(folded)
       if (currency) figures.push({ type: 'currency', code: currency })

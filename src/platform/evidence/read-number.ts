@@ -190,6 +190,77 @@ export function currencyOf(word: string): string | undefined {
   return currencies.get(word)
 }
 
+/** What a number counts: `size` of the smallest unit of a measure. Those of clocks are before and after noon. */
+export interface Unit {
+  measure: string
+  size: number
+}
+
+const unitForms: readonly (readonly [measure: string, size: number, words: string])[] = [
+  ['time', 0.001, 'ms millisecond milliseconds millisekunden millisecondes milisegundos millisecondi'],
+  ['time', 1, 's sec secs second seconds sekunde sekunden sek seconde secondes segundo segundos secondo secondi'],
+  ['time', 60, 'min mins minute minutes minuten minuto minutos minuti minuut'],
+  ['time', 3_600, 'h hr hrs hour hours stunde stunden std heure heures hora horas ora ore uren'],
+  ['time', 86_400, 'day days tag tage tagen jour jours día días dia dias giorno giorni dag dagen arbeitstage arbeitstagen werktage werktagen'],
+  ['time', 604_800, 'week weeks woche wochen semaine semaines semana semanas settimana settimane weken'],
+  ['time', 2_628_000, 'month months monat monate monaten mois mes meses mese mesi maand maanden mês'],
+  ['time', 31_536_000, 'year years jahr jahre jahren an ans année années año años anno anni ano anos jaar jaren'],
+  ['length', 0.001, 'mm millimetre millimetres millimeter millimeters millimètres milímetros'],
+  ['length', 0.01, 'cm centimetre centimetres centimeter centimeters zentimeter zentimetern centimètre centimètres centímetro centímetros'],
+  ['length', 1, 'metre metres meter meters metern mètre mètres metro metros metri'],
+  ['length', 1_000, 'km kilometre kilometres kilometer kilometers kilometern kilomètre kilomètres kilómetro kilómetros chilometri'],
+  ['length', 0.0254, 'inch inches zoll pouces pulgadas'],
+  ['length', 0.3048, 'ft foot feet'],
+  ['length', 0.9144, 'yard yards'],
+  ['length', 1_609.344, 'mi mile miles meile meilen millas'],
+  ['mass', 1, 'g gram grams gramm gramme grammes gramo gramos'],
+  ['mass', 1_000, 'kg kilo kilos kilogram kilograms kilogramm kilogramme kilogrammes kilogramo kilogramos'],
+  ['mass', 1_000_000, 'tonne tonnes tonnen tonelada toneladas'],
+  ['mass', 28.35, 'oz ounce ounces'],
+  ['volume', 0.001, 'ml millilitre millilitres milliliter milliliters mililitros'],
+  ['volume', 1, 'l litre litres liter liters litern litro litros litri'],
+  ['data', 1, 'kb kilobyte kilobytes'],
+  ['data', 1e3, 'mb megabyte megabytes'],
+  ['data', 1e6, 'gb gigabyte gigabytes'],
+  ['data', 1e9, 'tb terabyte terabytes'],
+] // prettier-ignore
+const units = new Map(
+  unitForms.flatMap(([measure, size, words]) =>
+    words.split(' ').map((word): [string, Unit] => [word, { measure, size }]),
+  ),
+)
+const beforeNoon: Unit = { measure: 'clock', size: 0 }
+const afterNoon: Unit = { measure: 'clock', size: 12 }
+
+/** The unit that a word (lower case) names. */
+export const unitOfWord = (word: string) => units.get(word)
+
+/** The half of the day that a word (lower case) after a number names in English: "a.m."; `rest`: what follows it. */
+export function halfOfDay(word: string, rest: string): Unit | undefined {
+  if (word === 'am' || word === 'pm') return word === 'am' ? beforeNoon : afterNoon
+  return /^[ap]$/.test(word) && /^\. ?m(?!\p{L})/u.test(rest) ? (word === 'a' ? beforeNoon : afterNoon) : undefined
+}
+
+const unitAdjectives = new Set(
+  'working business calendar full consecutive further more additional other volle weitere'.split(' '),
+)
+/** Whether a word may stand between a number and its unit: "ten working days". */
+export const mayPrecedeUnit = (word: string) => unitAdjectives.has(word)
+
+const isSameUnit = (left: Unit, right: Unit) => left.measure === right.measure && left.size === right.size
+/** Whether a number that always has another unit in a place is another one there. `known`: its units there, null where it has none. */
+export const hasOtherUnit = (unit: Unit, known: ReadonlySet<Unit | null> | undefined) =>
+  known !== undefined && ![...known].some((one) => one === null || isSameUnit(one, unit))
+
+const month = 2_628_000
+const monthOfDays = 2_592_000
+/** Keys of a quantity, of which another way of writing has one: 14 days and two weeks; a month is also 30 days. */
+export function quantityKeys(value: number, { measure, size }: Unit): string[] {
+  if (measure === 'clock') return []
+  const sizes = measure === 'time' && size === month ? [month, monthOfDays] : [size]
+  return sizes.map((one) => `${measure} ${exact(value * one)}`)
+}
+
 const hanDigits = '〇一二三四五六七八九'
 const hanUnits: Record<string, number> = { 十: 10, 百: 100, 千: 1_000 }
 /** Longer runs of numerals are not numbers. */

@@ -24,6 +24,7 @@ import {
 } from './find-places.ts'
 import { deny, lacksDenial, sharesDenials } from './negation.ts'
 import { type Figure, isYear, plainValueOf } from './read-figures.ts'
+import { unitOfWord } from './read-number.ts'
 import { compareLanguages, hasPairs, isLightWord, latinOf } from './words.ts'
 
 /** Which claims of a sentence a passage has, in the order of the claims. */
@@ -124,9 +125,12 @@ export function concludeSupport(claims: Claims, comparisons: readonly Comparison
     comparisons.some((comparison) => comparison[kind][index])
   const isForeign = comparisons.some(({ languages }) => languages === 'different')
   const isComputed = claims.operations.size > 0 && claims.figures.some((_, index) => !anyHas('figures', index))
-  // Words that state a computation, and those of nearly any sentence, need not be those of the passage.
+  const units = new Set(claims.figures.map((figure) => (figure.type === 'number' ? figure.unit : undefined)))
+  // Words that state a computation or a unit, and those of nearly any sentence, need not be those of the passage.
   const isLeftOut = (word: string) =>
-    (isComputed && isOperationWord(word)) || isLightWord(word, latinOf(claims.language, defaultLanguage))
+    (isComputed && isOperationWord(word)) ||
+    (unitOfWord(word) !== undefined && units.has(unitOfWord(word))) ||
+    isLightWord(word, latinOf(claims.language, defaultLanguage))
   const words = claims.words.flatMap(([word], index) => (isLeftOut(word!) && !anyHas('words', index) ? [] : [index]))
   const found = words.filter((index) => anyHas('words', index)).length
   const overlap = words.length === 0 ? 0 : found / words.length
