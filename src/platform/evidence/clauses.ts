@@ -17,7 +17,6 @@ import {
   exceptionStart,
   findNegations,
   isConditional,
-  isExistence,
   isNecessity,
   isNegation,
   isOption,
@@ -57,8 +56,6 @@ export interface Clause {
   isNecessity: boolean
   isOption: boolean
   showsOption: boolean
-  /** It states that something is there. */
-  isExistence: boolean
   /** It states a condition. */
   isCondition: boolean
   /** It is what the clause before does not hold for: "except in August". */
@@ -237,6 +234,7 @@ function continuedBy(part: string, { own, last, predicate, ...before }: Continue
   let { words } = before
   if (words.length === 0 && continuesSubject(part)) words = subject
   if (words.length === 0 && topic.length > 0 && beginsWithPronoun(part)) words = topic
+  if (words.length === 0 && beginsWithDemonstrative(part)) words = last
   if (words.length === 0 && beginsPredicate(part)) words = listed.length > 0 ? listed : subject
   if (words.length === 0 && endsList(part)) words = listed
   if (own.length > maximumRest) return words
@@ -274,7 +272,6 @@ function emptyClause(mayDeny: readonly string[], limits: readonly string[]) {
     isAbsence: false,
     absent: [] as string[],
     isNecessity: false,
-    isExistence: false,
     isOption: false,
     showsOption: false,
     predicate: [] as string[],
@@ -301,7 +298,6 @@ function markPart(
     open.absent.push(...firstKeys(absent, latin)!)
   }
   open.isNecessity ||= isNecessity(part)
-  open.isExistence ||= isExistence(part)
   open.isOption ||= isOption(part)
   open.showsOption ||= showsOption(part)
   for (const stopped of afterStopping(part)) open.stopped.push(...keysOfWords(stopped, latin))

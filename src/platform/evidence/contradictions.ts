@@ -266,8 +266,7 @@ export function overstates(claimed: readonly Clause[], text: readonly Clause[]):
   return claimed.some((claim) => {
     if (claim.isNegated || claim.isCondition || claim.isException) return false
     const own = claimed.filter(({ sentence }) => sentence === claim.sentence)
-    // "The yard is for all."
-    if (claim.words.length < (claim.isUniversal && own.length === 1 ? 1 : fewWords)) return false
+    if (claim.words.length < fewWords) return false
     if (own.some(({ isCondition, isException }) => isCondition || isException)) return false
     const limits = new Set(own.flatMap(({ restrictions }) => restrictions))
     if (!claim.isUniversal && limits.size > 0) return false

@@ -3,9 +3,9 @@ import type { Language } from '../language/index.ts'
 /** Words that negate a clause, as alternatives of a pattern. Pure data. Those that forbid are with them: "forbidden" is "not allowed". */
 const latinWords: Readonly<Record<Language, string>> = {
   en: "not|no longer|no|never|none|nobody|nothing|neither|nor|cannot|\\p{L}+n['’]t|forbidden|prohibited|prohibits?|banned|disallowed|impossible|unable|excluded|lacks|lacked|out of (?:order|service|stock)|fail(?:s|ed)? to|exempt(?:ed)? from",
-  de: 'nicht|kein\\p{L}*|nie|niemals|nichts|niemand\\p{L}*|weder|verboten\\p{L}*|verbietet|untersagt\\p{L}*|unzulässig\\p{L}*|unmöglich\\p{L}*|ausgeschlossen\\p{L}*|gesperrt|außer (?:Betrieb|Kraft)',
-  fr: 'pas|jamais|aucun\\p{L}*|rien|ni|non|interdit\\p{L}*|impossible\\p{L}*|exclu\\p{L}{0,2}',
-  es: 'no|nunca|jamás|ningún|ningun[oa]s?|nadie|nada|tampoco|proh[ií]b\\p{L}+|imposible\\p{L}*|excluid\\p{L}+',
+  de: 'nicht|kein\\p{L}*|nie|niemals|nichts|niemand\\p{L}*|weder|verboten\\p{L}*|verbietet|untersagt\\p{L}*|unzulässig\\p{L}*|unmöglich\\p{L}*|ausgeschlossen\\p{L}*|gesperrt|befreit\\p{L}*|außer (?:Betrieb|Kraft)',
+  fr: 'pas|jamais|aucun\\p{L}*|rien|ni|non|interdit\\p{L}*|impossible\\p{L}*|exclu\\p{L}{0,2}|dispensé\\p{L}*|exonéré\\p{L}*',
+  es: 'no|nunca|jamás|ningún|ningun[oa]s?|nadie|nada|tampoco|proh[ií]b\\p{L}+|imposible\\p{L}*|excluid\\p{L}+|exent[oa]s?',
   it: 'non|mai|nessun\\p{L}*|niente|nulla|né|vietat\\p{L}+|proibit\\p{L}+|impossibil\\p{L}+|esclus\\p{L}+',
   pt: 'não|nunca|jamais|nenhum\\p{L}*|ninguém|nada|tampouco|proibid\\p{L}+|impossív\\p{L}+|excluíd\\p{L}+',
   nl: 'niet|geen|nooit|niemand|niets|verboden|onmogelijk|uitgesloten',
@@ -80,10 +80,21 @@ export function findNegations(
   for (const one of exempt) text = text.replaceAll(one, ' ')
   const found = withoutRepeats(text, [...text.matchAll(pattern)])
   const after = found[0] === undefined ? text : text.slice(found[0].index + found[0][0].length)
+  const last = found.at(-1)
+  // "Groups that have not reported are not eligible": each denies its own predicate, the last one that of the clause.
+  if (latin === 'en' && found.length > 1 && found.every((one) => isOfPredicate(text, one)))
+    return { count: 1, after: text.slice(last!.index + last![0].length) }
   // French, Slavic languages and others repeat the negation without cancelling it.
   const isCancelled = script === 'latin' && (latin === null || latin === 'en' || latin === 'de')
   return { count: isCancelled ? found.length : Math.min(found.length, 1), after }
 }
+
+const predicateBefore =
+  /(?<!\p{L})(?:is|are|was|were|has|have|had|do|does|did|can|could|may|might|must|should|will|would) $/iu
+const longestPredicate = 8
+const isOfPredicate = (text: string, { 0: word, index }: RegExpExecArray) =>
+  /^(?:cannot|\p{L}+n['’]t)$/iu.test(word) ||
+  predicateBefore.test(text.slice(Math.max(0, index - longestPredicate), index))
 
 /** "Neither A nor B" and "no A and no B" deny once each. */
 const repeatSigns = /(?<!\p{L})(?:and|or|nor|und|oder)(?!\p{L})/iu
@@ -205,13 +216,13 @@ export const isWeak = (word: string) => weakWords.has(word)
 
 /** "Not until", "not without", "not before": what a sentence with such a word denies, another one states without a denial. */
 const limitWords =
-  'until|before|unless|without|except|other than|more than|less than|later than|bis|bevor|vor|ohne|außer|mehr als|länger als|avant|sans|sauf|plus de|hasta|antes|sin|salvo|más de|prima|senza|più di|antes|sem|voor|zonder|zonder|до|без'
+  '(?:under|below|over|above|unter|über|moins de|menor(?:es)? de) (?=\\d)|outside|until|before|unless|without|except|other than|more than|less than|later than|bis|bevor|vor|ohne|außer|mehr als|länger als|avant|sans|sauf|plus de|hasta|antes|sin|salvo|más de|prima|senza|più di|antes|sem|voor|zonder|zonder|до|без'
 const limitPattern = new RegExp(wordPattern(limitWords).source, 'giu')
 
 /** "No more than two" limits from above, and who "pays nothing" has it free: the text with such denials in words that affirm. */
 const plainWords: readonly (readonly [words: string, instead: string])[] = [
   [
-    "(?:no|not) (?:more|longer|later) than|(?:cannot|(?:can|could|may|must|should)(?:n['’]t| not)) (?:exceed|be (?:more|longer|later|larger|bigger|older|higher|heavier) than)",
+    "(?:no|not) (?:more|longer|later|higher|larger|bigger|older|heavier|wider) than|(?:cannot|(?:can|could|may|must|should)(?:n['’]t| not)) (?:exceed|be (?:more|longer|later|larger|bigger|older|higher|heavier) than)",
     'at most',
   ],
   ['sold separately|(?:costs?|is|are) extra', 'is not included'],
@@ -251,7 +262,7 @@ export function afterAbsence(clause: string, isNegation: (word: string) => boole
 }
 
 const conditionWords =
-  'if|when|whether|wenn|falls|cuando|quand|quando|indien|jeśli|gdy|если|когда|якщо|eğer|nếu|إذا|אם|अगर'
+  'if|when|whether|once (?=(?:the|you|your|it|they|we|this)(?!\\p{L})|\\p{L}{1,20} (?:is|are|has|have) )|wenn|falls|solange|sobald|cuando|quand|quando|indien|jeśli|gdy|если|когда|якщо|eğer|nếu|إذا|אם|अगर'
 /** "Is valid for a year and is not transferable": what is before it is not denied. */
 const andNot =
   "(?:and|und|et|y|e|en|och|og|и) (?:\\p{L}{1,5} |there['’]s |(?:there|they|you|it|we|this|these|that) \\p{L}{1,6} )?(?:not|never|cannot|unable|\\p{L}{1,8}n['’]t|nicht|kein\\p{L}{0,3}|n['’]?est|ne|no|non|não|niet|geen|inte|ikke|не)"
@@ -332,12 +343,6 @@ const optionPattern = new RegExp(
 )
 /** Whether a clause states that something is not necessary, which forbids nothing. */
 export const isOption = (clause: string) => optionPattern.test(clause)
-
-/** Whether a clause states that something is there, or that something has it. */
-const existence = wordPattern(
-  "(?:there (?:is|are|was|were)|has|have|offers?|provides?) (?:an?|no|any|some)|(?:gibt(?: es)?|hat|haben|bietet) k?eine?[nrms]?|il (?:y|n['’]y) a|n['’]a pas|dispose|hay|tienen?|c['’]è|ci sono|dispone|há|têm?|er (?:is|zijn)|heeft",
-)
-export const isExistence = (clause: string) => existence.test(clause)
 
 const optionWords = wordPattern(
   'automatic\\p{L}*|free|optional|can|may|also|any|instead|or|oder|ou|saved?|kept|already|bereits|automatisch|kostenlos|gratuits?|gratis',

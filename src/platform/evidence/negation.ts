@@ -50,10 +50,9 @@ export function deny(claimed: readonly Clause[], text: readonly Clause[]): boole
     const all =
       exceptionsOf(claim, claimed, text) ??
       [...counts].filter(([index, count]) => count >= least && isAbout(claim, text[index]!))
-    const limited = all.filter(([index, count]) => count === most && hasLimits(claim, text[index]!))
-    const near = limited.length > 0 ? limited : all
-    const best = near.map(([index]) => text[index]!)
-    if (near.some(([index, count]) => count >= most * nearlyMost && deniesOtherwise(claim, text[index]!))) return false
+    const best = all.map(([index]) => text[index]!)
+    if (isNegated && isOfOtherCondition(claim, { claimed, best, text })) return false
+    if (all.some(([index, count]) => count >= most * nearlyMost && deniesOtherwise(claim, text[index]!))) return false
     // "In the evening, no dogs are allowed": the text denies what the sentence denies next to it.
     const denials = isNegated ? [] : claimed.filter((one) => one.isNegated && one.sentence === claim.sentence)
     const isDeniedNext = (clause: Clause) =>
@@ -85,6 +84,18 @@ function deniedPredicates(text: readonly Clause[]): DeniedPredicate[] {
   return found
 }
 
+/** "Without a report a group cannot apply, if it had a grant" contradicts no "a group can apply once a year": nothing there is about that condition. */
+function isOfOtherCondition(
+  { sentence }: Clause,
+  { claimed, best, text }: Record<'claimed' | 'best' | 'text', readonly Clause[]>,
+): boolean {
+  const words = claimed.filter((one) => one.sentence === sentence && one.isCondition).flatMap((one) => one.words)
+  const sentences = wordsOfSentences(text)
+  return (
+    words.length >= fewWords && best.every((clause) => shareIn(words, sentences.get(clause.sentence)!) < denialShare)
+  )
+}
+
 const isPlainDenial = (clause: Clause) => clause.isNegated && !clause.isException && !clause.isCondition
 
 /** "They enter the league and play in a smaller one", where the text has "they enter the league and do not play in a smaller one". */
@@ -108,10 +119,7 @@ function isDeniedElsewhere(claim: Clause, text: readonly Clause[]): boolean {
   if (claim.denied !== null || claim.isCondition || claim.isException) return false
   const keys = keysOf(claim)
   return unaffirmedDenials(text).some(
-    ({ denied, words }) =>
-      denied!.some((key) => keys.has(key)) &&
-      (claim.isExistence || words.length >= fewestOfPredicate) &&
-      shareIn(words, keys) === 1,
+    ({ denied, words }) => denied!.some((key) => keys.has(key)) && shareIn(words, keys) === 1,
   )
 }
 
@@ -127,8 +135,7 @@ function unaffirmedDenials(text: readonly Clause[]): readonly Clause[] {
       !clause.isOption &&
       clause.limits.length === 0 &&
       clause.mayDeny.length === 0 &&
-      // "There is no lift" has one word.
-      (clause.words.length >= fewestOfPredicate || (clause.isExistence && clause.words.length > 0)) &&
+      clause.words.length >= fewestOfPredicate &&
       !text.some((other) => !other.isNegated && shareIn(clause.words, keysOf(other)) === 1),
   )
   knownUnaffirmed.set(text, found)
@@ -158,10 +165,6 @@ function exceptionsOf(claim: Clause, claimed: readonly Clause[], text: readonly 
 /** Whether an exception is about what the claim names. */
 const isAbout = (claim: Clause, { except }: Clause) =>
   except.length === 0 || except.flat().some((key) => keysOf(claim).has(key))
-
-/** Whether a clause has what limits a claim: "more than one". */
-const hasLimits = ({ limits, isAbsence }: Clause, clause: Clause) =>
-  !isAbsence && limits.length > 0 && limits.every((word) => clause.limits.includes(word))
 
 /** 1 if a clause has a word of a claim only as its opposite, or as a word with the same opposite; otherwise 0. */
 function countReplaced({ opposites, words }: Clause, clause: Clause): number {
@@ -331,7 +334,7 @@ export function lacksDenial(claimed: readonly Clause[], text: readonly Clause[])
       (own >= denialShare && own >= most * nearlyMost && !denial.isOption && isInReverse(denial, clause)) ||
       (own >= denialShare && own >= most * nearlyMost && statesDenial(denial, clause)) ||
       (clause.denied !== null && own >= leastBestShare && own === most)
-    if (shares.some(isMeant) || isStated(denial, text)) return false
+    if (shares.some(isMeant) || isStated(denial, text) || isStatedOtherwise(denial, shares)) return false
     // The text affirms it, so that a denial elsewhere in a long sentence is about something else.
     const isAffirmed = shares.some(
       ({ clause, share: own }) =>
@@ -349,6 +352,22 @@ export function lacksDenial(claimed: readonly Clause[], text: readonly Clause[])
       return !isAffirmed && share(sentence) >= (isSameWord ? denialShareWithWord : denialShareOfSentence)
     })
   })
+}
+
+/**
+ * Whether a text that never has the denied word shows a denial or a duty where it has most of the other words: "phones stay in the locker" for "must not be
+ * taken into the hall".
+ */
+function isStatedOtherwise({ isNegated, denied }: Clause, shares: readonly { clause: Clause; share: number }[]) {
+  if (!isNegated || denied!.length === 0) return false
+  if (shares.some(({ clause }) => denied!.some((key) => keysOf(clause).has(key)))) return false
+  const most = shares.reduce((best, one) => Math.max(best, one.share), 0)
+  return shares.some(
+    ({ clause, share }) =>
+      share > 0 &&
+      share >= most * nearlyMost &&
+      (clause.denied !== null || clause.mayDeny.length > 0 || clause.stopped.length > 0 || clause.isNecessity),
+  )
 }
 
 /** Each clause that denies or stops something, and the words of its sentence. */

@@ -244,7 +244,7 @@ export function halfOfDay(word: string, rest: string): Unit | undefined {
 const unitAdjectives = new Set(
   'working business calendar full consecutive further more additional other volle weitere'.split(' '),
 )
-/** Whether a word may stand between a number and its unit: "ten working days". */
+/** Whether a word may be between a number and its unit: "ten working days". */
 export const mayPrecedeUnit = (word: string) => unitAdjectives.has(word)
 
 const isSameUnit = (left: Unit, right: Unit) => left.measure === right.measure && left.size === right.size

@@ -220,9 +220,9 @@ function isWeak(form: string, latin: Language): boolean {
 const lightWords: Readonly<Record<Language, string>> = {
   en: 'cost costs pay pays people person persons someone case cases order charge amount amounts longer except unless',
   de:
-    'stehen steht stand standen verfügung erfolgt erfolgen erhalten erhält bekommt nehmen genommen lassen lässt bieten bietet darf dürfen dürft sollen sollte sollten möchten wollen will gilt gelten beträgt betragen ' +
+    'bereits stehen steht stand standen verfügung erfolgt erfolgen erhalten erhält bekommt nehmen genommen lassen lässt bieten bietet darf dürfen dürft sollen sollte sollten möchten wollen will gilt gelten beträgt betragen ' +
     'liegt person personen menschen leute dann sowie jeweils dabei hierfür dafür nötig notwendig kosten kostet zahlen zahlt bezahlen bezahlt hat haben übernehmen übernimmt übernommen benutzen benutzt nutzen nutzt verwenden verwendet',
-  fr: 'utiliser utilise utilisé utilisée faut doit doivent devoir avoir être faire fait mettre prendre prend donner obtenir coûte coûtent coûter payer paie paient possible personne personnes gens cas afin',
+  fr: 'droit utiliser utilise utilisé utilisée faut doit doivent devoir avoir être faire fait mettre prendre prend donner obtenir coûte coûtent coûter payer paie paient possible personne personnes gens cas afin',
   es: 'usar usa utilizar utiliza puede pueden poder debe deben deber haber hay hacer hace tener tiene tienen dar estar cuesta cuestan pagar paga pagan posible personas gente caso',
   it: 'usare usa utilizzare utilizza può possono potere deve devono dovere avere fare dare essere costa costano pagare paga pagano possibile persone caso',
   pt: 'usar usa utilizar utiliza pode podem poder deve devem dever haver fazer ter tem dar estar custa custam pagar paga pagam possível pessoas caso',
