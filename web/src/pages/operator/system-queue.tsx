@@ -1,5 +1,4 @@
 import { SimpleGrid, Stack, Table, Text } from '@mantine/core'
-import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { ConsoleSystemBody } from '@contract/console-system.ts'
 import { useFormat } from '../../i18n/use-format.ts'
@@ -24,8 +23,12 @@ export function QueueSection({ queue }: { queue: Queue }) {
           {queue.organisations.length > 0 && <Organisations organisations={queue.organisations} />}
         </SimpleGrid>
       )}
-      {queue.failing.length > 0 && <Failing jobs={queue.failing} />}
-      {queue.givenUp.length > 0 && <GivenUp jobs={queue.givenUp} />}
+      <JobList
+        title={t('queue.failing')}
+        when={t('queue.nextAttempt')}
+        jobs={queue.failing.map((job) => ({ ...job, attempts: job.attempt, at: job.nextAttemptAt }))}
+      />
+      <JobList title={t('queue.givenUp')} when={t('queue.when')} jobs={queue.givenUp} />
     </Section>
   )
 }
@@ -87,44 +90,19 @@ function Organisations({ organisations }: { organisations: Queue['organisations'
   )
 }
 
-function Failing({ jobs }: { jobs: Queue['failing'] }) {
-  const { t } = useTranslation('operator')
-  return (
-    <JobList title={t('queue.failing')} when={t('queue.nextAttempt')}>
-      {jobs.map((job, index) => (
-        <JobRow
-          key={index}
-          kind={job.kind}
-          organisation={<OrganisationName {...job} />}
-          attempts={job.attempt}
-          reason={job.reason}
-          at={job.nextAttemptAt}
-        />
-      ))}
-    </JobList>
-  )
+interface Job {
+  kind: string
+  organisationId: string | null
+  organisationName: string | null
+  attempts: number
+  reason: string | null
+  at: string
 }
 
-function GivenUp({ jobs }: { jobs: Queue['givenUp'] }) {
+function JobList({ title, when, jobs }: { title: string; when: string; jobs: readonly Job[] }) {
   const { t } = useTranslation('operator')
-  return (
-    <JobList title={t('queue.givenUp')} when={t('queue.when')}>
-      {jobs.map((job, index) => (
-        <JobRow
-          key={index}
-          kind={job.kind}
-          organisation={<OrganisationName {...job} />}
-          attempts={job.attempts}
-          reason={job.reason}
-          at={job.at}
-        />
-      ))}
-    </JobList>
-  )
-}
-
-function JobList({ title, when, children }: { title: string; when: string; children: ReactNode }) {
-  const { t } = useTranslation('operator')
+  const format = useFormat()
+  if (jobs.length === 0) return null
   return (
     <Stack gap={4} mt="sm">
       <Text fw={600} size="sm">
@@ -140,26 +118,25 @@ function JobList({ title, when, children }: { title: string; when: string; child
             <Table.Th w={120}>{when}</Table.Th>
           </Table.Tr>
         </Table.Thead>
-        <Table.Tbody>{children}</Table.Tbody>
+        <Table.Tbody>
+          {jobs.map((job, index) => (
+            <Table.Tr key={index}>
+              <Table.Td>
+                <Kind name={job.kind} />
+              </Table.Td>
+              <Table.Td>
+                <OrganisationName {...job} />
+              </Table.Td>
+              <Table.Td>{format.number(job.attempts)}</Table.Td>
+              <Table.Td>{job.reason ?? '–'}</Table.Td>
+              <Table.Td>
+                <Time value={job.at} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
       </TableFrame>
     </Stack>
-  )
-}
-
-function JobRow(props: { kind: string; organisation: ReactNode; attempts: number; reason: string | null; at: string }) {
-  const format = useFormat()
-  return (
-    <Table.Tr>
-      <Table.Td>
-        <Kind name={props.kind} />
-      </Table.Td>
-      <Table.Td>{props.organisation}</Table.Td>
-      <Table.Td>{format.number(props.attempts)}</Table.Td>
-      <Table.Td>{props.reason ?? '–'}</Table.Td>
-      <Table.Td>
-        <Time value={props.at} />
-      </Table.Td>
-    </Table.Tr>
   )
 }
 
