@@ -9,6 +9,7 @@ import { SseParser } from '../src/platform/kernel/index.ts'
 import { mapError as mapAnthropicError } from '../src/gateway/providers/anthropic/map-error.ts'
 import { mapError as mapCohereError } from '../src/gateway/providers/cohere/map-error.ts'
 import { composeAnswer } from '../src/gateway/providers/offline/offline-provider.ts'
+import { maximumErrorBytes } from '../src/gateway/providers/http-provider.ts'
 import { mapError as mapOpenAiError } from '../src/gateway/providers/openai/map-error.ts'
 import { createRedactor } from '../src/gateway/providers/redactor.ts'
 import { analyseChunks, analyseQuery, analyseWithContext } from '../src/documents/retrieval/lexical/analyse-text.ts'
@@ -162,7 +163,9 @@ const readers: Record<string, (text: string) => unknown> = {
       { status: 400, headers: {}, body: JSON.stringify({ error: { message: text, code: text } }) },
       redact,
     ),
-  'pages instead of errors': (text) => mapOpenAiError({ status: 502, headers: {}, body: text }, redact),
+  // V8's JSON.parse takes more than linear time for open brackets, which the limit of an error's body bounds.
+  'pages instead of errors': (text) =>
+    mapOpenAiError({ status: 502, headers: {}, body: text.slice(0, maximumErrorBytes) }, redact),
   'errors of Anthropic': (text) =>
     mapAnthropicError(
       { status: 400, headers: {}, body: JSON.stringify({ error: { message: text } }) } as never,

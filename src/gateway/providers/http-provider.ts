@@ -40,7 +40,7 @@ export interface HttpProviderOptions {
 }
 
 /** Upper bound on the bytes of an error body: messages are short, and some hosts answer with whole pages. */
-const maximumErrorBytes = 64 * 1024
+export const maximumErrorBytes = 64 * 1024
 
 /** An adapter over HTTP as a Provider: pool, limits of time and size, cancellation, error wrapping. */
 export function createHttpProvider({
