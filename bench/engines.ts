@@ -58,7 +58,7 @@ await report('index LanceDB', () => lanceEngine.indexNew())
 console.log(
   `  bytes a chunk: ${database} ${Math.round((await databaseBytes()) / chunks)}, LanceDB ${Math.round((await lanceBytes()) / chunks)}`,
 )
-await corpus.execute('analyze chunks, chunk_terms, embeddings_1, indexed_documents')
+await corpus.execute('analyze chunks, chunk_terms, embeddings_1, indexed_documents', [], { timeoutMs: 600_000 })
 
 const queries = synthetic.queries(Number(options.queries))
 const exact = queries.slice(0, Number(options.exact))
