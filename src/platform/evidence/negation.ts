@@ -355,16 +355,20 @@ export function lacksDenial(claimed: readonly Clause[], text: readonly Clause[])
 }
 
 /**
- * Whether a text that never has the denied word shows a denial or a duty where it has most of the other words: "phones stay in the locker" for "must not be
- * taken into the hall".
+ * Whether a text that never has the denied word shows a denial or a duty in the clause that has the most of the other words, and enough of
+ * them: "phones stay in the locker" for "must not be taken into the hall". What is only not necessary needs one.
  */
-function isStatedOtherwise({ isNegated, denied }: Clause, shares: readonly { clause: Clause; share: number }[]) {
+function isStatedOtherwise(
+  { isNegated, isOption, denied }: Clause,
+  shares: readonly { clause: Clause; share: number }[],
+) {
   if (!isNegated || denied!.length === 0) return false
   if (shares.some(({ clause }) => denied!.some((key) => keysOf(clause).has(key)))) return false
   const most = shares.reduce((best, one) => Math.max(best, one.share), 0)
   return shares.some(
     ({ clause, share }) =>
       share > 0 &&
+      (isOption || share >= leastBestShare) &&
       share >= most * nearlyMost &&
       (clause.denied !== null || clause.mayDeny.length > 0 || clause.stopped.length > 0 || clause.isNecessity),
   )
