@@ -224,10 +224,12 @@ const unitForms: readonly (readonly [measure: string, size: number, words: strin
   ['data', 1e6, 'gb gigabyte gigabytes'],
   ['data', 1e9, 'tb terabyte terabytes'],
 ] // prettier-ignore
+/** Words of one unit share its object. */
 const units = new Map(
-  unitForms.flatMap(([measure, size, words]) =>
-    words.split(' ').map((word): [string, Unit] => [word, { measure, size }]),
-  ),
+  unitForms.flatMap(([measure, size, words]) => {
+    const unit: Unit = { measure, size }
+    return words.split(' ').map((word): [string, Unit] => [word, unit])
+  }),
 )
 const beforeNoon: Unit = { measure: 'clock', size: 0 }
 const afterNoon: Unit = { measure: 'clock', size: 12 }
@@ -247,10 +249,9 @@ const unitAdjectives = new Set(
 /** Whether a word may be between a number and its unit: "ten working days". */
 export const mayPrecedeUnit = (word: string) => unitAdjectives.has(word)
 
-const isSameUnit = (left: Unit, right: Unit) => left.measure === right.measure && left.size === right.size
 /** Whether a number that always has another unit in a place is another one there. `known`: its units there, null where it has none. */
 export const hasOtherUnit = (unit: Unit, known: ReadonlySet<Unit | null> | undefined) =>
-  known !== undefined && ![...known].some((one) => one === null || isSameUnit(one, unit))
+  known !== undefined && !known.has(null) && !known.has(unit)
 
 const month = 2_628_000
 const monthOfDays = 2_592_000

@@ -21,7 +21,11 @@ export function isUuid(value: string): boolean {
 
 /** A time-ordered UUID (version 7): index-friendly, and newest-first order has a natural tie-break. */
 export function createUuid(nowMs: number = Date.now()): string {
-  const hex = uuidDigits(nowMs)
+  return uuidOf(uuidDigits(nowMs))
+}
+
+/** The text form of 32 hexadecimal digits. */
+export function uuidOf(hex: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 

@@ -34,7 +34,10 @@ export interface LanceEngineOptions {
   maximumScanned?: number
 }
 
-/** Smaller Spaces are scanned, and so is the tail: 2,000 chunks take about 10 ms. A table costs about 5 ms of processor time a search, so there are fewer and larger ones than of PostgreSQL. */
+/**
+ * Smaller Spaces are scanned, and so is the tail: 2,000 chunks take about 10 ms. A table costs about 5 ms of processor time a search, so there
+ * are fewer and larger ones than of PostgreSQL.
+ */
 const defaultSizes: SegmentSizes = { from: 2_000, tail: 2_000, merged: 250_000 }
 /** A transaction's fixed cost is small next to so many rows; on the one connection of the embedded database, searches wait for it. */
 const staging = { embedded: { maximumRows: 50, targetMs: 8 }, postgres: { maximumRows: 256, targetMs: 100 } }

@@ -5,7 +5,7 @@ import {
   type OwnedDatabase,
   type QueryOptions,
 } from '../../../../platform/database/index.ts'
-import { createTimeSlices, createUuid } from '../../../../platform/kernel/index.ts'
+import { createTimeSlices, createUuid, uuidOf } from '../../../../platform/kernel/index.ts'
 import { vectorTable } from '../../corpus/embedding-versions.store.ts'
 import {
   type FilledSegment,
@@ -52,7 +52,7 @@ async function fillTable(
   const read = readDocuments(database, segment)
   const { dimensions } = segment.scope.version
   const rows = await tables.create(tableName!, dimensions, whileBuilding(database, id, read.parts()))
-  const chunkIds = await encodeIds(rowsOfPart(dimensions), read.chunkIds)
+  const chunkIds = Buffer.concat([idHeader(dimensions), ...read.chunkIds])
   await noteBuilding(database, id, { counts: await encodeCounts(read.termCounts), chunkIds })
   const documents = Array.from(read.documents, ([documentId, counts]) => ({ documentId, ...counts }))
   return {
@@ -98,17 +98,18 @@ async function giveUp(database: OwnedDatabase, tables: LanceTables, { id, tableN
 }
 
 interface Row {
-  chunkId: string
+  /** 16 bytes. */
+  chunkId: Uint8Array
   documentId: string
   runId: string
   terms: Uint8Array
   vector: Uint8Array
 }
 
-/** Reads the documents page by page. After `parts`, what was read of each, the chunks in their order, and how many contain each term. */
+/** Reads the documents page by page. After `parts`, what was read of each, the ids of the chunks in their order, and how many contain each term. */
 function readDocuments(database: OwnedDatabase, { scope, documents, signal }: NewSegment) {
   const read = new Map<string, { runId: string; chunks: number }>()
-  const chunkIds: string[] = []
+  const chunkIds: Uint8Array[] = []
   const termCounts = new Map<number, number>()
   const options = { background: true, timeoutMs: fillTimeoutMs, ...(signal ? { signal } : {}) }
 
@@ -124,7 +125,7 @@ function readDocuments(database: OwnedDatabase, { scope, documents, signal }: Ne
       for (let from = 0; from < ids.length; from += size) {
         const wanted = ids.slice(from, from + size).map(({ id }) => id)
         yield await database.query<Row>(
-          `select c.chunk_id as "chunkId", c.document_id as "documentId", d.run_id as "runId", array_send(c.terms) as terms,
+          `select uuid_send(c.chunk_id) as "chunkId", c.document_id as "documentId", d.run_id as "runId", array_send(c.terms) as terms,
              vector_send(e.embedding::vector) as vector
            from chunk_terms c join indexed_documents d on d.document_id = c.document_id and d.searchable
              join ${vectorTable(scope.version)} e on e.space_id = c.space_id and e.chunk_id = c.chunk_id
@@ -156,17 +157,21 @@ function readDocuments(database: OwnedDatabase, { scope, documents, signal }: Ne
         await slice()
         const terms = decodeIntegers(row.terms)
         note(row, terms)
-        part.vectors.set(decodeVector(row.vector), part.documentIds.length * dimensions)
-        chunkIds.push(row.chunkId)
+        const at = part.documentIds.length
+        part.vectors.set(decodeVector(row.vector), at * dimensions)
+        part.ids.set(row.chunkId, at * idBytes)
         part.documentIds.push(row.documentId)
         part.terms.push(Array.from(terms, termText).join(' '))
         if (part.documentIds.length < rowsOfPart(dimensions)) continue
+        chunkIds.push(part.ids)
         yield part
         part = emptyPart(dimensions)
       }
     }
     const last = part.documentIds.length
-    if (last > 0) yield { ...part, vectors: part.vectors.subarray(0, last * dimensions) }
+    if (last === 0) return
+    chunkIds.push(part.ids.subarray(0, last * idBytes))
+    yield { ...part, vectors: part.vectors.subarray(0, last * dimensions) }
   }
 
   return { documents: read, chunkIds, termCounts, parts }
@@ -174,8 +179,10 @@ function readDocuments(database: OwnedDatabase, { scope, documents, signal }: Ne
 
 const noRun = '00000000-0000-0000-0000-000000000000'
 
-function emptyPart(dimensions: number): LanceRows {
-  return { documentIds: [], terms: [], vectors: new Float32Array(rowsOfPart(dimensions) * dimensions) }
+function emptyPart(dimensions: number): LanceRows & { ids: Uint8Array } {
+  const rows = rowsOfPart(dimensions)
+  const vectors = new Float32Array(rows * dimensions)
+  return { documentIds: [], terms: [], vectors, ids: new Uint8Array(rows * idBytes) }
 }
 
 function rowsOfPart(dimensions: number): number {
@@ -216,19 +223,14 @@ export interface SegmentNotes {
 
 const idBytes = 16
 
-/** The rows of a part, then the ids in the order of the rows. */
-async function encodeIds(rowsPerPart: number, chunkIds: readonly string[]): Promise<Uint8Array> {
-  const slice = createTimeSlices()
-  const bytes = Buffer.alloc(idBytes * (chunkIds.length + 1))
-  bytes.writeUInt32BE(rowsPerPart)
-  for (const [at, id] of chunkIds.entries()) {
-    await slice()
-    bytes.write(id.replaceAll('-', ''), idBytes * (at + 1), 'hex')
-  }
+/** The rows of a part. The ids follow it, in the order of the rows. */
+function idHeader(dimensions: number): Uint8Array {
+  const bytes = Buffer.alloc(idBytes)
+  bytes.writeUInt32BE(rowsOfPart(dimensions))
   return bytes
 }
 
-/** Pairs of term and count, sorted by term, as `TermCounts` are stored. */
+/** Pairs of term and count, sorted by term, as the notes of a segment store them. */
 async function encodeCounts(counts: ReadonlyMap<number, number>): Promise<Uint8Array> {
   const slice = createTimeSlices()
   const terms = Int32Array.from(counts.keys()).sort()
@@ -257,7 +259,7 @@ export function decodeNotes(counts: Uint8Array, chunkIds: Uint8Array): SegmentNo
     },
     chunkIdOf({ part, at }) {
       const from = idBytes * (1 + part * ids.readUInt32BE() + at)
-      return ids.toString('hex', from, from + idBytes).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+      return uuidOf(ids.toString('hex', from, from + idBytes))
     },
   }
 }
