@@ -30,14 +30,15 @@ export function useFileActions(spaceId: string) {
 
   const path = `/api/spaces/${spaceId}/documents`
 
-  /** Starts work on many documents, and shows it before the event stream does. */
+  /** Starts work on many documents, and shows it at once: the lists that load afterwards know whether it has ended. */
   function startWith(request: () => Promise<DocumentOperationBody>, then?: (started: DocumentOperationBody) => void) {
-    return run(request, (operation) => {
+    return run(async () => {
+      const operation = await request()
       if (operation.finishedAt === null) {
         client.setQueriesData<DocumentProgressPageBody>({ queryKey }, (page) => page && withOperation(page, operation))
       }
-      then?.(operation)
-    })
+      return operation
+    }, then)
   }
 
   return {
