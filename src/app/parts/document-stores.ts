@@ -54,7 +54,8 @@ export function createEngine(config: Config, database: Database, log: Log): Sear
     } catch (error) {
       throw new ConfigError((error as Error).message)
     }
-    return createLanceEngine({ database, storage: lanceStorage(config, memoryBytes), log })
+    const former = database.engine === 'postgres' ? { engine: createPostgresEngine({ database }) } : undefined
+    return createLanceEngine({ database, storage: lanceStorage(config, memoryBytes), log, ...(former && { former }) })
   }
   if (database.engine === 'postgres') return createPostgresEngine({ database, log })
   return createMemoryEngine({ database, maximumBytes: memoryBytes, log })

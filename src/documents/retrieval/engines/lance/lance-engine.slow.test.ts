@@ -301,25 +301,56 @@ describe.skipIf(!installed)(`LanceDB${installed ? '' : ' (skipped: run `npm run 
     expect(tableCount()).toBe(1)
   })
 
-  it('replaces the indexes of the other engine, and is replaced by it', async () => {
+  it('replaces the indexes of the other engine when its tables cover the Space, and is replaced by it', async () => {
     await fixture.add(Array.from({ length: 30 }, sentence))
+    const erased = await fixture.add([sentence(), sentence()])
     const other = createPostgresEngine({ database: corpus })
     const small = { vectorIndexFromChunks: 10, bm25IndexFromChunks: 10, dropAfterSeconds: 0 }
     await other.indexNew(small)
     await other.maintain(small)
     const own = () =>
       corpus.query<{ own: boolean }>(`select storage is not null as own from vector_segments where state = 'ready'`)
+    const left = () =>
+      corpus.query<{ name: string }>(
+        `select relname as name from pg_class
+         where relname ~ '^(vector_segment_[0-9]+|chunk_terms_bm25_.*)$' and relkind in ('r', 'i') order by 1`,
+      )
+    const before = await left()
+    expect(before.length).toBeGreaterThan(0)
     expect(await own()).toEqual([{ own: false }])
-    await engine.maintain(small)
-    await engine.indexNew(small)
-    expect(await own()).toEqual([{ own: true }])
-    expect(
-      await corpus.query(
-        `select 1 from pg_class where relname ~ '^(vector_segment_[0-9]|chunk_terms_bm25)' and relkind = 'r'`,
-      ),
-    ).toEqual([])
-    await other.maintain(small)
+
+    const opened: string[] = []
+    const former: SearchEngine = {
+      ...other,
+      openSpace: (scope, signal) => {
+        opened.push(scope.spaceId)
+        return other.openSpace(scope, signal)
+      },
+    }
+    const next = createLanceEngine({ database: corpus, storage: storage(), former: { engine: former, fromChunks: 10 } })
+    const find = async () => {
+      const space = await next.openSpace(scopeOf(), timeLimit())
+      await space.findCandidates({ terms: await termsOf(3), vectors: [], limit: 10 })
+    }
+    await next.maintain(small)
+    expect([await own(), await left()]).toEqual([[{ own: false }], before])
+    await find()
+    expect(opened).toHaveLength(1)
+    const documents = { organisationId: fixture.organisationId, documentIds: [erased.id] }
+    await corpus.execute('delete from documents where id = $1', [erased.id])
+    expect(await next.countCopies(documents)).toBe(2)
+    await next.removeCopies(documents)
+    expect(await next.countCopies(documents)).toBe(0)
+    await next.indexNew(small)
+    await find()
+    expect(opened).toHaveLength(1)
+    expect(await own()).toHaveLength(2)
+    await next.maintain(small)
+    expect([await own(), await left()]).toEqual([[{ own: true }], []])
+    await next.close()
+
     await other.indexNew(small)
+    await other.maintain(small)
     expect(await own()).toEqual([{ own: false }])
   })
 

@@ -7,7 +7,7 @@ import { type CorpusSearch, findCandidates } from '../../fusion.ts'
 import { createNewChunks } from '../new-chunks.ts'
 import { planFiltered } from '../postgres/filtered-plan.ts'
 import { type SegmentSizes, sizesFrom } from '../postgres/segment-plan.ts'
-import { indexNewSegments } from '../postgres/vector-maintenance.store.ts'
+import { defaultVectorIndexFromChunks, indexNewSegments } from '../postgres/vector-maintenance.store.ts'
 import { loadReadySegments } from '../postgres/vector-segments.store.ts'
 import { countInTables, maintainTables, removeFromTables } from './lance-maintenance.store.ts'
 import {
@@ -26,6 +26,8 @@ export interface LanceEngineOptions {
   database: Database
   storage: LanceStorage
   log?: Log
+  /** The engine that searched before: it still does where a Space has so many chunks (default 20,000) in no table yet. */
+  former?: { engine: SearchEngine; fromChunks?: number }
   /** How the chunks that match a filter are searched; default: what is cheaper. */
   planFiltered?: typeof planFiltered
   /** Documents that conditions name, for tests. */
@@ -51,7 +53,7 @@ const chunksPerSignal = 1_000
  * before it counts, with its score. Documents that are in no table yet, and Spaces without tables, are scanned.
  */
 export function createLanceEngine(options: LanceEngineOptions): SearchEngine {
-  const { database, log = silentLog } = options
+  const { database, former, log = silentLog } = options
   const tables = new LanceTables(options.storage)
   const store = createLanceSegments(tables)
   const shared = database.for(sharedOwner)
@@ -82,8 +84,14 @@ export function createLanceEngine(options: LanceEngineOptions): SearchEngine {
       indexNewSegments(shared, store, sizesOf(vectorIndexFromChunks), { signal, log }),
     maintain: (given = {}) =>
       maintainTables({ database: shared, tables, store, log }, sizesOf(given.vectorIndexFromChunks), given),
-    countCopies: (documents) => countInTables({ database, tables }, documents),
-    removeCopies: (documents) => removeFromTables({ database, tables, store, log }, documents),
+    async countCopies(documents) {
+      const own = await countInTables({ database, tables }, documents)
+      return own + ((await former?.engine.countCopies(documents)) ?? 0)
+    },
+    async removeCopies(documents) {
+      await removeFromTables({ database, tables, store, log }, documents)
+      await former?.engine.removeCopies(documents)
+    },
     close: () => tables.close(),
   }
 }
@@ -101,6 +109,13 @@ async function openSpace(parts: Parts, scope: ReadScope, signal: AbortSignal): P
     loadSpaceState(database, scope, { signal, prepared: true }),
     loadReadySegments(database, scope.spaceId, { signal, prepared: true }, address),
   ])
+  const own = segments.filter(({ versionId }) => versionId === space.embeddingVersions[0]?.id)
+  const waiting = space.allChunks - own.reduce((sum, { rows }) => sum + rows, 0)
+  const { engine: former, fromChunks = defaultVectorIndexFromChunks } = parts.former ?? {}
+  if (former && waiting >= fromChunks) {
+    const others = await loadReadySegments(database, scope.spaceId, { signal, prepared: true })
+    if (others.length > 0) return former.openSpace(scope, signal)
+  }
   const context = { queryable: database, scope, space, options: { signal } }
   const notesOf: LanceSpace['notesOf'] = ({ id }) => parts.notes.load(database, id, signal)
   const isReplaceable = space.allChunks <= (parts.maximumScanned ?? maximumScanned)

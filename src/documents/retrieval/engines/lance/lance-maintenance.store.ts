@@ -4,7 +4,8 @@ import type { Log, OrganisationId, SpaceId } from '../../../../platform/kernel/i
 import { type EmbeddingVersion, loadEmbeddingVersions } from '../../corpus/embedding-versions.store.ts'
 import type { ErasedDocuments, MaintenanceOptions, MaintenanceReport } from '../../engine.ts'
 import type { SegmentSizes } from '../postgres/segment-plan.ts'
-import { mergeSegments, repeatForSpaces } from '../postgres/vector-maintenance.store.ts'
+import { bm25IndexName } from '../postgres/space-indexes.store.ts'
+import { mergeSegments, repeatForSpaces, retireOtherStores } from '../postgres/vector-maintenance.store.ts'
 import {
   buildSegment,
   dropRetiredSegments,
@@ -54,7 +55,8 @@ export async function maintainTables(
       }
       return false
     })
-    return { ...report, dropped: [...report.dropped, ...(await dropIndexes(database))] }
+    const waiting = await retireOtherStores(database, store, sizes)
+    return { ...report, dropped: [...report.dropped, ...(await dropIndexes(database, waiting))] }
   } finally {
     // Also where a table cannot be built: what other Spaces have deleted leaves the storage.
     await dropRetiredSegments(database, store, dropAfterSeconds)
@@ -110,9 +112,12 @@ async function dropLeftOver(database: OwnedDatabase, tables: LanceTables): Promi
   for (const name of names) if (!kept.has(name)) await tables.drop(name)
 }
 
-/** The database's own indexes for searches, of the other engine. */
-async function dropIndexes(database: OwnedDatabase): Promise<string[]> {
-  const dropped = (await loadSearchIndexes(database)).filter(({ building }) => !building).map(({ name }) => name)
+/** The database's own indexes for searches, of the other engine, except those of Spaces that wait for tables. */
+async function dropIndexes(database: OwnedDatabase, waiting: ReadonlySet<SpaceId>): Promise<string[]> {
+  const kept = new Set([...waiting].map(bm25IndexName))
+  const dropped = (await loadSearchIndexes(database))
+    .filter(({ name, building }) => !building && !kept.has(name))
+    .map(({ name }) => name)
   for (const name of dropped) await dropSearchIndex(database, name)
   return dropped
 }

@@ -9,6 +9,7 @@ import {
   buildSegment,
   dropRetiredSegments,
   eraseDeleted,
+  loadOtherSegments,
   loadSegmentDocuments,
   loadTailDocuments,
   loadUsage,
@@ -22,7 +23,7 @@ import {
 } from './vector-segments.store.ts'
 
 /** Chunks from which a Space gets indexes of its vectors; below, every vector is compared (20,000 × 384: about 35 ms). */
-const defaultVectorIndexFromChunks = 20_000
+export const defaultVectorIndexFromChunks = 20_000
 
 /** Does something for one Space in one embedding version. False: nothing was to do. */
 type Step = (scope: SegmentScope, usage: VectorUsage) => Promise<boolean>
@@ -51,7 +52,7 @@ export async function indexNewSegments(
   return { built, dropped: [] }
 }
 
-/** Merges small segments, and retires those that are empty, of a Space that has shrunk, or of another store. */
+/** Merges small segments, and retires those that are empty, or of a Space that has shrunk. */
 export async function mergeSegments(
   database: OwnedDatabase,
   store: SegmentStore,
@@ -59,7 +60,7 @@ export async function mergeSegments(
   { signal, log }: SegmentWork,
 ): Promise<MaintenanceReport> {
   const report: MaintenanceReport = { built: [], dropped: [] }
-  await retireLeftSegments(database, await loadEmbeddingVersions(database), store.storage)
+  await retireLeftSegments(database, await loadEmbeddingVersions(database))
   await repeatForSpaces(database, store, sizes, signal, async (scope, usage) => {
     const action = planMerge(usage, sizes)
     if (!action || action.kind === 'build') return false
@@ -74,6 +75,35 @@ export async function mergeSegments(
     return name !== null
   })
   return report
+}
+
+/**
+ * Retires what another store has of the Spaces that this one covers: until then searches can use it. Returns the Spaces that still have
+ * `from` chunks without a segment here.
+ */
+export async function retireOtherStores(
+  database: OwnedDatabase,
+  { storage }: SegmentStore,
+  { from }: SegmentSizes,
+): Promise<ReadonlySet<SpaceId>> {
+  const waiting = new Set<SpaceId>()
+  const placeOf = (spaceId: SpaceId, versionId: number) => `${spaceId} ${versionId}`
+  const others = Map.groupBy(await loadOtherSegments(database, storage), (segment) =>
+    placeOf(segment.spaceId, segment.versionId),
+  )
+  if (others.size === 0) return waiting
+  for (const scope of await loadScopes(database, from)) {
+    const segments = others.get(placeOf(scope.spaceId, scope.version.id))
+    if (!segments) continue
+    const { tailChunks } = await loadUsage(database, scope, storage)
+    if (tailChunks >= from) waiting.add(scope.spaceId)
+    else
+      await retireSegments(
+        database,
+        segments.map(({ id }) => id),
+      )
+  }
+  return waiting
 }
 
 export interface SegmentWork {
@@ -102,6 +132,7 @@ export async function maintainVectors(
     for (const { id, rows, chunks } of segments) if (rows > chunks) await eraseDeleted(database, id)
     return false
   })
+  await retireOtherStores(database, tableSegments, sizes)
   await dropRetiredSegments(database, tableSegments, options.dropAfterSeconds ?? retiredForSeconds)
   report.dropped.push(...(await dropFormerIndexes(database, sizes)))
   return report

@@ -311,17 +311,28 @@ export async function retireSegments(database: OwnedDatabase, segments: readonly
   )
 }
 
-/** Retires the segments of embedding versions that are not live, of another store, and of builds that ended without a result. */
+/** Retires the segments of embedding versions that are not live, and of builds that ended without a result. */
 export async function retireLeftSegments(
   database: OwnedDatabase,
   versions: readonly EmbeddingVersion[],
-  storage: string | null,
 ): Promise<void> {
   await database.execute(
     `update vector_segments set state = 'retired', changed_at = now()
-     where state <> 'retired' and (version_id <> all($1::int[]) or storage is distinct from $3
+     where state <> 'retired' and (version_id <> all($1::int[])
        or (state = 'building' and changed_at < now() - make_interval(secs => $2)))`,
-    [versions.map(({ id }) => id), abandonedAfterSeconds, storage],
+    [versions.map(({ id }) => id), abandonedAfterSeconds],
+  )
+}
+
+/** Segments of other stores than this one: of the engine that searched before. */
+export function loadOtherSegments(
+  database: OwnedDatabase,
+  storage: string | null,
+): Promise<{ id: number; spaceId: SpaceId; versionId: number }[]> {
+  return database.query(
+    `select id, space_id as "spaceId", version_id as "versionId" from vector_segments
+     where state <> 'retired' and storage is distinct from $1`,
+    [storage],
   )
 }
 
