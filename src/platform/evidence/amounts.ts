@@ -58,9 +58,9 @@ function keysOfDays(latin: Language): readonly string[] {
   return known
 }
 
-/** The amounts of a text that `normaliseNumerals` has returned, in order. Linear. */
+/** The amounts of a text that `normaliseNumerals` has returned, in lower case, in order. Linear. */
 export function readAmounts(text: string, latin: Language): Amount[] {
-  const tokens = Array.from(text.toLowerCase().matchAll(tokenPattern), ([token]) => token)
+  const tokens = Array.from(text.matchAll(tokenPattern), ([token]) => token)
   const amounts: Amount[] = []
   /** What the number that follows counts, for the first one of "3 to 5 days". */
   let last: { at: number; amount: Amount } | null = null
@@ -133,11 +133,11 @@ function amountOf(value: number, tokens: readonly string[], at: number, latin: L
 
 const paying =
   /^(?:pay|pays|paid|paying|costs?|charged|zahl\p{L}*|bezahl\p{L}*|kostet\p{L}*|paie(?:nt)?|pay(?:er|ent)|coût(?:e|ent|er)|paga[mnr]?|pagano|pagare|cuestan?|costa(?:no|re)?|custa[mr]?|betaal\p{L}*|betalen|kost)$/u
-const money = /[€$£¥]|\d\s?(?:euros?|eur|usd|chf|gbp|dollars?|pounds?|kr)(?!\p{L})/iu
+const money = /[€$£¥]|\d\s?(?:euros?|eur|usd|chf|gbp|dollars?|pounds?|kr)(?!\p{L})/u
 const closing =
   /^(?:clos(?:es?|ed|ing)|schließ\p{L}+|geschlossen|ferm\p{L}+|cierra\p{L}*|cerra\p{L}+|chiud\p{L}+|fech\p{L}+|sluit\p{L}*)$/u
 const closingTime =
-  /(?<!\p{L})(?:clos(?:es?|ing)|schließ\p{L}+|ferme\p{L}*|cierra\p{L}*|chiud\p{L}+|fecha\p{L}*|sluit\p{L}*)(?: \p{L}{1,12}){0,2} (?:at|um|à|a las?|alle|às?|om|by) \d/iu
+  /(?<!\p{L})(?:clos(?:es?|ing)|schließ\p{L}+|ferme\p{L}*|cierra\p{L}*|chiud\p{L}+|fecha\p{L}*|sluit\p{L}*)(?: \p{L}{1,12}){0,2} (?:at|um|à|a las?|alle|às?|om|by) \d/u
 
 /**
  * Whether a number states more than a word (lower case) that has an opposite: "costs 5 euros" next to what is free, and "closes at 6" next to "open
@@ -163,8 +163,8 @@ const days: Readonly<Record<Language, readonly string[]>> = {
 const shortUnits: Readonly<Record<Language, number>> = { en: 3, de: 2, fr: 3, es: 3, it: 3, pt: 3, nl: 2 }
 const between = String.raw`\s?(?:-|–|—|to|through|till|until|bis|au|à|a|al|tot|t\/m|até)\s?(?:(?:le|la|el|il|o|a) )?`
 const weekend =
-  /(?<!\p{L})(?:week-?ends?|wochenenden?|fin(?:es)? de semana|fine ?settimana|fi(?:m|ns) de semana)(?!\p{L})/iu
-const weekdays = /(?<!\p{L})(?:weekdays?|werktags|wochentags|jours ouvrables|doordeweeks)(?!\p{L})/iu
+  /(?<!\p{L})(?:week-?ends?|wochenenden?|fin(?:es)? de semana|fine ?settimana|fi(?:m|ns) de semana)(?!\p{L})/u
+const weekdays = /(?<!\p{L})(?:weekdays?|werktags|wochentags|jours ouvrables|doordeweeks)(?!\p{L})/u
 
 const rangePatterns = new Map<Language, RegExp>()
 
@@ -173,7 +173,7 @@ function rangesOf(latin: Language): RegExp {
   if (known) return known
   const units = shortUnits[latin]!
   const day = `(${days[latin]!.map((name) => `${name.slice(0, units)}(?:${name.slice(units)})?`).join('|')})s?\\.?`
-  const pattern = new RegExp(`(?<!\\p{L})${day}${between}${day}(?!\\p{L})`, 'giu')
+  const pattern = new RegExp(`(?<!\\p{L})${day}${between}${day}(?!\\p{L})`, 'gu')
   rangePatterns.set(latin, pattern)
   return pattern
 }
@@ -184,11 +184,9 @@ function includedIn(text: string, latin: Language): Set<number> {
   const names = days[latin] ?? []
   if (names.length === 0) return found
   const indexOf = (written: string) =>
-    names.findIndex((name) => name.slice(0, shortUnits[latin]) === written.toLowerCase().slice(0, shortUnits[latin]))
+    names.findIndex((name) => name.slice(0, shortUnits[latin]) === written.slice(0, shortUnits[latin]))
   for (const [, from, to] of text.matchAll(rangesOf(latin))) {
     const [first, last] = [indexOf(from!), indexOf(to!)]
-    // Patterns without case also match letters such as ſ, which stays itself in lower case.
-    if (first < 0 || last < 0) continue
     const length = ((last - first + names.length) % names.length) + 1
     for (let step = 0; step < length; step++) found.add((first + step) % names.length)
   }
@@ -199,7 +197,7 @@ function includedIn(text: string, latin: Language): Set<number> {
 
 /** The names of those days. Linear. */
 export const includedDays = (text: string, latin: Language) =>
-  [...includedIn(text, latin)].map((day) => days[latin]![day]!)
+  [...includedIn(text.toLowerCase(), latin)].map((day) => days[latin]![day]!)
 
 const indexes = new Map<Language, ReadonlyMap<string, number>>()
 
@@ -268,7 +266,7 @@ function separatorOf(latin: Language): RegExp {
   const known = separators.get(latin)
   if (known) return known
   const joined = conjunctions[latin] === undefined ? '' : String.raw`|(?<=\s)(?:${conjunctions[latin]})(?=\s+\D)`
-  const separator = new RegExp(String.raw`([;,:](?!\d)|[、，；：]|[。！？]|[.!?](?=\s|$)|\n${joined})`, 'giu')
+  const separator = new RegExp(String.raw`([;,:](?!\d)|[、，；：]|[。！？]|[.!?](?=\s|$)|\n${joined})`, 'gu')
   separators.set(latin, separator)
   return separator
 }
@@ -283,7 +281,7 @@ export function readItems(segments: ReadonlyMap<number, string>, latin: Language
     /** The sentence before, if it has no amount: "The delay is in seconds. The default is 5." */
     let before = ''
     let ofSentence: Item[] = []
-    const parts = withPlainWords(text).split(separatorOf(latin))
+    const parts = withPlainWords(text.toLowerCase()).split(separatorOf(latin))
     for (let at = 0; at < parts.length && items.length < maximumItems; at += 2) {
       const own = parts[at]!
       const part = [...open.slice(-maximumOpen), own].join(' ')

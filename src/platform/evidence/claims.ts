@@ -43,7 +43,7 @@ const listSign = /^\s*(?:[-*+•>#|]+\s+|\d{1,3}[.)]\s+)*/u
 const linkPattern = /\]\([^)\s]{1,2000}\)|https?:\/\/\S+/gu
 /** "Step 3", "page 5": places in a document or an answer. */
 const placePattern =
-  /(?<!\p{L})(?:steps?|schritte?|étape|paso|passo|stap|page|pages|seiten?|página|pagina|rows?|zeilen?|section|abschnitt|chapter|kapitel|passage|source|quelle)\s{1,2}\d{1,4}/giu
+  /(?<![a-zß-ɏ])(?:steps?|schritte?|étape|paso|passo|stap|page|pages|seiten?|página|pagina|rows?|zeilen?|section|abschnitt|chapter|kapitel|passage|source|quelle)\s{1,2}\d{1,4}/giu
 
 /** Pairs of characters with a particle are no words. */
 const particles = /^(?:[的了是在和与及才也就]\p{Script=Han}|\p{Script=Han}[的了是在和与及才也就])$/u
@@ -76,7 +76,7 @@ export function readClaims(sentence: string, answerLanguage: Language | null = n
     language,
     figures,
     shares,
-    amounts: once(() => readAmounts(withPlainWords(rest), latin)),
+    amounts: once(() => readAmounts(withPlainWords(rest.toLowerCase()), latin)),
     operations: readOperations(text, words),
     names: readNames(text, latin).map((name) => ({ words: name, keys: name.map((word) => wordKeys(word, latin)) })),
     quotes: readQuotes(text),

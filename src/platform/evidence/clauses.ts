@@ -101,7 +101,7 @@ const maximumClauses = 400
 export function readClauses(text: string, language: TextLanguage): Clause[] {
   if (findNegations('', language) === null) return []
   const clauses: Clause[] = []
-  const sentences = splitStatements(withPlainWords(text.replaceAll(numberSign, 'number ')))
+  const sentences = splitStatements(withPlainWords(text.toLowerCase().replaceAll(numberSign, 'number ')))
   const latin = latinOf(language, defaultLanguage)
   let topic: readonly string[] = []
   for (const [sentence, whole] of sentences.entries()) {
@@ -246,7 +246,7 @@ function continuedBy(part: string, { own, last, predicate, ...before }: Continue
 /** Most words of an item, and most items of a list that is denied. */
 const maximumItem = /^\s*[\p{L}\p{M}\p{N}'’-]{1,30}(?:\s+[\p{L}\p{M}\p{N}'’-]{1,30}){0,3}\s*$/u
 const maximumItems = 8
-const lastItem = /(?:^|\s)(?:or|nor|oder|ou|o)\s/iu
+const lastItem = /(?:^|\s)(?:or|nor|oder|ou|o)\s/u
 
 /** "Not able to accept A, B or C" denies all of them: items without a verb, the last one after "or". */
 function joinDeniedLists(parts: readonly string[], language: TextLanguage): string[] {

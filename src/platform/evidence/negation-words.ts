@@ -1,9 +1,12 @@
 import type { Language } from '../language/index.ts'
+import { lowerCasePattern } from './words.ts'
+
+/* All texts here are in lower case. */
 
 /** Words that negate a clause, as alternatives of a pattern. Pure data. Those that forbid are with them: "forbidden" is "not allowed". */
 const latinWords: Readonly<Record<Language, string>> = {
   en: "not|no longer|no|never|none|nobody|nothing|neither|nor|cannot|\\p{L}+n['’]t|forbidden|prohibited|prohibits?|banned|disallowed|impossible|unable|excluded|lacks|lacked|out of (?:order|service|stock)|fail(?:s|ed)? to|exempt(?:ed)? from",
-  de: 'nicht|kein\\p{L}*|nie|niemals|nichts|niemand\\p{L}*|weder|verboten\\p{L}*|verbietet|untersagt\\p{L}*|unzulässig\\p{L}*|unmöglich\\p{L}*|ausgeschlossen\\p{L}*|gesperrt|befreit\\p{L}*|außer (?:Betrieb|Kraft)',
+  de: 'nicht|kein\\p{L}*|nie|niemals|nichts|niemand\\p{L}*|weder|verboten\\p{L}*|verbietet|untersagt\\p{L}*|unzulässig\\p{L}*|unmöglich\\p{L}*|ausgeschlossen\\p{L}*|gesperrt|befreit\\p{L}*|außer (?:betrieb|kraft)',
   fr: 'pas|jamais|aucun\\p{L}*|rien|ni|non|interdit\\p{L}*|impossible\\p{L}*|exclu\\p{L}{0,2}|dispensé\\p{L}*|exonéré\\p{L}*',
   es: 'no|nunca|jamás|ningún|ningun[oa]s?|nadie|nada|tampoco|proh[ií]b\\p{L}+|imposible\\p{L}*|excluid\\p{L}+|exent[oa]s?',
   it: 'non|mai|nessun\\p{L}*|niente|nulla|né|vietat\\p{L}+|proibit\\p{L}+|impossibil\\p{L}+|esclus\\p{L}+',
@@ -45,9 +48,9 @@ const spacelessWords: Readonly<Record<string, string>> = {
 
 /** What looks like a negation and is none, or two that cancel each other. */
 const exempt: readonly RegExp[] = [
-  /(?:\bn(?:ot|o)|\p{L}n['’]t) (?:only|just|merely|until|matter|doubt|(?:limited|restricted|confined) to|(?:later|earlier|more|less|fewer|other|longer) than)\b|\b(?:do not|don['’]t) (?:forget|hesitate)\b|\bnothing but\b|\bno sooner\b/giu,
-  /\bnicht (?:nur|zuletzt)\b|\bpas (?:seulement|uniquement)\b|\bno (?:s[oó]lo|solamente|obstante)\b|\bnon (?:solo|soltanto)\b|\bnão (?:só|apenas)\b|\bniet (?:alleen|slechts)\b/giu,
-  /(?<!\p{L})не только(?!\p{L})|(?<!\p{L})nie tylko(?!\p{L})|(?<!\p{L})inte bara(?!\p{L})/giu,
+  /(?:\bn(?:ot|o)|\p{L}n['’]t) (?:only|just|merely|until|matter|doubt|(?:limited|restricted|confined) to|(?:later|earlier|more|less|fewer|other|longer) than)\b|\b(?:do not|don['’]t) (?:forget|hesitate)\b|\bnothing but\b|\bno sooner\b/gu,
+  /\bnicht (?:nur|zuletzt)\b|\bpas (?:seulement|uniquement)\b|\bno (?:s[oó]lo|solamente|obstante)\b|\bnon (?:solo|soltanto)\b|\bnão (?:só|apenas)\b|\bniet (?:alleen|slechts)\b/gu,
+  /(?<!\p{L})не только(?!\p{L})|(?<!\p{L})nie tylko(?!\p{L})|(?<!\p{L})inte bara(?!\p{L})/gu,
   /不仅|不僅|不但|不只|不同|不少|不断|不斷|不久|不过|不過|不管|不论|不論|无论|無論|不得不|未来|未來|无线|無線|无障碍|不锈|だけで(?:は)?なく|かもしれない|なければなら(?:ない|なかった|ません)|ไม่เพียง|ไม่ว่า|뿐만 아니라/gu,
 ]
 
@@ -57,7 +60,7 @@ const patterns = new Map<string, RegExp>()
 function patternOf(key: string, words: string, isSpaced: boolean): RegExp {
   const known = patterns.get(key)
   if (known) return known
-  const pattern = new RegExp(isSpaced ? `(?<![\\p{L}\\p{M}])(?:${words})(?![\\p{L}\\p{M}])` : words, 'giu')
+  const pattern = lowerCasePattern(isSpaced ? `(?<![\\p{L}\\p{M}])(?:${words})(?![\\p{L}\\p{M}])` : words, 'gu')
   patterns.set(key, pattern)
   return pattern
 }
@@ -90,23 +93,22 @@ export function findNegations(
 }
 
 const predicateBefore =
-  /(?<!\p{L})(?:is|are|was|were|has|have|had|do|does|did|can|could|may|might|must|should|will|would) $/iu
+  /(?<!\p{L})(?:is|are|was|were|has|have|had|do|does|did|can|could|may|might|must|should|will|would) $/u
 const longestPredicate = 8
 const isOfPredicate = (text: string, { 0: word, index }: RegExpExecArray) =>
-  /^(?:cannot|\p{L}+n['’]t)$/iu.test(word) ||
+  /^(?:cannot|\p{L}+n['’]t)$/u.test(word) ||
   predicateBefore.test(text.slice(Math.max(0, index - longestPredicate), index))
 
 /** "Neither A nor B" and "no A and no B" deny once each. */
-const repeatSigns = /(?<!\p{L})(?:and|or|nor|und|oder)(?!\p{L})/iu
+const repeatSigns = /(?<!\p{L})(?:and|or|nor|und|oder)(?!\p{L})/u
 
 /** Words that stress a denial when they are repeated: "nobody pays more, nobody". */
 const stressing = new Set(['no', 'none', 'nobody', 'nothing', 'never'])
 
 function withoutRepeats(text: string, found: readonly RegExpExecArray[]): RegExpExecArray[] {
   const seen = new Set<string>()
-  return found.filter(({ 0: written, index }, at) => {
+  return found.filter(({ 0: word, index }, at) => {
     const before = found[at - 1]
-    const word = written.toLowerCase()
     if (word === 'nor') return text.slice(0, index).trim() === ''
     if (stressing.has(word) && seen.has(word)) return false
     seen.add(word)
@@ -140,9 +142,9 @@ function patternFor(script: string | null, latin: Language | null): RegExp | nul
 }
 
 const exceptionWords =
-  'because|but|except|apart from|other than|unless|although|however|whereas|weil|aber|außer(?! (?:Betrieb|Kraft))|sondern|sofern|obwohl|parce que|mais|sauf|excepté|sinon|porque|perché|pero|salvo|excepto|sino|aunque|ma|tranne|eccetto|mas|exceto|maar|behalve|tenzij|men|utom|ale|lecz|oprócz|но|кроме|однак|але|крім|ancak|fakat|nhưng|trừ|لكن|إلا|باستثناء|אבל|אלא|मगर|लेकिन'
+  'because|but|except|apart from|other than|unless|although|however|whereas|weil|aber|außer(?! (?:betrieb|kraft))|sondern|sofern|obwohl|parce que|mais|sauf|excepté|sinon|porque|perché|pero|salvo|excepto|sino|aunque|ma|tranne|eccetto|mas|exceto|maar|behalve|tenzij|men|utom|ale|lecz|oprócz|но|кроме|однак|але|крім|ancak|fakat|nhưng|trừ|لكن|إلا|باستثناء|אבל|אלא|मगर|लेकिन'
 /** "No. 5" and "No. of seats" deny nothing. */
-export const numberSign = /\bno\. ?(?=\d|of\b)/giu
+export const numberSign = /\bno\. ?(?=\d|of\b)/gu
 const sentenceEnd = /((?:[!?。！？؟।\n]|\.(?![\p{L}\p{N}]))+)/u
 const questionMark = /[?？؟]/u
 
@@ -164,23 +166,23 @@ const replacingWords =
   'statt|anstatt|freiwillig|geschlossen|fehl\\p{L}+|entfäll\\p{L}*|verzicht\\p{L}*|lehn\\p{L}+|abgelehnt|facultati\\p{L}+|fermée?s?|manqu\\p{L}+|rechaz\\p{L}+|opcional\\p{L}*|cerrad\\p{L}+|falta\\p{L}*|rifiut\\p{L}+|facoltativ\\p{L}+|chius\\p{L}+|recus\\p{L}+|fechad\\p{L}+|مغلق\\p{L}*'
 const spacelessLimits = '只|仅|僅|才|除|だけ|のみ|만 '
 const spacelessReplacing = '拒|关闭|關閉'
-const wordPattern = (words: string) => new RegExp(`(?<![\\p{L}\\p{M}])(?:${words})(?![\\p{L}\\p{M}])`, 'iu')
+const wordPattern = (words: string) => lowerCasePattern(`(?<![\\p{L}\\p{M}])(?:${words})(?![\\p{L}\\p{M}])`)
 const absencePattern = wordPattern(absenceWords)
-const limitingPattern = new RegExp(`${wordPattern(limitingWords).source}|${spacelessLimits}`, 'iu')
-const mayDenyPattern = new RegExp(
+const limitingPattern = lowerCasePattern(`${wordPattern(limitingWords).source}|${spacelessLimits}`)
+const mayDenyPattern = lowerCasePattern(
   `${wordPattern(`${absenceWords}|${limitingWords}|${replacingWords}`).source}|${spacelessLimits}|${spacelessReplacing}`,
-  'giu',
+  'gu',
 )
 
 /** A cell of a table that states an absence: a zero, "no", or a dash. */
-const emptyCell = / \| (?:0|no|none|nein|kein|non|aucun|ninguno|[-–—]|无|無|لا)(?= ?(?:\||$))/iu
+const emptyCell = / \| (?:0|no|none|nein|kein|non|aucun|ninguno|[-–—]|无|無|لا)(?= ?(?:\||$))/u
 /** Stands for such a cell among the words that may deny. */
 const zero = '0'
 export const signsOfCells = (row: string) => (emptyCell.test(row) ? [zero] : [])
 
-/** The words of a text that may deny something without a negation, in lower case. */
+/** The words of a text that may deny something without a negation. */
 export function wordsThatMayDeny(text: string): string[] {
-  return Array.from(text.matchAll(mayDenyPattern), ([word]) => word.toLowerCase())
+  return Array.from(text.matchAll(mayDenyPattern), ([word]) => word)
 }
 
 /** Whether such a word limits what its clause states; others are in the place of what is denied. */
@@ -198,7 +200,7 @@ const lossPattern = /^(?:los(?:t|es?|ing)|prevent\p{L}*|hinder\p{L}*|interrupt\p
 export const isLoss = (word: string) => lossPattern.test(word)
 
 const stoppedPattern =
-  /(?<![\p{L}\p{M}])(?:stop|ceas|refus|avoid|prevent|declin|disabl|drop|discontinu|abandon)\p{L}*/giu
+  /(?<![\p{L}\p{M}])(?:stop|ceas|refus|avoid|prevent|declin|disabl|drop|discontinu|abandon)\p{L}*/gu
 /** What follows each word that stops something. */
 export function afterStopping(text: string): string[] {
   return Array.from(text.matchAll(stoppedPattern), ({ 0: word, index }) =>
@@ -217,7 +219,7 @@ export const isWeak = (word: string) => weakWords.has(word)
 /** "Not until", "not without", "not before": what a sentence with such a word denies, another one states without a denial. */
 const limitWords =
   '(?:under|below|over|above|unter|über|moins de|menor(?:es)? de) (?=\\d)|outside|until|before|unless|without|except|other than|more than|less than|later than|bis|bevor|vor|ohne|außer|mehr als|länger als|avant|sans|sauf|plus de|hasta|antes|sin|salvo|más de|prima|senza|più di|antes|sem|voor|zonder|zonder|до|без'
-const limitPattern = new RegExp(wordPattern(limitWords).source, 'giu')
+const limitPattern = lowerCasePattern(wordPattern(limitWords).source, 'gu')
 
 /** "No more than two" limits from above, and who "pays nothing" has it free: the text with such denials in words that affirm. */
 const plainWords: readonly (readonly [words: string, instead: string])[] = [
@@ -243,16 +245,16 @@ const plainWords: readonly (readonly [words: string, instead: string])[] = [
   ['não (?:custam?|pagam?) nada|sem custos?', 'grátis'],
   ['(?:kost|kosten|betaalt|betalen) niets|niets te betalen', 'gratis'],
 ]
-const plainPattern = new RegExp(
+const plainPattern = lowerCasePattern(
   `(?<![\\p{L}\\p{M}])(?:${plainWords.map(([words]) => `(${words})`).join('|')})(?![\\p{L}\\p{M}])`,
-  'giu',
+  'gu',
 )
 export const withPlainWords = (text: string) =>
   text.replaceAll(plainPattern, (_, ...found) => plainWords[found.findIndex((one) => one !== undefined)]![1])
 
-/** The words of a text that limit what it denies, in lower case. */
+/** The words of a text that limit what it denies. */
 export function limitsOf(text: string): string[] {
-  return Array.from(text.matchAll(limitPattern), ([word]) => word.toLowerCase())
+  return Array.from(text.matchAll(limitPattern), ([word]) => word)
 }
 
 /** What follows the first word in a clause that states an absence; null where it has none. */
@@ -272,9 +274,9 @@ const auxiliaries =
   'is|are|was|were|has|have|had|can|could|may|might|must|should|will|would|does|did|cannot|ist|sind|war|waren|hat|haben|kann|können|darf|dürfen|muss|müssen|wird|werden|wurde|wurden|est|sont|peut|peuvent|doit|doivent|es|está|son|están|puede|pueden|debe|deben'
 /** "Cannot be divided and is slow": what is after it is not denied. */
 const andPredicate = `(?:and|or|but|und|et|y) (?:also )?(?:${auxiliaries})`
-const andNotStart = new RegExp(`^\\s*(?:${andNot}|${andPredicate})(?![\\p{L}\\p{M}])`, 'iu')
-const predicateStart = new RegExp(`^\\s*(?:${auxiliaries}|\\p{L}{2,6}n['’]t)(?![\\p{L}\\p{M}])`, 'iu')
-const anyAuxiliary = new RegExp(`(?<![\\p{L}\\p{M}])(?:${auxiliaries}|\\p{L}{2,6}n['’]t)(?![\\p{L}\\p{M}])`, 'iu')
+const andNotStart = lowerCasePattern(`^\\s*(?:${andNot}|${andPredicate})(?![\\p{L}\\p{M}])`)
+const predicateStart = lowerCasePattern(`^\\s*(?:${auxiliaries}|\\p{L}{2,6}n['’]t)(?![\\p{L}\\p{M}])`)
+const anyAuxiliary = lowerCasePattern(`(?<![\\p{L}\\p{M}])(?:${auxiliaries}|\\p{L}{2,6}n['’]t)(?![\\p{L}\\p{M}])`)
 
 /** Whether a clause has the subject of the one before. */
 export function continuesSubject(clause: string): boolean {
@@ -287,7 +289,7 @@ export function beginsPredicate(clause: string): boolean {
 }
 
 const lastItem =
-  /^\s*(?:[\p{L}\p{M}\p{N}'’-]{1,20} ){0,3}(?:and|or|und|oder|et|ou|y|o|e|en) (?:[\p{L}\p{M}\p{N}'’-]{1,20} ){1,3}$/iu
+  /^\s*(?:[\p{L}\p{M}\p{N}'’-]{1,20} ){0,3}(?:and|or|und|oder|et|ou|y|o|e|en) (?:[\p{L}\p{M}\p{N}'’-]{1,20} ){1,3}$/u
 
 /** Whether a clause is the last item of a list with its predicate: "and cases are not checked", or the last two without a comma. */
 export function endsList(clause: string): boolean {
@@ -296,7 +298,7 @@ export function endsList(clause: string): boolean {
 }
 
 const orStart =
-  /^\s*(?:or|nor|oder|ou|ni|o)(?! (?:the|a|an|your|you|it|they|we|he|she|der|die|das|sie|es|er|le|la|el)(?!\p{L}))(?!\p{L})/iu
+  /^\s*(?:or|nor|oder|ou|ni|o)(?! (?:the|a|an|your|you|it|they|we|he|she|der|die|das|sie|es|er|le|la|el)(?!\p{L}))(?!\p{L})/u
 
 /** Whether a clause is one more of what the one before denies: "not edit, or remove". */
 export function continuesDenial(clause: string): boolean {
@@ -310,11 +312,10 @@ export function beforeAuxiliary(clause: string): string | null {
 }
 
 const pronounStart =
-  /^\s*(?:(?:and|but|und|aber) )?(?:(?:it(?! (?:is|was)(?: not|n['’]t)? (?:possible|necessary|required|important|easy|difficult|allowed))|they|he|she|er|sie|elles?|ils|وهي|وهو|هي|هو)(?![\p{L}\p{M}]))/iu
+  /^\s*(?:(?:and|but|und|aber) )?(?:(?:it(?! (?:is|was)(?: not|n['’]t)? (?:possible|necessary|required|important|easy|difficult|allowed))|they|he|she|er|sie|elles?|ils|وهي|وهو|هي|هو)(?![\p{L}\p{M}]))/u
 
-const demonstrativeStart = new RegExp(
+const demonstrativeStart = lowerCasePattern(
   `^\\s*(?:this|these|that|dies|das|ceci|cela|ça|esto|eso|questo|ciò|dit|deze|dat) (?:(?:${auxiliaries})(?![\\p{L}\\p{M}])|\\p{L}{2,6}n['’]t(?!\\p{L}))`,
-  'iu',
 )
 
 /** Whether a sentence begins with "this" for what the one before is about. */
@@ -329,17 +330,16 @@ export function beginsWithPronoun(sentence: string): boolean {
 
 const necessityWords =
   'must|needs?|needed|requir\\p{L}+|necessary|mandatory|obligatory|compulsory|ha(?:ve|s) to|only|muss|müssen|musst|erforderlich|nötig|notwendig|verpflicht\\p{L}+|pflicht\\p{L}*|brauch\\p{L}+|benötig\\p{L}+|doi(?:t|vent)|faut|obligatoires?|nécessaires?|deben?|hay que|obligatori\\p{L}+|necesari\\p{L}+|necesita\\p{L}*'
-const necessity = new RegExp(`${wordPattern(necessityWords).source}|必须|必須|需要|须`, 'iu')
+const necessity = lowerCasePattern(`${wordPattern(necessityWords).source}|必须|必須|需要|须`)
 /** Whether a clause states that something is necessary. */
 export const isNecessity = (clause: string) => necessity.test(clause)
 
-const optionPattern = new RegExp(
+const optionPattern = lowerCasePattern(
   `${
     wordPattern(
-      "(?:not|n['’]t|never|no longer) (?:\\p{L}{1,12} )?(?:need|have to|require|necessary|required|mandatory|obligatory)|need(?:n['’]t| not)|no need|no [\\p{L} ]{1,30} (?:needed|required|necessary)|muss(?:t|en)? [\\p{L} ]{0,30}(?:nicht|kein\\p{L}{0,2})|müssen [\\p{L} ]{0,30}(?:nicht|kein\\p{L}{0,2})|nicht (?:erforderlich|nötig|notwendig)|pas (?:nécessaire|obligatoire|besoin)|no (?:es |está )?(?:necesari\\p{L}|obligatori\\p{L})|no hace falta",
+      "(?:not|n['’]t|never|no longer) (?:\\p{L}{1,12} )?(?:need|have to|require|necessary|required|mandatory|obligatory)|need(?:n['’]t| not)|no need|no (?:\\p{L}| ){1,30} (?:needed|required|necessary)|muss(?:t|en)? (?:\\p{L}| ){0,30}(?:nicht|kein\\p{L}{0,2})|müssen (?:\\p{L}| ){0,30}(?:nicht|kein\\p{L}{0,2})|nicht (?:erforderlich|nötig|notwendig)|pas (?:nécessaire|obligatoire|besoin)|no (?:es |está )?(?:necesari\\p{L}|obligatori\\p{L})|no hace falta",
     ).source
   }|(?<=\\p{L})n['’]t (?:need|have to|require)|不需要|不必|无需|不用`,
-  'iu',
 )
 /** Whether a clause states that something is not necessary, which forbids nothing. */
 export const isOption = (clause: string) => optionPattern.test(clause)
@@ -351,16 +351,15 @@ const optionWords = wordPattern(
 export const showsOption = (clause: string) => optionWords.test(clause)
 
 const butNotStart =
-  /^\s*(?:(?:but|aber|jedoch|mais|pero|sino|ma|mas|maar|men|ale|но) )?(?:\p{L}{3,}(?:ly|lich|weise|ment|mente) )?(?:not|nicht|pas|no|non|não|niet|inte|ikke|nie|не)(?![\p{L}\p{M}])/iu
+  /^\s*(?:(?:but|aber|jedoch|mais|pero|sino|ma|mas|maar|men|ale|но) )?(?:\p{L}{3,}(?:ly|lich|weise|ment|mente) )?(?:not|nicht|pas|no|non|não|niet|inte|ikke|nie|не)(?![\p{L}\p{M}])/u
 
 /** Whether a clause denies of something else what the one before states: "in the yard, but not on the stairs". */
 export function continuesPredicate(clause: string): boolean {
   return butNotStart.test(clause)
 }
 
-const denialAtEnd = new RegExp(
+const denialAtEnd = lowerCasePattern(
   `(?<![\\p{L}\\p{M}])(?:not|never|cannot|\\p{L}{2,6}n['’]t|nicht|nie|niemals|pas|jamais|no|nunca|non|mai|não|niet|nooit|inte|ikke)(?: (?:${auxiliaries}))?\\s*$`,
-  'iu',
 )
 
 /** Whether a clause ends with what denies it, so that it has the predicate of another one: "the pump is not". */
@@ -369,26 +368,29 @@ export function endsWithDenial(clause: string): boolean {
 }
 
 /** "No, it is open": an answer to a question. */
-export const answerStart = /^\s*(?:no|nein|non|não|nee|nej|nie|нет)\s*$/iu
+export const answerStart = /^\s*(?:no|nein|non|não|nee|nej|nie|нет)\s*$/u
 
 /** Where a clause ends. */
-export const clauseEnd = new RegExp(
-  `(?:[,;:!?()|،؛。，；：！？、…–—\\n]|\\.(?![\\p{L}\\p{N}]))+|(?<![\\p{L}\\p{M}])(?=(?:${exceptionWords}|${conditionWords})(?![\\p{L}\\p{M}])|(?:${andNot}|${andPredicate})(?![\\p{L}\\p{M}]))|(?=但|除|しかし|ただし|하지만|แต่)`,
-  'giu',
+export const clauseEnd = lowerCasePattern(
+  `(?:[,;:!?()|،؛。，；：！？、…–—\\n]|\\.(?!\\p{L}|\\p{N}))+|(?<![\\p{L}\\p{M}])(?=(?:${exceptionWords}|${conditionWords})(?![\\p{L}\\p{M}])|(?:${andNot}|${andPredicate})(?![\\p{L}\\p{M}]))|(?=但|除|しかし|ただし|하지만|แต่)`,
+  'gu',
 )
 
 /** A clause that begins so denies of something else what the clause before states. */
 export const exceptionStart =
-  /^\s*(?:(?:except|apart from|other than|außer(?! (?:Betrieb|Kraft))|sauf|excepté|salvo|excepto|tranne|eccetto|exceto|behalve|utom|oprócz|кроме|крім|trừ|إلا|باستثناء)(?!\p{L})|除|ただし)/iu
+  /^\s*(?:(?:except|apart from|other than|außer(?! (?:betrieb|kraft))|sauf|excepté|salvo|excepto|tranne|eccetto|exceto|behalve|utom|oprócz|кроме|крім|trừ|إلا|باستثناء)(?!\p{L})|除|ただし)/u
 
 /** "Unless it rains": its words state nothing. */
-export const unlessStart = /^\s*(?:unless|sofern|tenzij)(?!\p{L})/iu
+export const unlessStart = /^\s*(?:unless|sofern|tenzij)(?!\p{L})/u
 
-const condition = new RegExp(`(?<![\\p{L}\\p{M}])(?:${conditionWords})(?![\\p{L}\\p{M}])|如果|若|もし|ถ้า`, 'iu')
+const condition = lowerCasePattern(`(?<![\\p{L}\\p{M}])(?:${conditionWords})(?![\\p{L}\\p{M}])|如果|若|もし|ถ้า`)
 /** "Si" begins a condition in some languages, and is a pronoun in Italian. */
-const romanceCondition = /(?<![\p{L}\p{M}])si(?![\p{L}\p{M}])/iu
+const romanceCondition = /(?<![\p{L}\p{M}])si(?![\p{L}\p{M}])/u
 
 /** Whether a clause states a condition: it claims nothing. */
 export function isConditional(clause: string, latin: Language): boolean {
   return condition.test(clause) || (/^(?:es|fr|ca)$/.test(latin) && romanceCondition.test(clause))
 }
+
+/** Those that take longest to compile, up to 20 ms each. */
+export const slowPatterns = [clauseEnd, andNotStart, demonstrativeStart, denialAtEnd, plainPattern]

@@ -1,5 +1,5 @@
 import { defaultLanguage, isFunctionWord, type Language, rulesForWord, tokenize } from '../language/index.ts'
-import { latinOf, type TextLanguage, wordKeys } from './words.ts'
+import { latinOf, lowerCasePattern, type TextLanguage, wordKeys } from './words.ts'
 import { isNegation } from './negation-words.ts'
 
 /** A word of a clause that has an opposite. */
@@ -24,7 +24,7 @@ const negationReach = 3
 /** "No longer". */
 const partsOfNegations = new Set(['longer', 'more', 'mehr', 'plus', 'más', 'più', 'mais'])
 
-/** The words of a clause that have an opposite. Time is linear in the text. */
+/** The words of a clause (lower case) that have an opposite. Time is linear in the text. */
 export function readOpposites(text: string, language: TextLanguage): Opposite[] {
   const latin = latinOf(language, defaultLanguage)
   const plain = text
@@ -84,12 +84,12 @@ const ofDegree = /^(?:least|most)$/
 const aroundReach = 6
 
 /** "Turned off" and "switch it on". */
-const switched = /(?<!\p{L})(?:turn|switch)(?:e?s|ed|ing)? (?:(?:it|them|this|that) )?(on|off)(?!\p{L})/giu
-const toSwitch = (_: string, state: string) => (state.toLowerCase() === 'on' ? ' enabled ' : ' disabled ')
+const switched = /(?<!\p{L})(?:turn|switch)(?:e?s|ed|ing)? (?:(?:it|them|this|that) )?(on|off)(?!\p{L})/gu
+const toSwitch = (_: string, state: string) => (state === 'on' ? ' enabled ' : ' disabled ')
 
-const atMost = /(?<!\p{L})(?:at (?:the )?most|(?:no|not) (?:more|longer|later) than|up to)(?!\p{L})/giu
+const atMost = /(?<!\p{L})(?:at (?:the )?most|(?:no|not) (?:more|longer|later) than|up to)(?!\p{L})/gu
 const atLeast =
-  /(?<!\p{L})(?:at (?:the )?least|(?:no|not) (?:less|fewer|earlier) than|or (?:more|over|older))(?!\p{L})/giu
+  /(?<!\p{L})(?:at (?:the )?least|(?:no|not) (?:less|fewer|earlier) than|or (?:more|over|older))(?!\p{L})/gu
 const contracted = /n['’]t(?!\p{L})/gu
 
 /**
@@ -283,7 +283,7 @@ const compiled = new Map<string, RegExp>()
 
 /** A pattern of whole words, compiled once. */
 function patternOf(words: string): RegExp {
-  const known = compiled.get(words) ?? new RegExp(`(?<![\\p{L}\\p{M}])(?:${words})(?![\\p{L}\\p{M}])`, 'iu')
+  const known = compiled.get(words) ?? lowerCasePattern(`(?<![\\p{L}\\p{M}])(?:${words})(?![\\p{L}\\p{M}])`)
   compiled.set(words, known)
   return known
 }
@@ -313,15 +313,13 @@ export function startsWithRestriction(part: string, place: Place): boolean {
 }
 
 /** "Only with a permit": a condition, and no amount. */
-const onlyCondition = new RegExp(
+const onlyCondition = lowerCasePattern(
   '(?<![\\p{L}\\p{M}])(?:only|solely|nur|ausschließlich|seulement|uniquement|s[oó]lo|solamente|únicamente|solo|soltanto|só|somente|apenas|alleen|uitsluitend|bara|endast|kun) ' +
     '(?:with|if|when|after|by|for|to|as|upon|under|mit|wenn|nach|für|als|unter|avec|pour|sur|si|après|con|para|se|si|per|met|voor|na|al|a|med|efter)(?![\\p{L}\\p{M}])',
-  'iu',
 )
-const permission = new RegExp(
+const permission = lowerCasePattern(
   '(?<![\\p{L}\\p{M}])(?:allow\\p{L}*|permit\\p{L}*|possible|accept\\p{L}*|admit\\p{L}*|available|grant\\p{L}*|may|can|erlaubt|gestattet|möglich|darf|dürfen|zulässig|kann|können|angenommen|' +
     'autoris\\p{L}+|permis\\p{L}*|admis\\p{L}*|peut|peuvent|accept\\p{L}+|puede\\p{L}*|posible|ammess\\p{L}+|consentit\\p{L}+|possibil\\p{L}+|può|possono|toegestaan|mogelijk|mag|mogen|kan|kunnen|aangenomen)(?![\\p{L}\\p{M}])',
-  'iu',
 )
 
 /** What follows "only with" or "only after" in a clause that allows something; null where it has none. */

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { defaultLanguage, isFunctionWord } from '../language/index.ts'
 import { isOfOtherItem } from './amounts.ts'
 import { type Claims, once, readClaims } from './claims.ts'
@@ -101,22 +100,6 @@ const minimumRelated = 2
 export function supports(sentence: string, passage: EvidenceText): boolean {
   const claims = readClaims(sentence)
   return concludeSupport(claims, [compareClaims(claims, readEvidence(passage))]).verdict !== 'unsupported'
-}
-
-let isPrepared = false
-
-/** Compiles the patterns of statements before the first comparison of a process, in turns of the event loop. */
-export async function prepareSupport(): Promise<void> {
-  if (isPrepared) return
-  isPrepared = true
-  const claims = readClaims('It is never open.')
-  await nextTurn()
-  const passage = readEvidence({ title: '', text: 'It is closed.' })
-  await nextTurn()
-  claims.clauses(passage.language)
-  await nextTurn()
-  concludeSupport(claims, [compareClaims(claims, passage)])
-  await nextTurn()
 }
 
 /** Whether passages that were compared with the same claims support them together. */
