@@ -12,6 +12,7 @@ import {
   pictureDescription,
 } from '../picture-description.ts'
 import type { DeletedReferences } from './deleted-references.ts'
+import type { NoteMarks } from './note-marks.ts'
 import { isPageNumber, pageNumberMark, withoutPageNumbers } from './page-numbers.ts'
 import { newParagraph, numberParagraph, paragraphBlock, type Paragraph, type PartRole } from './paragraph.ts'
 import type { ParagraphStyle } from './styles.ts'
@@ -78,6 +79,7 @@ interface DocxContext {
   role: PartRole
   /** Notes and comments of text whose deletion is tracked. */
   deleted: DeletedReferences
+  noteMarks: NoteMarks
   /** Called where the file holds text that Word does not show. */
   foundHidden: () => void
 }
@@ -147,7 +149,9 @@ export class DocxBody implements XmlHandler {
     else if (name === 'shape') this.describe(pictureDescription(attribute('alt')))
     else if (name === 'textpath') this.describe(attribute('string') ?? '')
     else if (name === 'w:commentReference') this.embedded.push({ commentId: attribute('id') ?? '' })
-    else if (name === 'w:footnote' || name === 'w:endnote') this.noteMark = `[^${attribute('id') ?? ''}] `
+    else if (name === 'w:footnote' || name === 'w:endnote') this.noteMark = `${this.markOfNote(name, attribute)} `
+    else if (name === 'w:footnoteReference' || name === 'w:endnoteReference')
+      this.append(this.markOfNote(name, attribute))
     else {
       const text = textOfElement(name, attribute)
       if (text !== null) this.append(text)
@@ -201,6 +205,10 @@ export class DocxBody implements XmlHandler {
     const text = drawingDescription(attribute)
     if (name === 'docPr') this.isDescribed = text !== ''
     if (name === 'docPr' || !this.isDescribed) this.describe(text)
+  }
+
+  private markOfNote(name: string, attribute: Attribute): string {
+    return this.context.noteMarks(name, attribute('id') ?? '')
   }
 
   private embed(relationshipId: string | undefined) {
@@ -298,9 +306,6 @@ function isHiding(name: string, attribute: Attribute): boolean {
 /** The text that an element without content stands for; null for other elements. */
 function textOfElement(name: string, attribute: Attribute): string | null {
   switch (name) {
-    case 'w:footnoteReference':
-    case 'w:endnoteReference':
-      return `[^${attribute('id') ?? ''}]`
     case 'w:tab':
     case 'w:ptab':
       return '\t'

@@ -5,6 +5,7 @@ import { DocxBody, type DocxPiece, type EmbeddedPart, type InsertedFile } from '
 import { readComments } from './comments.ts'
 import { createDeletedReferences } from './deleted-references.ts'
 import { createLossReport } from './losses.ts'
+import { createNoteMarks } from './note-marks.ts'
 import { readNumbering } from './numbering.ts'
 import type { PartRole } from './paragraph.ts'
 import { readStyles } from './styles.ts'
@@ -43,6 +44,7 @@ async function* extractDocx(input: ExtractorInput, readPart: PartReader): AsyncG
     const batch = createBlockBatch()
     const losses = createLossReport(input)
     const deleted = createDeletedReferences()
+    const noteMarks = createNoteMarks()
     const isFirst = createRepetitionFilter()
     const pictures = createEmbeddedPictures(archive, input)
     const objects = createEmbeddedObjects(archive, input, readPart)
@@ -52,7 +54,7 @@ async function* extractDocx(input: ExtractorInput, readPart: PartReader): AsyncG
       const relationships = await readRelationships(archive, name)
       const links = linksOf(relationships)
       const foundHidden = () => input.report.warn(hiddenText)
-      const body = new DocxBody({ styleOf, numbering, links, role, deleted, foundHidden })
+      const body = new DocxBody({ styleOf, numbering, links, role, deleted, noteMarks, foundHidden })
       const handler: XmlHandler = {
         open(elementName, attribute) {
           losses.open(elementName)
