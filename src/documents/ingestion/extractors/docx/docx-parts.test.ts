@@ -13,16 +13,26 @@ const field = (code: string, result: string) =>
   `${run('<w:fldChar w:fldCharType="begin"/>')}${run(`<w:instrText>${code}</w:instrText>`)}${run('<w:fldChar w:fldCharType="separate"/>')}${text(result)}${run('<w:fldChar w:fldCharType="end"/>')}`
 
 test('a footnote and an endnote with the same id have different marks', async () => {
-  const note = (kind: string, id: string, words: string) => `<w:${kind} w:id="${id}">${docxParagraph(words)}</w:${kind}>`
+  const note = (kind: string, id: string, words: string) =>
+    `<w:${kind} w:id="${id}">${docxParagraph(words)}</w:${kind}>`
   const body = `<w:p>${text('Fee')}${run('<w:footnoteReference w:id="1"/>')}${text(' term')}${run('<w:endnoteReference w:id="1"/>')}${text(' end')}${run('<w:endnoteReference w:id="2"/>')}</w:p>`
   const { texts } = await readBlocks(
     'docx',
     buildDocx(body, {
-      'word/footnotes.xml': wordPart('footnotes', note('footnote', '1', 'Without tax') + note('footnote', '2', 'Unused')),
+      'word/footnotes.xml': wordPart(
+        'footnotes',
+        note('footnote', '1', 'Without tax') + note('footnote', '2', 'Unused'),
+      ),
       'word/endnotes.xml': wordPart('endnotes', note('endnote', '1', 'In days') + note('endnote', '2', 'Of March')),
     }),
   )
-  expect(texts).toEqual(['Fee[^1] term[^e1] end[^2]', '[^1] Without tax', '[^f2] Unused', '[^e1] In days', '[^2] Of March'])
+  expect(texts).toEqual([
+    'Fee[^1] term[^e1] end[^2]',
+    '[^1] Without tax',
+    '[^f2] Unused',
+    '[^e1] In days',
+    '[^2] Of March',
+  ])
 })
 
 describe('comments of a docx', () => {

@@ -21,6 +21,7 @@ import { type PageImage, renderPage, type RenderFunctions } from './render.ts'
 import { type PagePictures, type PictureFunctions, readPictures } from './pictures.ts'
 import { type PageBox, shownCharacters } from './shown-characters.ts'
 import { placeStatedTexts, type StatedTextFunctions, takeStatedTexts } from './stated-text.ts'
+import { closeSpacedLetters } from './spaced-letters.ts'
 import { orderSyllables } from './syllables.ts'
 import { readRules, type Rule } from './tables/drawn-rules.ts'
 
@@ -231,10 +232,10 @@ function readPage<T>(
   }
 }
 
-/** The characters with their accents, in the order of writing, and the places that they had; null where none has changed. */
+/** The characters with their accents, in the order of writing, with closed words, and the places that they had; null where none has changed. */
 function repairLetters(given: PdfCharacters): { characters: PdfCharacters; places: number[] | null } {
   let repaired: { characters: PdfCharacters; places: number[] | null } = { characters: given, places: null }
-  for (const repair of [composeAccents, orderSyllables]) {
+  for (const repair of [composeAccents, orderSyllables, closeSpacedLetters]) {
     const next = repair(repaired.characters)
     if (next === null) continue
     const { places } = repaired

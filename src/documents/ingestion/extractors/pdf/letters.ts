@@ -29,37 +29,6 @@ function asciiText(characters: PdfCharacters): string | null {
   return asciiBytes.toString('latin1', 0, length)
 }
 
-/**
- * Letter-spaced words (`C H A P T E R`): PDFium adds a blank between all letters. A run of four or more single letters at even
- * distances is one word; a clearly wider gap inside it is the blank between two words.
- */
-export function joinSpacedLetters(characters: PdfCharacters): PdfCharacters {
-  if (!hasSpacedLetters(characters)) return characters
-  const isLetter = (at: number) =>
-    at < characters.length && /\p{L}/u.test(String.fromCodePoint(Math.min(characters.code(at), 0x10ffff)))
-  const dropped = new Set<number>()
-  let index = 0
-  while (index < characters.length) {
-    let end = index
-    const blanks: { at: number; gap: number; height: number }[] = []
-    while (isLetter(end) && end + 2 < characters.length && characters.isGenerated(end + 1) && isLetter(end + 2)) {
-      const gap = Math.max(
-        characters.left(end + 2) - characters.right(end),
-        characters.left(end) - characters.right(end + 2),
-      )
-      blanks.push({ at: end + 1, gap, height: characters.top(end) - characters.bottom(end) })
-      end += 2
-    }
-    if (blanks.length >= 3 && (end + 1 >= characters.length || characters.isBlank(end + 1))) {
-      const typical = blanks.map(({ gap }) => gap).sort((one, other) => one - other)[Math.floor(blanks.length / 2)]!
-      for (const { at, gap, height } of blanks) if (gap <= typical * 1.5 && gap < height * 0.6) dropped.add(at)
-    }
-    index = end + 1
-  }
-  if (dropped.size === 0) return characters
-  return characters.pick(Array.from({ length: characters.length }, (_, at) => at).filter((at) => !dropped.has(at)))
-}
-
 /** Most digits of the mark of a footnote. */
 const maximumMark = 3
 
@@ -93,12 +62,4 @@ function isMark(code: number): boolean {
 /** Two letters: a unit or the sign of an element has one. */
 function isWord(word: PdfCharacters): boolean {
   return word.length > 1 && /^\p{L}{2}$/u.test(textOf(word.slice(0, 2)))
-}
-
-/** A quick check for three added blanks at every other place, because letter-spaced lines are rare. */
-function hasSpacedLetters(characters: PdfCharacters): boolean {
-  for (let index = 1; index + 4 < characters.length; index += 1)
-    if (characters.isGenerated(index) && characters.isGenerated(index + 2) && characters.isGenerated(index + 4))
-      return true
-  return false
 }

@@ -1,6 +1,6 @@
 import { logicalOrder } from './bidi.ts'
 import type { PdfCharacters } from './character.ts'
-import { joinSpacedLetters, partFootnoteMark, textOf } from './letters.ts'
+import { partFootnoteMark, textOf } from './letters.ts'
 
 /** A table on one page. */
 export interface PdfTable {
@@ -44,7 +44,7 @@ export function toSegment(given: PdfCharacters, onRightToLeftPage = false): Segm
   const extent = characters.extent()
   if (extent === null) return null
   const { left, right, bottom, top, height } = extent
-  const text = textOf(joinSpacedLetters(characters))
+  const text = textOf(characters)
   return {
     text,
     left,
