@@ -195,14 +195,17 @@ function readPage<T>(
       const whole = placed?.characters ?? read
       const repaired = repairLetters(whole)
       const shown = shownCharacters(repaired.characters, readBox(pdfium, page, scratch))
-      const text = placeFields(shown === null ? repaired.characters : repaired.characters.pick(shown), fields)
+      const seen = shown === null ? repaired.characters : repaired.characters.pick(shown)
+      const closed = closeSpacedLetters(seen)
+      const text = placeFields(closed?.characters ?? seen, fields)
       const { characters, origins } = placeLinks(text, links)
       let pictures: PagePictures | undefined
       const isBold = createBoldness(pdfium, textPage, scratch)
       const originOf = (character: number) => {
         const origin = origins === null ? character : origins[character]!
         if (origin < 0) return origin
-        const place = shown === null ? origin : shown[origin]!
+        const open = closed === null ? origin : closed.places[origin]!
+        const place = shown === null ? open : shown[open]!
         const at = repaired.places === null ? place : repaired.places[place]!
         return placed === null ? at : placed.origins[at]!
       }
@@ -232,10 +235,10 @@ function readPage<T>(
   }
 }
 
-/** The characters with their accents, in the order of writing, with closed words, and the places that they had; null where none has changed. */
+/** The characters with their accents, in the order of writing, and the places that they had; null where none has changed. */
 function repairLetters(given: PdfCharacters): { characters: PdfCharacters; places: number[] | null } {
   let repaired: { characters: PdfCharacters; places: number[] | null } = { characters: given, places: null }
-  for (const repair of [composeAccents, orderSyllables, closeSpacedLetters]) {
+  for (const repair of [composeAccents, orderSyllables]) {
     const next = repair(repaired.characters)
     if (next === null) continue
     const { places } = repaired

@@ -64,6 +64,19 @@ test('names the pages whose letters are no language', async () => {
   ])
 })
 
+test('names the pages whose words hold letters that do not belong together, or are in pieces', async () => {
+  const page = (text: string) =>
+    text.match(/.{1,60}(?: |$)/gu)!.map((line, at) => ({ glyphs: [...line], x: 72, y: 700 - at * 14 }))
+  const hindi = 'सभी मनुष्यों को गौरव और अधिकारों के मामले में जन्मजात स्वतन्त्रता और समानता प्राप्त है।'
+  const damaged = hindi.replaceAll('म', '䵔')
+  const pieces = 'T h e b o a r d m e e t s i n t h e l a r g e h a l l.'
+  const { warnings } = await readBlocks('pdf', buildGlyphPdf([page(hindi), page(damaged), page(pieces)]))
+  expect(warnings).toEqual([
+    { code: 'damaged_characters', message: expect.stringContaining('do not belong together'), pages: [2] },
+    { code: 'damaged_characters', message: expect.stringContaining('in pieces'), pages: [3] },
+  ])
+})
+
 test('reads letters once that are drawn twice to look bold', async () => {
   let x = 72
   const texts = Array.from('Municipality').flatMap((text) => {

@@ -1,6 +1,7 @@
 import type { ExtractionWarning } from '../../extraction.ts'
 import type { PdfCharacters } from './character.ts'
 import type { PdfPage } from './document.ts'
+import { countImplausibleWords, countPieces } from './implausible-words.ts'
 import { isPlausibleText } from './plausible-text.ts'
 import type { Segment } from './segment.ts'
 
@@ -8,6 +9,13 @@ import type { Segment } from './segment.ts'
 const tolerableShare = 0.02
 /** Fewer lost glyphs are no word. */
 const minimumGlyphs = 4
+/** Fewer implausible words than this, and than `tolerableShare`, are names and mistakes of the text. */
+const minimumWords = 3
+/** Pages with fewer single letters in rows have lists of letters, or formulas. */
+const minimumPieces = 20
+const tolerablePieces = 0.1
+/** A page with more implausible words is read better from its picture. */
+const unusableShare = 1 / 3
 
 const unmapped = {
   code: 'damaged_characters',
@@ -15,10 +23,22 @@ const unmapped = {
     'The fonts of these pages do not state which letters they show, so that words are missing or wrong. Run text recognition (OCR) over the pdf and upload the result.',
 } as const satisfies ExtractionWarning
 
-const implausible = {
+const noLanguage = {
   code: 'damaged_characters',
   message:
     'The text of these pages is no language: their fonts probably state wrong letters. Run text recognition (OCR) over the pdf and upload the result.',
+} as const satisfies ExtractionWarning
+
+const mixed = {
+  code: 'damaged_characters',
+  message:
+    'Words of these pages hold letters that do not belong together: their fonts probably state wrong letters. Run text recognition (OCR) over the pdf and upload the result.',
+} as const satisfies ExtractionWarning
+
+const inPieces = {
+  code: 'damaged_characters',
+  message:
+    'Many words of these pages are in pieces, with blanks between their letters, and are not found. Run text recognition (OCR) over the pdf and upload the result.',
 } as const satisfies ExtractionWarning
 
 const unread = {
@@ -37,8 +57,15 @@ export function findLosses(
   if (isLoss(page.unmappedGlyphs + unreadable)) losses.push(unmapped)
   const kept = read.reduce((sum, segment) => sum + countKept(segment), 0)
   if (isLoss(drawn - kept)) losses.push(unread)
-  const isPlausible = isPlausibleText(read.map(({ text }) => text).join(' '))
-  if (!isPlausible) losses.push(implausible)
+  const text = read.map((segment) => segment.text).join(' ')
+  const { words, implausible } = countImplausibleWords(text)
+  const isLanguage = isPlausibleText(text)
+  if (!isLanguage) losses.push(noLanguage)
+  else if (losses.length === 0 && implausible >= minimumWords && implausible > words * tolerableShare)
+    losses.push(mixed)
+  const { words: all, pieces } = countPieces(text)
+  if (pieces >= minimumPieces && pieces > all * tolerablePieces) losses.push(inPieces)
+  const isPlausible = isLanguage && implausible <= Math.max(minimumWords, words * unusableShare)
   const isUsable = isPlausible && page.unmappedGlyphs + unreadable <= drawn / 2
   return { losses, isUsable: isUsable || (isPlausible && guesses < drawn / 2) }
 }
