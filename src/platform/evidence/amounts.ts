@@ -13,7 +13,7 @@ export interface Amount {
   unit: readonly string[]
 }
 
-const tokenPattern = /\d+(?:[.,:]\d+)*|\p{L}[\p{L}\p{M}]*|[€$£¥%٪％–-]/gu
+const tokenPattern = /\d+(?:[.,:]\d+)*|\p{L}[\p{L}\p{M}]*|[€$£¥%٪％–,;()-]/gu
 const percents = new Set(['%', '％', '٪', 'percent', 'prozent', 'procent'])
 const ofRanges = new Set(['-', '–', 'to', 'bis', 'à', 'a', 'al', 'alle', 'tot', 'and', 'und', 'et', 'y', 'e', 'en'])
 const clocks = new Set(['am', 'a', 'pm', 'p', 'uhr', 'uur', 'h'])

@@ -45,6 +45,12 @@ const linkPattern = /\]\([^)\s]{1,2000}\)|https?:\/\/\S+/gu
 const placePattern =
   /(?<![a-zß-ɏ])(?:steps?|schritte?|étape|paso|passo|stap|page|pages|seiten?|página|pagina|rows?|zeilen?|section|abschnitt|chapter|kapitel|passage|source|quelle)\s{1,2}\d{1,4}/giu
 
+/** "1) first, 2) second". */
+const inlineSign = /(?<!\([^()]{0,60})(?<![\p{L}\d.,])[1-9]\)(?=\s)/gu
+/** "I have no information about this, but ...": what the writer knows is not in the files. */
+const remark =
+  /^(?:(?:unfortunately|sorry|while|although),? )?(?:i|we) (?:(?:do not|don['’]t|could not|couldn['’]t|cannot|can['’]t|am not|are not) (?:\p{L}{1,20} ){0,2}?(?:have|find|see|know|aware|sure|provide)|have no)(?!\p{L})[^.!?;\n]{0,150}?(?:,? but(?: i can (?:say|tell you)(?: that)?)?|[,;] however,?) /iu
+
 /** Pairs of characters with a particle are no words. */
 const particles = /^(?:[的了是在和与及才也就]\p{Script=Han}|\p{Script=Han}[的了是在和与及才也就])$/u
 
@@ -52,6 +58,8 @@ const particles = /^(?:[的了是在和与及才也就]\p{Script=Han}|\p{Script=
 export function readClaims(sentence: string, answerLanguage: Language | null = null): Claims {
   const text = normaliseNumerals(sentence)
     .replace(listSign, '')
+    .replace(remark, '')
+    .replaceAll(inlineSign, ' ')
     .replaceAll(linkPattern, ' ')
     .replaceAll(placePattern, ' ')
   const tokens = tokenize(text, { singleCharacters: false })
@@ -162,7 +170,8 @@ type Name = string[]
 /** Words of scripts with capitals; text without spaces around them is cut off. */
 const wordPattern = /[\p{Lu}\p{Ll}\p{Lt}\p{N}][\p{Lu}\p{Ll}\p{Lt}\p{M}\p{N}]*/gu
 /** Between the words of one name. */
-const joinPattern = /^(?: |-|\. ?|['’]|, (?=Jr|Sr))$/u
+const joinPattern = /^(?: |-|\. ?|['’]|, (?=Jr|Sr)| of (?:the )?)$/u
+const particleOfName = /^(?:of|the)$/u
 /** Before the first word of a sentence, a list item, a cell or a quote. */
 const startPattern = /(?:^|[.!?:;…|"“„«(\n])[\s*_#>-]*$/u
 /** Longest text that `startPattern` looks back on. */
@@ -206,7 +215,8 @@ function findRuns(text: string, words: readonly RegExpExecArray[], language: Lan
     }
     // An initial continues a name: "John F. Kennedy".
     const isInitial = isCapital(word) && word.length === 1 && end >= 0
-    end = isPart || isInitial ? match.index + word.length : -1
+    if (isPart || isInitial) end = match.index + word.length
+    else if (!particleOfName.test(word)) end = -1
   }
   return runs
 }

@@ -162,7 +162,7 @@ function readSentence(text: string, { language, sentence, topic, maximum }: Plac
     words = []
     open = nothing()
   }
-  for (const part of joinDeniedLists(text.split(clauseEnd), language)) {
+  for (const part of joinDeniedLists(joinExceptions(text.split(clauseEnd)), language)) {
     if (clauses.length === maximum) return clauses
     if (clauses.length === 0 && answerStart.test(part)) continue
     const isException = exceptionStart.test(part)
@@ -242,6 +242,16 @@ function continuedBy(part: string, { own, last, predicate, ...before }: Continue
   if (own.length > 0 && predicate.length > 0 && endsWithDenial(part)) return predicate
   return continuesPredicate(part) ? last : words
 }
+
+/** "Except when it rains" is one part. */
+const joinExceptions = (parts: readonly string[]) =>
+  parts.reduce<string[]>((joined, part) => {
+    const last = joined.at(-1)
+    const isOpen = last !== undefined && exceptionStart.test(last) && last.replace(exceptionStart, '').trim() === ''
+    if (isOpen) joined[joined.length - 1] += part
+    else joined.push(part)
+    return joined
+  }, [])
 
 /** Most words of an item, and most items of a list that is denied. */
 const maximumItem = /^\s*[\p{L}\p{M}\p{N}'’-]{1,30}(?:\s+[\p{L}\p{M}\p{N}'’-]{1,30}){0,3}\s*$/u

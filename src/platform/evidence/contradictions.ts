@@ -27,6 +27,34 @@ export function contradictsRepeated(claimed: readonly Clause[], text: readonly C
   })
 }
 
+/** A sentence of the text with this share of the words is the one that a clause of one word is of. */
+const shareAroundWord = 0.6
+
+/**
+ * "There is a limit", where the sentence of the text with most words of the claimed one denies that word and nothing else of it, and no clause there
+ * affirms it: clauses of one word are compared in such sentences only.
+ */
+export function affirmsDeniedWord(claimed: readonly Clause[], text: readonly Clause[]): boolean {
+  return groupSentences(claimed).some((clauses) => {
+    const short = clauses.filter(
+      ({ isNegated, isCondition, words }) => !isNegated && !isCondition && words.length === 1,
+    )
+    if (short.length === 0) return false
+    const { most, total, ofAtLeast } = findLike(clauses, text)
+    if (total < leastWords || most < total * shareAroundWord) return false
+    const best = ofAtLeast(most)
+    return short.some((claim) => {
+      const keys = keysOf(claim)
+      const has = (clause: Clause) => shareIn(claim.words, keysOf(clause)) === 1
+      return best.every(
+        (sentence) =>
+          sentence.some((clause) => clause.isNegated && !clause.isCondition && shareIn(clause.words, keys) === 1) &&
+          !sentence.some((clause) => !clause.isNegated && has(clause)),
+      )
+    })
+  })
+}
+
 /** Whether a word that `denying` denies is affirmed by the other sentence, which denies nothing. */
 function affirmsDenied(
   denying: readonly Clause[],

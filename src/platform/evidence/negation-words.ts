@@ -156,7 +156,7 @@ export function splitStatements(text: string): string[] {
 
 /** Words that state that something is missing or refused, without denying their clause. */
 const absenceWords =
-  'without|exclud(?:e|es|ing)|illegal(?:ly)?|(?!un(?:der|less|ter|til|cle|i[oqtvfcd]|anim|fortunately|doubtedly|lock|load|zip|install|subscri|plug|pack|fold|veil|block|mute|mount))un\\p{L}{4,}|non(?=-)|disabled|ohne|sans|sin|senza|sem|zonder|utan|uden|uten|bez|без|χωρίς|بدون|ללא|बिना'
+  'without|devoid of|exclud(?:e|es|ing)|illegal(?:ly)?|(?!un(?:der|less|ter|til|cle|i[oqtvfcd]|anim|fortunately|doubtedly|lock|load|zip|install|subscri|plug|pack|fold|veil|block|mute|mount))un\\p{L}{4,}|non(?=-)|disabled|ohne|sans|sin|senza|sem|zonder|utan|uden|uten|bez|без|χωρίς|بدون|ללא|बिना'
 /** Words that limit what a clause states: "only on Sundays" is "not on Mondays". */
 const limitingWords =
   'only|otherwise|until|unless|except|apart from|too|(?<!\\ba )(?:few|little)|rare\\p{L}*|seldom|hardly|barely|scarcely|nur|erst|einzig\\p{L}*|sonst|andernfalls|außer|selten|kaum|wenige?|seulement|uniquement|sinon|sauf|rarement|peu|s[oó]lo|solamente|únicamente|únic[oa]s?|salvo|excepto|raramente|soltanto|unic[oai]|uniche|tranne|apenas|só|exceto|alleen|slechts|behalve|bara|endast|tylko|только|лишь|فقط|chỉ|trừ'
@@ -264,7 +264,7 @@ export function afterAbsence(clause: string, isNegation: (word: string) => boole
 }
 
 const conditionWords =
-  'if|when|whether|once (?=(?:the|you|your|it|they|we|this)(?!\\p{L})|\\p{L}{1,20} (?:is|are|has|have) )|wenn|falls|solange|sobald|cuando|quand|quando|indien|jeśli|gdy|если|когда|якщо|eğer|nếu|إذا|אם|अगर'
+  'if|when|whether|once(?= (?:(?:the|you|your|it|they|we|this)(?!\\p{L})|\\p{L}{1,20} (?:is|are|has|have)(?!\\p{L})))|wenn|falls|solange|sobald|cuando|quand|quando|indien|jeśli|gdy|если|когда|якщо|eğer|nếu|إذا|אם|अगर'
 /** "Is valid for a year and is not transferable": what is before it is not denied. */
 const andNot =
   "(?:and|und|et|y|e|en|och|og|и) (?:\\p{L}{1,5} |there['’]s |(?:there|they|you|it|we|this|these|that) \\p{L}{1,6} )?(?:not|never|cannot|unable|\\p{L}{1,8}n['’]t|nicht|kein\\p{L}{0,3}|n['’]?est|ne|no|non|não|niet|geen|inte|ikke|не)"
@@ -372,7 +372,7 @@ export const answerStart = /^\s*(?:no|nein|non|não|nee|nej|nie|нет)\s*$/u
 
 /** Where a clause ends. */
 export const clauseEnd = lowerCasePattern(
-  `(?:[,;:!?()|،؛。，；：！？、…–—\\n]|\\.(?!\\p{L}|\\p{N}))+|(?<![\\p{L}\\p{M}])(?=(?:${exceptionWords}|${conditionWords})(?![\\p{L}\\p{M}])|(?:${andNot}|${andPredicate})(?![\\p{L}\\p{M}]))|(?=但|除|しかし|ただし|하지만|แต่)`,
+  `(?:[,;:!?()|،؛。，；：！？、…–—\\n]|\\.(?!\\p{L}|\\p{N}))+|(?<![\\p{L}\\p{M}])(?=(?:${exceptionWords}|${conditionWords})(?![\\p{L}\\p{M}])|(?:${andNot}|${andPredicate}|there (?:is|are|was|were))(?![\\p{L}\\p{M}]))|(?=但|除|しかし|ただし|하지만|แต่)`,
   'gu',
 )
 

@@ -36,20 +36,24 @@ export function deny(claimed: readonly Clause[], text: readonly Clause[]): boole
     const counts = new Map<number, number>()
     for (const keys of words) {
       const found = new Set(keys.flatMap((key) => places.get(key) ?? []))
-      // A denied condition is compared with conditions only.
-      for (const index of found)
-        if (!isCondition || text[index]!.isCondition) counts.set(index, (counts.get(index) ?? 0) + 1)
+      for (const index of found) if (isComparable(claim, text[index]!)) counts.set(index, (counts.get(index) ?? 0) + 1)
     }
     // "Closed" is in the place of "open".
     for (const [index, count] of counts) counts.set(index, count + replacedWeight * countReplaced(claim, text[index]!))
     const most = Math.max(0, ...counts.values())
     if (most === 0 || most < words.length * (isPaired(words) ? minimumShareOfPairs : minimumShare)) return false
     const isClear = most >= words.length * clearShare
-    if (isCondition && !isClear) return false
+    if (isCondition && !isClear && most < words.length * denialShareOfCondition) return false
     const least = isClear ? most : most * nearlyBest
     const all =
       exceptionsOf(claim, claimed, text) ??
-      [...counts].filter(([index, count]) => count >= least && isAbout(claim, text[index]!))
+      [...counts].filter(
+        ([index, count]) =>
+          count >= least &&
+          isAbout(claim, text[index]!) &&
+          (!isCondition || isClear || isOfSentence(claim, claimed, text[index]!, text)),
+      )
+    if (all.length === 0) return false
     const best = all.map(([index]) => text[index]!)
     if (isNegated && isOfOtherCondition(claim, { claimed, best, text })) return false
     if (all.some(([index, count]) => count >= most * nearlyMost && deniesOtherwise(claim, text[index]!))) return false
@@ -60,6 +64,18 @@ export function deny(claimed: readonly Clause[], text: readonly Clause[]): boole
     return best.every((clause) => !agrees(claim, clause) && !isDeniedNext(clause)) && !isStated(claim, text)
   })
 }
+
+/**
+ * A condition is compared with conditions only, what a text denies in a condition with those alone, and "need not be hard" with what has the
+ * denied word.
+ */
+const isComparable = (claim: Clause, clause: Clause) =>
+  claim.isCondition ? clause.isCondition : !clause.isNegated || (!clause.isCondition && !isOtherOption(claim, clause))
+const isOtherOption = (claim: Clause, clause: Clause) =>
+  clause.isOption &&
+  !claim.isOption &&
+  !clause.denied!.some((key) => keysOf(claim).has(key)) &&
+  !hasOpposite(claim, clause)
 
 /** A predicate that adds fewer words is too short to be known again. */
 const fewestOfPredicate = 2
@@ -97,6 +113,13 @@ function isOfOtherCondition(
 }
 
 const isPlainDenial = (clause: Clause) => clause.isNegated && !clause.isException && !clause.isCondition
+
+/** A condition in other words, whose sentence has this share of the words of the claimed one. */
+const denialShareOfCondition = 0.6
+function isOfSentence({ sentence }: Clause, claimed: readonly Clause[], clause: Clause, text: readonly Clause[]) {
+  const words = claimed.filter((one) => one.sentence === sentence).flatMap((one) => one.words)
+  return shareIn(words, wordsOfSentences(text).get(clause.sentence)!) >= denialShareOfCondition
+}
 
 /** "They enter the league and play in a smaller one", where the text has "they enter the league and do not play in a smaller one". */
 function hasDeniedPredicate(claim: Clause, text: readonly Clause[]): boolean {
@@ -197,6 +220,7 @@ export function isStated(claim: Clause, text: readonly Clause[]): boolean {
   return about.some(
     ({ clause, share }) =>
       clause.isNegated &&
+      isComparable(claim, clause) &&
       agrees(claim, clause) &&
       share >= affirmed &&
       clause.denied!.some((key) => denied!.includes(key)) &&
@@ -333,7 +357,7 @@ export function lacksDenial(claimed: readonly Clause[], text: readonly Clause[])
       (denial.isNegated && hasOpposite(denial, clause) && shareWithOpposite(clause) >= denialShare) ||
       (own >= denialShare && own >= most * nearlyMost && !denial.isOption && isInReverse(denial, clause)) ||
       (own >= denialShare && own >= most * nearlyMost && statesDenial(denial, clause)) ||
-      (clause.denied !== null && own >= leastBestShare && own === most)
+      (clause.denied !== null && own >= leastBestShare && own === most && isComparable(denial, clause))
     if (shares.some(isMeant) || isStated(denial, text) || isStatedOtherwise(denial, shares)) return false
     // The text affirms it, so that a denial elsewhere in a long sentence is about something else.
     const isAffirmed = shares.some(
@@ -346,6 +370,7 @@ export function lacksDenial(claimed: readonly Clause[], text: readonly Clause[])
     return !known.some(({ clause, sentence }) => {
       // "One month later, it stops collecting data" has two clauses.
       if (clause.denied === null && !denied!.some((key) => clause.stopped.includes(key))) return false
+      if (!isComparable(denial, clause)) return false
       const keys = keysOf(clause)
       const isSameWord = denied!.some((key) => keys.has(key))
       if (share(keys) >= denialShare) return true
@@ -358,10 +383,8 @@ export function lacksDenial(claimed: readonly Clause[], text: readonly Clause[])
  * Whether a text that never has the denied word shows a denial or a duty in the clause that has the most of the other words, and enough of
  * them: "phones stay in the locker" for "must not be taken into the hall". What is only not necessary needs one.
  */
-function isStatedOtherwise(
-  { isNegated, isOption, denied }: Clause,
-  shares: readonly { clause: Clause; share: number }[],
-) {
+function isStatedOtherwise(denial: Clause, shares: readonly { clause: Clause; share: number }[]) {
+  const { isNegated, isOption, denied } = denial
   if (!isNegated || denied!.length === 0) return false
   if (shares.some(({ clause }) => denied!.some((key) => keysOf(clause).has(key)))) return false
   const most = shares.reduce((best, one) => Math.max(best, one.share), 0)
@@ -370,6 +393,7 @@ function isStatedOtherwise(
       share > 0 &&
       (isOption || share >= leastBestShare) &&
       share >= most * nearlyMost &&
+      isComparable(denial, clause) &&
       (clause.denied !== null || clause.mayDeny.length > 0 || clause.stopped.length > 0 || clause.isNecessity),
   )
 }

@@ -235,7 +235,7 @@ const restrictingWords: Readonly<Record<Restriction, Readonly<Record<Language, s
   },
   exception: {
     en: 'unless|except|excluding|apart from|other than|save (?:in|for|where|when|that)|outside',
-    de: 'sofern|außer|außerhalb|ausgenommen|es sei denn|mit Ausnahme',
+    de: 'sofern|außer|außerhalb|ausgenommen|es sei denn|mit ausnahme',
     fr: 'sauf|excepté|hormis|hors|en dehors|à moins',
     es: 'salvo|excepto|a menos|fuera de',
     it: 'tranne|eccetto|salvo|a meno|fuori da\\p{L}*',

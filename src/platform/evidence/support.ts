@@ -1,7 +1,7 @@
 import { defaultLanguage, isFunctionWord } from '../language/index.ts'
 import { isOfOtherItem } from './amounts.ts'
 import { type Claims, once, readClaims } from './claims.ts'
-import { contradictsRepeated, overstates, statesOpposite } from './contradictions.ts'
+import { affirmsDeniedWord, contradictsRepeated, overstates, statesOpposite } from './contradictions.ts'
 import { derivedFrom, isOperationWord, type Operands } from './derived-numbers.ts'
 import {
   compareShares,
@@ -220,7 +220,7 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
     },
     isDenied: () =>
       languages !== 'different' &&
-      [deny, contradictsRepeated].some((isDenied) =>
+      [deny, contradictsRepeated, affirmsDeniedWord].some((isDenied) =>
         isDenied(claims.clauses(passage.language), passage.clauses(claims.language)),
       ),
     isOverstated: () =>
