@@ -5,6 +5,9 @@ import { isBlankCode, isRightToLeftCode, type PdfCharacter, PdfCharacters } from
 const maximumLineCharacters = 20_000
 /** A gap of this share of the height between two letters is a blank. */
 const blankGap = 0.15
+/** So is one of the first share in a line that draws no blanks and whose letters are all closer than the second one. */
+const narrowBlank = 0.06
+const closeLetters = 0.03
 /** A drawn blank is at least this wide, in heights. */
 const drawnWidth = 0.01
 /** Letters of a ligature. A glyph with more has a broken map; its line keeps PDFium's order, since places mean nothing there. */
@@ -188,6 +191,7 @@ function withBlanks(letters: Unit[], blanks: PdfCharacter[]): Unit[] {
   const drawn = blanks.toSorted((one, other) => one.left - other.left)
   let next = 0
   const leastConfirmed = drawn.length === 0 ? confirmedGap : blankGap
+  const least = drawn.length === 0 && hasClearGaps(letters) ? narrowBlank : blankGap
   for (const letter of letters) {
     const previous = units.at(-1)
     let isDrawn = false
@@ -195,7 +199,7 @@ function withBlanks(letters: Unit[], blanks: PdfCharacter[]): Unit[] {
     const { top, bottom } = letter.characters[0]!
     const height = top - bottom
     const gap = (letter.left - (previous?.right ?? letter.left)) / height
-    if (previous && (isDrawn || gap > blankGap || (gap > leastConfirmed && isAcrossBlank(previous, letter)))) {
+    if (previous && (isDrawn || gap > least || (gap > leastConfirmed && isAcrossBlank(previous, letter)))) {
       const { right: left } = previous
       // A drawn one needs a width to count when the line is ordered again.
       const right = isDrawn ? Math.max(letter.left, left + height * drawnWidth) : letter.left
@@ -209,6 +213,15 @@ function withBlanks(letters: Unit[], blanks: PdfCharacter[]): Unit[] {
     units.push(letter)
   }
   return units
+}
+
+/** True where each gap is either within a word or between two, so that narrow blanks of a justified line are none within words. */
+function hasClearGaps(letters: readonly Unit[]): boolean {
+  return letters.every(({ left, characters }, index) => {
+    const { top, bottom } = characters[0]!
+    const gap = index === 0 ? 0 : (left - letters[index - 1]!.right) / (top - bottom)
+    return gap < closeLetters || gap > narrowBlank
+  })
 }
 
 /** True for letters of two words in PDFium's order, which need not have the words in this order. */

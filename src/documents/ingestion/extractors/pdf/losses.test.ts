@@ -110,6 +110,23 @@ test('keeps the blanks of Arabic words that are narrower than the usual ones', a
   expect((await readBlocks('pdf', pdf)).texts).toEqual([words.join(' ')])
 })
 
+test('sees the narrow blanks of a justified Arabic line that draws none', async () => {
+  const words = ['سلام', 'دنیا', 'کتاب', 'بزرگ']
+  const line = words.map((word, at) => ({ glyphs: [...word].toReversed(), x: 300 - at * 21.1, y: 700 }))
+  expect((await readBlocks('pdf', buildGlyphPdf([line]))).texts).toEqual([words.join(' ')])
+})
+
+test('names the pages where a glyph states a whole line of text', async () => {
+  const words = (text: string, y: number) => [...text].map((glyph, at) => ({ glyphs: [glyph], x: 72 + at * 5, y }))
+  const page = (stated: string) => [
+    ...words('words of the', 700),
+    { stated, runs: [{ glyphs: ['s'], x: 72, y: 680 }] },
+    ...words('next line', 660),
+  ]
+  const { warnings } = await readBlocks('pdf', buildGlyphPdf([page('s'), page('the whole text of this line')]))
+  expect(warnings).toEqual([expect.objectContaining({ code: 'damaged_characters', pages: [2] })])
+})
+
 test('takes text for hidden by the size of its glyphs, not by the height that a font states', async () => {
   const pdf = (size: number) =>
     buildPdf([

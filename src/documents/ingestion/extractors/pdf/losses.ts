@@ -14,6 +14,8 @@ const minimumWords = 3
 /** Pages with fewer single letters in rows have lists of letters, or formulas. */
 const minimumPieces = 20
 const tolerablePieces = 0.1
+/** In heights. The narrowest letters of usual fonts have four times as much. */
+const leastWidth = 0.04
 /** A page with more implausible words is read better from its picture. */
 const unusableShare = 1 / 3
 
@@ -78,12 +80,25 @@ function countCharacters(characters: PdfCharacters) {
     const code = characters.code(at)
     if (isGlyph(code)) drawn += 1
     if (code === 0 && characters.right(at) > characters.left(at)) unreadable += 1
+    if (isGlyph(code) && isSqueezed(characters, at)) unreadable += 1
     if (code < 0x7f) continue
     if (isUnreadable(code)) unreadable += 1
     // PDFium's guess for a glyph without a letter is its number, which is the letter in fonts with one byte for each.
     if (code > 0xff) guesses += 1
   }
   return { drawn, unreadable, guesses }
+}
+
+/** True for letters narrower than any: a file that states a whole line of text for one glyph. */
+function isSqueezed(characters: PdfCharacters, at: number): boolean {
+  const width = characters.right(at) - characters.left(at)
+  const height = characters.top(at) - characters.bottom(at)
+  return (
+    width < height * leastWidth &&
+    // Marks that a font takes for letters have no width.
+    width > height * leastWidth * 0.01 &&
+    /\p{L}/u.test(String.fromCodePoint(characters.code(at)))
+  )
 }
 
 /** Marks of lost characters, of private fonts (apart from the bullets of Symbol and Wingdings), and controls from DEL on. */

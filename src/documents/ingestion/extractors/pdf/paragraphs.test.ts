@@ -1,5 +1,7 @@
-import { test } from 'vitest'
+import { expect, test } from 'vitest'
 import { expectLinear } from '../../../../../test/harness/timing.ts'
+import { buildGlyphPdf } from '../../testing/build-documents.ts'
+import { readBlocks } from '../../testing/read-blocks.ts'
 import { PdfCharacters } from './character.ts'
 import { createDocumentSense, pageBlocks } from './paragraphs.ts'
 import type { Line } from './reading-order.ts'
@@ -22,4 +24,11 @@ test('a paragraph without an end is read in linear time', async () => {
       createPdfTableReader(sense.keepsHyphen),
     )
   await expectLinear(read, 2_000)
+})
+
+test('a line end within Thai and Lao is no blank, one behind a stop is', async () => {
+  const page = (...lines: string[]) => lines.map((line, at) => ({ glyphs: [...line], x: 72, y: 700 - at * 14 }))
+  const pages = [page('ภาษาไทยของคน', 'และภาษาลาว'), page('ພາສາລາວຂອງ', 'ຄວາມສະເໝີ'), page('ភាសាខ្មែរ។', 'ភាសាថៃ')]
+  const { texts } = await readBlocks('pdf', buildGlyphPdf(pages))
+  expect(texts).toEqual(['ภาษาไทยของคนและภาษาลาว', 'ພາສາລາວຂອງຄວາມສະເໝີ', 'ភាសាខ្មែរ។ ភាសាថៃ'])
 })
