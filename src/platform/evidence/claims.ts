@@ -47,9 +47,20 @@ const placePattern =
 
 /** "1) first, 2) second". */
 const inlineSign = /(?<!\([^()]{0,60})(?<![\p{L}\d.,])[1-9]\)(?=\s)/gu
-/** "I have no information about this, but ...": what the writer knows is not in the files. */
-const remark =
-  /^(?:(?:unfortunately|sorry|while|although),? )?(?:i|we) (?:(?:do not|don['’]t|could not|couldn['’]t|cannot|can['’]t|am not|are not) (?:\p{L}{1,20} ){0,2}?(?:have|find|see|know|aware|sure|provide)|have no)(?!\p{L})[^.!?;\n]{0,150}?(?:,? but(?: i can (?:say|tell you)(?: that)?)?|[,;] however,?) /iu
+const sourceWords = '(?:documents?|passages?|texts?|sources?|files?|context|information|excerpts?)'
+const bySource = `(?:according to|based on|as (?:stated|mentioned|described|explained|noted) in) (?:[a-z]{1,10} ){0,3}?${sourceWords}`
+/** What leads to a statement and states nothing: "in short", "according to the documents", "it is important to note that". */
+const leads = [
+  `(?:yes|no|sure|certainly|unfortunately|finally|however|therefore|thus|hence|additionally|furthermore|moreover|also|overall|similarly|specifically|of course|as a result|on the other hand|in (?:short|summary|conclusion|addition|fact|brief|other words|particular|contrast)|for (?:example|instance)|to (?:answer|summari[sz]e)[^,:;.]{0,30}|${bySource}), `,
+  "(?:please )?note that |this means that |it (?:seems|appears) that |it(?: is|['’]s) (?:also )?(?:important|worth) (?:to note|to remember|noting|mentioning) that ",
+  `(?:the (?:[a-z]{1,10} )?)?${sourceWords}(?: \\d{1,3})? (?:also )?(?:states?|says?|mentions?|explains?|notes?|shows?|indicates?)(?: that|:) `,
+  "(?:here(?: is| are|['’]s) [^:.;,\\n]{0,60}|\\*{0,2}(?:short )?answer\\*{0,2}): ",
+  '(?:ja|nein|außerdem|zudem|kurz gesagt|zusammengefasst|oui|non|cependant|par exemple|de plus|en (?:résumé|bref)|sí|sin embargo|por ejemplo|además|en resumen), ',
+  // What its writer does not know is not in the files.
+  "(?:(?:unfortunately|sorry),? )?(?:i|we) (?:(?:do not|don['’]t|could not|couldn['’]t|cannot|can['’]t|am not|are not) (?:[a-z]{1,20} ){0,2}?(?:have|find|see|know|aware|sure|provide)|have no)(?![a-z])[^.!?;\\n]{0,150}?(?:,? but(?: i can (?:say|tell you)(?: that)?)?|[,;] however,?) ",
+]
+const leadPattern = new RegExp(`^(?:${leads.join('|')}){1,3}`, 'iu')
+const tailPattern = new RegExp(`,? ${bySource}[.\\s]{0,3}$`, 'iu')
 
 /** Pairs of characters with a particle are no words. */
 const particles = /^(?:[的了是在和与及才也就]\p{Script=Han}|\p{Script=Han}[的了是在和与及才也就])$/u
@@ -58,7 +69,8 @@ const particles = /^(?:[的了是在和与及才也就]\p{Script=Han}|\p{Script=
 export function readClaims(sentence: string, answerLanguage: Language | null = null): Claims {
   const text = normaliseNumerals(sentence)
     .replace(listSign, '')
-    .replace(remark, '')
+    .replace(leadPattern, '')
+    .replace(tailPattern, '')
     .replaceAll(inlineSign, ' ')
     .replaceAll(linkPattern, ' ')
     .replaceAll(placePattern, ' ')

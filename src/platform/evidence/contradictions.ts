@@ -1,6 +1,7 @@
 import { type Clause, fewWords, keysOf } from './clauses.ts'
 import { once } from './claims.ts'
 import { agrees, deniesOtherwise, hasOpposite, isInReverse, isOrder, isStated, shareIn } from './negation.ts'
+import { isLimiting } from './negation-words.ts'
 import type { Opposite, Restriction } from './read-opposites.ts'
 
 /** A sentence of a text that has this share of the words of another one repeats it. */
@@ -158,7 +159,13 @@ function hasOppositeWord(
 ): boolean {
   // "Not without a ticket" is "only with a ticket". `deny` compares clauses that deny.
   const isDenying = claimed.some(({ isNegated, isException }) => isNegated && !isException)
-  const isReversed = once(() => claimed.some((one) => best.some((clause) => isInReverse(one, clause))))
+  // "After six you pay a day more" is no opposite of "until six, otherwise you pay a day more".
+  const isReversed = once(
+    () =>
+      isDenying ||
+      best.some(({ isNegated, mayDeny }) => isNegated || mayDeny.some((word) => isLimiting(word) && !isOrder(word))) ||
+      claimed.some((one) => best.some((clause) => isInReverse(one, clause))),
+  )
   const own = claimed
     .filter((one) => !one.isNegated || one.isException || one.opposites.some(({ isNegation }) => isNegation))
     .flatMap(({ opposites }) => opposites)
