@@ -89,8 +89,16 @@ await lanceEngine.close()
 
 async function fill(): Promise<void> {
   const startedMs = performance.now()
-  for (let size = 0; size < chunks; size += chunksPerDocument)
-    await synthetic.addDocument(bench, spaceId, Math.min(chunksPerDocument, chunks - size))
+  let left = chunks
+  const store = async () => {
+    while (left > 0) {
+      const size = Math.min(chunksPerDocument, left)
+      left -= size
+      await synthetic.addDocument(bench, spaceId, size)
+    }
+  }
+  // While the database writes one, the next is made.
+  await Promise.all([store(), store(), store()])
   console.log(`  ${chunks} chunks stored in ${((performance.now() - startedMs) / 1000).toFixed(0)} s`)
 }
 
