@@ -57,8 +57,9 @@ export async function createBenchIndex(embedder: Embedder, databaseUrl?: string)
     embedder,
     organisationId: createOrganisationId(),
     corpus,
-    async addDocument(spaceId, name, chunks, metadata) {
-      const { organisationId } = bench
+    async addDocument(this: BenchIndex, spaceId, name, chunks, metadata) {
+      // Of the object that is called: a copy with another engine has another index.
+      const { index, organisationId } = this
       const documentId = createDocumentId()
       await corpus.execute(
         `insert into documents (id, organisation_id, space_id, name, format, mime_type, size_bytes, content_sha256, blob_key, metadata)

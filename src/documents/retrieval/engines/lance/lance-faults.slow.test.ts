@@ -243,6 +243,48 @@ describe.skipIf(!installed)(`LanceDB${installed ? '' : ' (skipped: run `npm run 
     await searching.close()
   })
 
+  it('reads new documents by their index where statistics are older than the tables', async () => {
+    for (let number = 0; number < 30; number++)
+      await fixture.add(
+        Array.from({ length: 60 }, (_, at) => `The treasurer pays invoice ${number} of the year ${at}.`),
+      )
+    // As most of the documents are in no table yet, the planner expects many of those.
+    await corpus.execute('analyze indexed_documents, chunk_terms, embeddings_1')
+    await engine.indexNew(every)
+    await add()
+    const read: Parameters<typeof corpus.query>[] = []
+    const watched: Database = {
+      ...corpus,
+      async reading(owner) {
+        const own = corpus.for(owner)
+        return {
+          ...own,
+          query<Row>(...given: Parameters<typeof own.query>) {
+            read.push(given)
+            return own.query<Row>(...given)
+          },
+        }
+      },
+    }
+    const searching = createLanceEngine({ database: watched, storage: storage(), log })
+    const { organisationId, spaceId } = fixture
+    const space = await searching.openSpace({ organisationId, spaceId, filter: null }, timeLimit())
+    const version = space.embeddingVersions[0]!
+    const [row] = await corpus.query<{ term: number }>('select terms[1] as term from chunk_terms limit 1')
+    await space.findCandidates({
+      terms: [{ variants: [row!.term], weight: 1 }],
+      vectors: [{ version, vector: new Float32Array(version.dimensions).fill(1), hasSemantics: true }],
+      limit: 10,
+    })
+    const plans: string[] = []
+    for (const [statement, parameters] of read.filter(([text]) => /\) tail\s/.test(text)))
+      plans.push(JSON.stringify(await corpus.query(`explain ${statement}`, parameters)))
+    expect(plans).toHaveLength(2)
+    for (const plan of plans) expect(plan).not.toMatch(/Seq Scan on (?:chunk_terms|embeddings_)/)
+    expect(warnings).toEqual([])
+    await searching.close()
+  })
+
   it('removes tables of another store outside of transactions, which would wait for it', async () => {
     await add()
     await engine.indexNew(every)

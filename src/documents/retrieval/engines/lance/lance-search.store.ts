@@ -124,6 +124,20 @@ function sumOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0)
 }
 
+/** The documents that are in none of these tables; $2 is the Space, $3 its organisation. */
+const tailOf = (segments: string, matches = '') =>
+  `(
+     select d.document_id from indexed_documents d
+     where d.organisation_id = $3 and d.space_id = $2 and d.searchable and not d.vector_segments && ${segments}::int[] ${matches} offset 0
+   ) tail`
+
+/** Their chunks, by the index of documents: the planner does not know how few they are, and would read those of all Spaces. */
+const chunksOfTail = (table: string, columns: string, condition: string) =>
+  `lateral (select ${columns} from ${table} c where c.document_id = tail.document_id and ${condition} offset 0) c`
+
+/** The planner takes the tail for large, and would compile each query. */
+const settings = { jit: 'off' }
+
 /** In how many chunks of documents without a table each term occurs, counted in a part of them. */
 async function countNewer(
   { context: { queryable, scope, options }, segments }: LanceSpace,
@@ -132,14 +146,12 @@ async function countNewer(
   const rows = await queryable.query<{ term: number; frequency: number }>(
     `select t.term, count(*)::int as frequency
      from (
-       select c.terms from (
-         select document_id from indexed_documents
-         where organisation_id = $3 and space_id = $2 and searchable and not vector_segments && $4::int[] offset 0
-       ) tail join chunk_terms c on c.document_id = tail.document_id where c.terms && $1::int[] limit ${sampledChunks}
+       select c.terms from ${tailOf('$4')} cross join ${chunksOfTail('chunk_terms', 'c.terms', 'c.terms && $1::int[]')}
+       limit ${sampledChunks}
      ) c, lateral (select distinct unnest(c.terms) as term) t
      where t.term = any($1::int[]) group by 1`,
     [allVariants(terms), scope.spaceId, scope.organisationId, segments.map(({ id }) => id)],
-    options,
+    { ...options, settings },
   )
   return new Map(rows.map(({ term, frequency }) => [term, frequency]))
 }
@@ -224,14 +236,12 @@ async function readTerms(
        where c.space_id = $2 and c.organisation_id = $3 and c.chunk_id = any($4::uuid[])
          and d.vector_segments && $5::int[] ${matches}
        union all (
-         select c.chunk_id, c.terms, true from (
-           select d.document_id from indexed_documents d
-           where d.organisation_id = $3 and d.space_id = $2 and d.searchable and not d.vector_segments && $5::int[] ${matches} offset 0
-         ) tail join chunk_terms c on c.document_id = tail.document_id where c.terms && $1::int[]
+         select c.chunk_id, c.terms, true from ${tailOf('$5', matches)}
+         cross join ${chunksOfTail('chunk_terms', 'c.chunk_id, c.terms', 'c.terms && $1::int[]')}
        )
      ) f`,
     values,
-    options,
+    { ...options, settings },
   )
   const counted = rows.map(({ counts, ...row }) => ({ ...row, counts: counts.split(' ').map(Number) }))
   return { hits: counted, inTail: counted.filter(({ isNew }) => isNew) }
@@ -253,22 +263,20 @@ function readSimilarities(
     segments.map(({ id }) => id),
   ]
   const matches = andMatching(scope, values)('d.document_id')
-  const distance = `e.embedding <=> $1::${version.storage} as distance`
+  const distance = `c.embedding <=> $1::${version.storage} as distance`
   return queryable.query<ScoredChunk>(
     `select chunk_id as "chunkId", 1 - distance as score from (
-       select e.chunk_id, ${distance}
-       from ${vectorTable(version)} e join indexed_documents d on d.document_id = e.document_id and d.searchable
-       where e.space_id = $2 and e.organisation_id = $3 and e.chunk_id = any($5::uuid[])
+       select c.chunk_id, ${distance}
+       from ${vectorTable(version)} c join indexed_documents d on d.document_id = c.document_id and d.searchable
+       where c.space_id = $2 and c.organisation_id = $3 and c.chunk_id = any($5::uuid[])
          and d.vector_segments && $6::int[] ${matches}
        union all (
-         select e.chunk_id, ${distance} from (
-           select d.document_id from indexed_documents d
-           where d.organisation_id = $3 and d.space_id = $2 and d.searchable and not d.vector_segments && $6::int[] ${matches} offset 0
-         ) tail join ${vectorTable(version)} e on e.document_id = tail.document_id
+         select c.chunk_id, c.distance from ${tailOf('$6', matches)}
+         cross join ${chunksOfTail(vectorTable(version), `c.chunk_id, ${distance}`, 'true')}
        )
      ) found order by distance, chunk_id limit $4`,
     values,
-    options,
+    { ...options, settings },
   )
 }
 
