@@ -59,18 +59,30 @@ const leads = [
   // What its writer does not know is not in the files.
   "(?:(?:unfortunately|sorry),? )?(?:i|we) (?:(?:do not|don['’]t|could not|couldn['’]t|cannot|can['’]t|am not|are not) (?:[a-z]{1,20} ){0,2}?(?:have|find|see|know|aware|sure|provide)|have no)(?![a-z])[^.!?;\\n]{0,150}?(?:,? but(?: i can (?:say|tell you)(?: that)?)?|[,;] however,?) ",
 ]
-const leadPattern = new RegExp(`^(?:${leads.join('|')}){1,3}`, 'iu')
-const tailPattern = new RegExp(`,? ${bySource}[.\\s]{0,3}$`, 'iu')
+const leadPattern = new RegExp(leads.join('|'), 'y')
+const tailPattern = new RegExp(`,? ${bySource}[.\\s]{0,3}$`)
+const maximumLeads = 3
+/** For `prepareSupport`. */
+export const patternsOfLeads = [leadPattern, tailPattern]
+
+/** A statement without what is around it. The patterns read lower case: those that ignore case take long to compile, and repeated ones too. */
+function withoutLeads(text: string): string {
+  const lower = text.toLowerCase()
+  let start = 0
+  for (let count = 0; count < maximumLeads; count++) {
+    leadPattern.lastIndex = start
+    if (!leadPattern.test(lower)) break
+    start = leadPattern.lastIndex
+  }
+  return text.slice(start, tailPattern.exec(lower)?.index)
+}
 
 /** Pairs of characters with a particle are no words. */
 const particles = /^(?:[的了是在和与及才也就]\p{Script=Han}|\p{Script=Han}[的了是在和与及才也就])$/u
 
 /** Reads a sentence. `answerLanguage`: the language of the text around it, for sentences that are too short to show theirs. */
 export function readClaims(sentence: string, answerLanguage: Language | null = null): Claims {
-  const text = normaliseNumerals(sentence)
-    .replace(listSign, '')
-    .replace(leadPattern, '')
-    .replace(tailPattern, '')
+  const text = withoutLeads(normaliseNumerals(sentence).replace(listSign, ''))
     .replaceAll(inlineSign, ' ')
     .replaceAll(linkPattern, ' ')
     .replaceAll(placePattern, ' ')

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { patternsOfLeads } from './claims.ts'
 import { slowPatterns } from './negation-words.ts'
 import { prepareSupport } from './prepare-support.ts'
 import { supports } from './support.ts'
@@ -14,11 +15,11 @@ describe('the first comparison of a process', () => {
     setImmediate(count)
     await prepareSupport()
     isDone = true
-    expect(turns).toBeGreaterThanOrEqual(slowPatterns.length + 5)
+    expect(turns).toBeGreaterThanOrEqual(slowPatterns.length + patternsOfLeads.length + 5)
   })
 
   it('compiles no pattern that ignores the case of all scripts', () => {
-    for (const pattern of slowPatterns)
+    for (const pattern of [...slowPatterns, ...patternsOfLeads])
       expect(pattern.ignoreCase || pattern.source.includes(String.raw`\p{L}`)).toBe(false)
   })
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { defaultLanguage } from '../language/index.ts'
-import { readClaims } from './claims.ts'
+import { patternsOfLeads, readClaims } from './claims.ts'
 import { readEvidence } from './evidence.ts'
 import { slowPatterns } from './negation-words.ts'
 import { monthOfName, readShares } from './read-figures.ts'
@@ -11,7 +11,7 @@ const text = 'It is closed for 2 days, and open for 5.'
 
 /** What the first comparison of a process compiles and loads, in parts of some 20 ms at most. */
 function* parts() {
-  for (const pattern of slowPatterns) yield sentence.search(pattern)
+  for (const pattern of [...slowPatterns, ...patternsOfLeads]) yield sentence.search(pattern)
   yield monthOfName('it', defaultLanguage)
   yield readShares(sentence)
   const claims = readClaims(sentence)
