@@ -45,8 +45,9 @@ interface Sign {
   isForeign: boolean
 }
 
-/** By code; each is classified once. */
+/** By code, each classified once; a text with more than these codes begins again. */
 const signs = new Map<string, Sign>()
+const maximumSigns = 20_000
 
 /**
  * The words of a text, and how many of them hold letters that do not belong together: what remains if a font states wrong letters for
@@ -144,7 +145,10 @@ function changeOf({ script: one }: Sign, { script: other }: Sign): 'usual' | 'ra
 
 function signOf(code: string): Sign {
   let sign = signs.get(code)
-  if (!sign) signs.set(code, (sign = classify(code)))
+  if (!sign) {
+    if (signs.size >= maximumSigns) signs.clear()
+    signs.set(code, (sign = classify(code)))
+  }
   return sign
 }
 
