@@ -1,4 +1,11 @@
-import { isBlankCode, type PdfCharacter, PdfCharacters } from './character.ts'
+import {
+  isBlankCode,
+  isLetterCode,
+  isLineEndCode,
+  partingHyphen,
+  type PdfCharacter,
+  PdfCharacters,
+} from './character.ts'
 
 /** Accents that fonts without accented letters (older TeX) draw as separate signs, and the marks that compose with letters. */
 const marks = new Map([
@@ -26,8 +33,6 @@ const leastOverlap = 0.5
 const closeGap = 0.12
 /** PDFium moves accents at another height to the end of their line. */
 const lineReach = 250
-/** PDFium's mark for a hyphen that splits a word at the line's end. */
-const partingHyphen = 0x02
 
 /** The characters with accents that are drawn over letters as parts of the letters, and their places before; null where there are none. */
 export function composeAccents(given: PdfCharacters): { characters: PdfCharacters; places: number[] } | null {
@@ -106,15 +111,12 @@ function dropBlanks(characters: readonly PdfCharacter[], at: number, dropped: Se
 
 /** PDFium does not see that a hyphen ends the line if an accent of the line comes behind it. */
 function markHyphen(characters: PdfCharacter[], at: number) {
-  const isLineEnd = (code: number | undefined) => code === 0x0d || code === 0x0a
   let last = at - 1
   while (last > 0 && (isBlankCode(characters[last]!.code) || marks.has(characters[last]!.code))) last -= 1
   let next = at + 1
-  while (next < characters.length && isLineEnd(characters[next]!.code)) next += 1
-  const isHyphen = characters[last]?.code === 0x2d && isLetter(characters[last - 1]) && isLetter(characters[next])
-  if (isHyphen && isLineEnd(characters[at + 1]?.code)) characters[last] = { ...characters[last]!, code: partingHyphen }
-}
-
-function isLetter(character: PdfCharacter | undefined): boolean {
-  return character !== undefined && /\p{L}/u.test(String.fromCodePoint(Math.min(character.code, 0x10ffff)))
+  while (next < characters.length && isLineEndCode(characters[next]!.code)) next += 1
+  const isHyphen =
+    characters[last]?.code === 0x2d && isLetterCode(characters[last - 1]?.code) && isLetterCode(characters[next]?.code)
+  if (isHyphen && isLineEndCode(characters[at + 1]?.code))
+    characters[last] = { ...characters[last]!, code: partingHyphen }
 }

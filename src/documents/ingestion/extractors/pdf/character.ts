@@ -210,6 +210,15 @@ export function isRightToLeftCode(code: number): boolean {
   )
 }
 
+/** PDFium's mark for a hyphen that splits a word at the line's end. */
+export const partingHyphen = 0x02
+
+export const isLineEndCode = (code: number | undefined) => code === 0x0d || code === 0x0a
+
+export function isLetterCode(code: number | undefined): boolean {
+  return code !== undefined && /\p{L}/u.test(String.fromCodePoint(Math.min(code, 0x10ffff)))
+}
+
 /** True for blanks, tabs and characters without a code. */
 export function isBlankCode(code: number): boolean {
   return code === 0x20 || code === 0x09 || code === 0xa0 || code === 0

@@ -1,6 +1,6 @@
 import { isMostlyRightToLeft, isReorderable, logicalOrder, visualOrder, withOrderedLigatures } from './bidi.ts'
 import type { PdfPage } from './document.ts'
-import { PdfCharacters } from './character.ts'
+import { partingHyphen, PdfCharacters } from './character.ts'
 import { isFootnoteMark, textOf } from './letters.ts'
 import { toSegment, type Segment } from './segment.ts'
 import { narrowGap, splitAtGaps, wideGap, type Part } from './split-segments.ts'
@@ -13,9 +13,6 @@ export interface PageSegments {
   /** Text that is turned or slanted against the main direction: axis labels, stamps, watermarks. */
   turned: Segment[]
 }
-
-/** PDFium's mark for a hyphen that splits a word at the line's end. */
-const partingHyphen = 0x02
 
 /** Splits a page's characters into segments. */
 export function readSegments(page: PdfPage): PageSegments {

@@ -1,4 +1,4 @@
-import { type PdfCharacter, PdfCharacters } from './character.ts'
+import { isLetterCode, isLineEndCode, partingHyphen, type PdfCharacter, PdfCharacters } from './character.ts'
 
 /** Gaps and limits are shares of the height of letters. Letters of usual words are closer than this. */
 const looseGap = 0.055
@@ -21,8 +21,6 @@ const leastJump = 0.1
 const surelyLetters = 0.3
 /** Most by which gaps of the same spacing differ. */
 const sameSpacing = 0.15
-/** PDFium's mark for a hyphen that splits a word at the line's end. */
-const partingHyphen = 0x02
 
 /** What is drawn at one place: a letter with its marks, or the letters of a ligature. */
 interface Glyph {
@@ -82,7 +80,7 @@ function* looseLines(characters: PdfCharacters): Generator<{ from: number; to: n
   let hasBlank = false
   for (let at = 0; at <= characters.length; at += 1) {
     const code = at === characters.length ? 0x0a : characters.code(at)
-    if (isLineEnd(code) || code === partingHyphen || code === 0xfffe) {
+    if (isLineEndCode(code) || code === partingHyphen || code === 0xfffe) {
       if (most > 0 && hasBlank) yield { from, to: at, loose: most }
       from = at + 1
       previous = -1
@@ -152,7 +150,7 @@ function readGlyphs(characters: PdfCharacters, from: number, to: number): Glyph[
       if (at > last.to) last.blank = characters.isGenerated(last.to) ? 'added' : 'drawn'
     }
     const isSign = !/[\p{L}\p{N}]/u.test(letter)
-    glyphs.push({ from: at, to: at + 1, gap: 0, blank: 'none', isLetter: isLetter(characters.code(at)), isSign })
+    glyphs.push({ from: at, to: at + 1, gap: 0, blank: 'none', isLetter: isLetterCode(characters.code(at)), isSign })
   }
   return glyphs
 }
@@ -229,15 +227,9 @@ function closeRun({ glyphs, base, limit }: Run, characters: PdfCharacter[], drop
 function markHyphen({ glyphs }: Run, characters: PdfCharacter[]) {
   const { from, to } = glyphs.at(-1)!
   let next = to
-  while (isLineEnd(characters[next]?.code)) next += 1
+  while (isLineEndCode(characters[next]?.code)) next += 1
   const isHyphen = characters[from]!.code === 0x2d && glyphs.at(-2)!.isLetter && next > to
-  if (isHyphen && isLetter(characters[next]?.code)) characters[from] = { ...characters[from]!, code: partingHyphen }
-}
-
-const isLineEnd = (code: number | undefined) => code === 0x0d || code === 0x0a
-
-function isLetter(code: number | undefined): boolean {
-  return code !== undefined && /\p{L}/u.test(String.fromCodePoint(Math.min(code, 0x10ffff)))
+  if (isHyphen && isLetterCode(characters[next]?.code)) characters[from] = { ...characters[from]!, code: partingHyphen }
 }
 
 /** Widens the characters of a glyph by a share of the gap to the next one. */
