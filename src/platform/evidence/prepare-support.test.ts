@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { patternsOfLeads } from './claims.ts'
 import { slowPatterns } from './negation-words.ts'
-import { prepareSupport } from './prepare-support.ts'
+import { prepareInTurns, prepareSupport } from './prepare-support.ts'
 import { supports } from './support.ts'
 
 describe('the first comparison of a process', () => {
@@ -13,9 +13,13 @@ describe('the first comparison of a process', () => {
       if (!isDone) setImmediate(count)
     }
     setImmediate(count)
-    await prepareSupport()
+    await prepareInTurns()
     isDone = true
     expect(turns).toBeGreaterThanOrEqual(slowPatterns.length + patternsOfLeads.length + 5)
+  })
+
+  it('is prepared once for two that ask at the same time', () => {
+    expect(prepareSupport()).toBe(prepareSupport())
   })
 
   it('compiles no pattern that ignores the case of all scripts', () => {

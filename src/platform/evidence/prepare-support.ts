@@ -22,11 +22,14 @@ function* parts() {
   yield concludeSupport(claims, [compareClaims(claims, passage)])
 }
 
-let isPrepared = false
+let preparation: Promise<void> | undefined
 
-/** Prepares the first comparison of a process, in turns of the event loop. */
-export async function prepareSupport(): Promise<void> {
-  if (isPrepared) return
-  isPrepared = true
+/** Prepares the first comparison of a process, once: all who call it wait for the same turns of the event loop. */
+export function prepareSupport(): Promise<void> {
+  return (preparation ??= prepareInTurns())
+}
+
+/** For a test: what `prepareSupport` does in a process whose tests may have prepared already. */
+export async function prepareInTurns(): Promise<void> {
   for (const _ of parts()) await nextTurn()
 }
