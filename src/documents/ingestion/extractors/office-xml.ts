@@ -1,5 +1,5 @@
 import { lookUp } from '../../../platform/kernel/index.ts'
-import { SaxesParser } from 'saxes'
+import { SaxesParser, type SaxesTagNS } from 'saxes'
 import { ExtractionError } from '../extraction.ts'
 import { corruptFile } from './extractor.ts'
 
@@ -29,8 +29,12 @@ const namespacePrefixes: Record<string, string> = {
   'http://purl.oclc.org/ooxml/wordprocessingml/main': 'w:',
   'http://schemas.openxmlformats.org/officeDocument/2006/math': 'm:',
   'http://purl.oclc.org/ooxml/officeDocument/math': 'm:',
-  'http://schemas.openxmlformats.org/markup-compatibility/2006': 'mc:',
 }
+
+const compatibility = 'http://schemas.openxmlformats.org/markup-compatibility/2006'
+/** Office writes extensions of these; readers know their elements, or read past them. */
+const knownExtensions =
+  /^(?:http:\/\/schemas\.(?:microsoft\.com|openxmlformats\.org)\/|urn:schemas-microsoft-com:|http:\/\/purl\.oclc\.org\/ooxml\/)/
 
 const relationships = new Set([
   'http://schemas.openxmlformats.org/officeDocument/2006/relationships',
@@ -41,15 +45,15 @@ const relationships = new Set([
 export type Attribute = (localName: string) => string | undefined
 
 export interface XmlHandler {
-  /** `name` carries the prefix w:, m: or mc:, whatever prefix the file uses, and none for other namespaces. */
+  /** `name` carries the prefix w: or m:, whatever prefix the file uses, and none for other namespaces. */
   open(name: string, attribute: Attribute): void
   close(name: string): void
   text(text: string): void
 }
 
 /**
- * Reads XML in pieces, calling the handler, and yields after each piece so that the caller can hand results on. Document type
- * declarations are refused: they allow external entities and entity bombs, and no office file needs one.
+ * Reads XML in pieces, calling the handler, and yields after each piece so that the caller can hand results on. Of alternatives the
+ * handler sees one. Document type declarations are refused: they allow external entities and entity bombs, and no office file needs one.
  */
 export async function* readXml(
   pieces: AsyncIterable<string>,
@@ -61,6 +65,7 @@ export async function* readXml(
   let depth = 0
   let sinceToken = 0
   let isEmpty = true
+  const alternatives = createAlternatives((prefix) => parser.resolve(prefix))
   parser.on('doctype', () => {
     throw new ExtractionError(
       'unsupported_content',
@@ -75,6 +80,7 @@ export async function* readXml(
         'too_complex',
         `The ${what} nests deeper than ${maximumDepth} levels. Copy its text into a new ${what} and upload that.`,
       )
+    if (alternatives.open(tag)) return
     handler.open(`${lookUp(namespacePrefixes, tag.uri) ?? ''}${tag.local}`, (name) => {
       const isRelationship = name === 'r:id'
       const wanted = isRelationship ? 'id' : name
@@ -86,10 +92,14 @@ export async function* readXml(
   parser.on('closetag', (tag) => {
     sinceToken = 0
     depth -= 1
+    if (alternatives.close(tag)) return
     handler.close(`${lookUp(namespacePrefixes, tag.uri) ?? ''}${tag.local}`)
   })
-  parser.on('text', (text) => handler.text(text))
-  parser.on('cdata', (text) => handler.text(text))
+  const text = (text: string) => {
+    if (!alternatives.skips()) handler.text(text)
+  }
+  parser.on('text', text)
+  parser.on('cdata', text)
   for await (const piece of pieces) {
     isEmpty = false
     sinceToken += piece.length
@@ -103,6 +113,43 @@ export async function* readXml(
   }
   // An absent part is empty, not broken XML.
   if (!isEmpty) feed(parser, null, kind)
+}
+
+type Tag = Pick<SaxesTagNS, 'uri' | 'local' | 'attributes'>
+
+/**
+ * Which of several forms of the same content is read: the first choice whose namespaces are known, or else the fallback (ECMA-376 part
+ * 3, 7.5 to 7.7). `open` and `close` return true for elements that the handler does not see.
+ */
+function createAlternatives(namespaceOf: (prefix: string) => string | undefined) {
+  /** For each `AlternateContent` that is open: one of its forms has been read. */
+  const taken: boolean[] = []
+  let skipDepth = 0
+  const isTaken = ({ local, attributes }: Tag) => {
+    if (taken.length === 0) return true
+    if (taken.at(-1)) return false
+    const required = local === 'Fallback' ? '' : (attributes['Requires']?.value ?? '')
+    const prefixes = required.split(/\s+/).filter((prefix) => prefix !== '')
+    return prefixes.every((prefix) => knownExtensions.test(namespaceOf(prefix) ?? ''))
+  }
+  return {
+    skips: () => skipDepth > 0,
+    open(tag: Tag): boolean {
+      if (skipDepth > 0) skipDepth += 1
+      else if (tag.uri === compatibility) {
+        if (tag.local === 'AlternateContent') taken.push(false)
+        else if (!isTaken(tag)) skipDepth = 1
+        else if (taken.length > 0) taken[taken.length - 1] = true
+      } else return false
+      return true
+    },
+    close({ uri, local }: Tag): boolean {
+      if (skipDepth > 0) skipDepth -= 1
+      else if (uri !== compatibility) return false
+      else if (local === 'AlternateContent') taken.pop()
+      return true
+    },
+  }
 }
 
 function feed(parser: SaxesParser<{ xmlns: true; position: false }>, piece: string | null, { format }: OfficeKind) {

@@ -46,16 +46,8 @@ interface EmbeddedObject {
 type PlacedPart = EmbeddedPart | CommentReference | PlacedPicture | EmbeddedObject
 export type DocxPiece = ExtractedBlock | PlacedPart | InsertedFile
 
-/** Elements that are left out: deleted and moved-away revisions, field codes, the older copy of a drawing. */
-const skipped = new Set([
-  'w:del',
-  'w:moveFrom',
-  'w:delText',
-  'w:delInstrText',
-  'mc:Fallback',
-  'w:rPrChange',
-  'w:pPrChange',
-])
+/** Elements that are left out: deleted and moved-away revisions, field codes. */
+const skipped = new Set(['w:del', 'w:moveFrom', 'w:delText', 'w:delInstrText', 'w:rPrChange', 'w:pPrChange'])
 
 /** Text of the document, of its formulas, and of drawings that other programs have made. */
 const textElements = new Set(['w:t', 'm:t', 't'])

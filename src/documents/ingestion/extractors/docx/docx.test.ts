@@ -175,3 +175,30 @@ test.each([
 ])('reads a document with bytes behind its zip: %s', async (_, behind) => {
   expect(texts(await read(docxParagraph('The text of it.'), {}, behind))).toEqual(['The text of it.'])
 })
+
+test.each([
+  [
+    'the first form that is known',
+    '<mc:Choice Requires="wps">A</mc:Choice><mc:Choice Requires="wps">B</mc:Choice>',
+    'A',
+  ],
+  ['the next one', '<mc:Choice Requires="own">A</mc:Choice><mc:Choice Requires="wps">B</mc:Choice>', 'B'],
+  ['the fallback', '<mc:Choice Requires="wps own">A</mc:Choice>', 'F'],
+  ['the fallback, for a prefix without a namespace', '<mc:Choice Requires="none">A</mc:Choice>', 'F'],
+  [
+    'a fallback within a choice',
+    `<mc:Choice Requires="wps">${alternatives('<mc:Choice Requires="own">A</mc:Choice>')}</mc:Choice>`,
+    'F',
+  ],
+])('reads of alternatives %s', async (_, choices, expected) => {
+  expect(
+    texts(await read(`<w:p><w:r><w:t>1 </w:t></w:r>${alternatives(choices)}<w:r><w:t> 2</w:t></w:r></w:p>`)),
+  ).toEqual([`1 ${expected} 2`])
+})
+
+function alternatives(choices: string) {
+  const names =
+    'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" xmlns:wps="http://schemas.microsoft.com/office/word/2010/wordprocessingShape" xmlns:own="https://other.example/2026"'
+  const forms = `${choices}<mc:Fallback>F</mc:Fallback>`.replaceAll(/>([ABF])</g, '><w:r><w:t>$1</w:t></w:r><')
+  return `<mc:AlternateContent ${names}>${forms}</mc:AlternateContent>`
+}

@@ -71,7 +71,6 @@ class SlideReader implements XmlHandler {
   private readonly pictures: FoundPicture[] = []
   private readonly finder = createPictureFinder((picture) => this.pictures.push(picture))
   private readonly formulas = createFormulaReader((text) => this.append(text))
-  private skipDepth = 0
   private place: string | null = null
   private paragraph: Paragraph | null = null
   private table: Table | null = null
@@ -87,11 +86,6 @@ class SlideReader implements XmlHandler {
   }
 
   open(name: string, attribute: Attribute) {
-    // The older copy of a shape.
-    if (this.skipDepth > 0 || name === 'mc:Fallback') {
-      this.skipDepth += 1
-      return
-    }
     this.finder.open(name, attribute)
     this.formulas.open(name, attribute)
     switch (name) {
@@ -132,10 +126,6 @@ class SlideReader implements XmlHandler {
   }
 
   close(name: string) {
-    if (this.skipDepth > 0) {
-      this.skipDepth -= 1
-      return
-    }
     this.finder.close(name)
     this.formulas.close(name)
     if (name === 't' || name === 'm:t') this.inText = false
@@ -147,7 +137,7 @@ class SlideReader implements XmlHandler {
   }
 
   text(text: string) {
-    if (this.inText && this.skipDepth === 0) this.append(text)
+    if (this.inText) this.append(text)
   }
 
   private append(text: string) {
