@@ -210,6 +210,9 @@ function indexesOf(latin: Language): ReadonlyMap<string, number> {
   return known
 }
 
+/** Whether a word (lower case) names a day of the week. */
+export const isDayOfWeek = (word: string, latin: Language) => indexesOf(latin).has(word)
+
 /** The same with the days that it names, from 0 for Monday. `words`: of the text in lower case. Linear. */
 function daysOf(text: string, words: readonly string[], latin: Language): number[] {
   const found = includedIn(text, latin)

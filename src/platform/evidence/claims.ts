@@ -5,6 +5,7 @@ import { type Operation, readOperations } from './derived-numbers.ts'
 import { isNegation, withPlainWords } from './negation-words.ts'
 import { type Figure, isShareWord, monthOfName, readFigures, readShares, type Share } from './read-figures.ts'
 import { normaliseNumerals } from './read-number.ts'
+import { type Roles, readRoles } from './roles.ts'
 import {
   compoundsOf,
   detectTextLanguage,
@@ -34,6 +35,7 @@ export interface Claims {
   words: string[][]
   /** For each of them the keys of words that mean the same. */
   synonyms: () => readonly (readonly string[])[]
+  roles: () => Roles
   /** Its clauses; `language` of the passage, where the sentence does not show its own. */
   clauses: (language: TextLanguage) => readonly Clause[]
 }
@@ -119,6 +121,7 @@ export function readClaims(sentence: string, answerLanguage: Language | null = n
         synonymsOf(word!, latin).flatMap((one) => wordKeys(one, latin).filter((key) => !key.endsWith('*'))),
       ),
     ),
+    roles: once(() => readRoles(text)),
     clauses: readOnce((other) => readClauses(text, language.latin === null ? other : language)),
   }
 }
@@ -144,6 +147,7 @@ export function mergeClaims(parts: readonly Claims[]): Claims {
       const known = synonyms()
       return [...words.keys()].map((word) => known.get(word) ?? [])
     }),
+    roles: last.roles,
     clauses: readOnce((other) => parts.flatMap(({ clauses }) => clauses(other))),
   }
 }

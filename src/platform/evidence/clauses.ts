@@ -33,6 +33,7 @@ import {
 } from './negation-words.ts'
 import { numberOfWord } from './read-number.ts'
 import { isStatedByAmount } from './amounts.ts'
+import { readRates } from './rates.ts'
 import {
   afterOnly,
   isUniversal,
@@ -79,6 +80,8 @@ export interface Clause {
   restrictions: readonly Restriction[]
   startsRestricted: boolean
   only: readonly string[]
+  /** By `readRates`. */
+  rates: readonly number[]
   /** The sentence that it is part of, from 0. */
   sentence: number
 }
@@ -289,6 +292,7 @@ function emptyClause(mayDeny: readonly string[], limits: readonly string[]) {
     restrictions: [] as Restriction[],
     startsRestricted: false,
     only: [] as string[],
+    rates: [] as number[],
     stopped: [] as string[],
     opposites: [] as Opposite[],
     mayDeny: [...mayDeny],
@@ -316,6 +320,7 @@ function markPart(
   open.startsRestricted ||= startsWithRestriction(part, { script, latin })
   const condition = afterOnly(part)
   if (condition !== null) open.only.push(...keysOfWords(condition, latin))
+  open.rates.push(...readRates(part, latin))
   open.mayDeny.push(...wordsThatMayDeny(part))
   open.limits.push(...limitsOf(part))
 }

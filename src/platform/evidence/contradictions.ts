@@ -1,7 +1,9 @@
+import { defaultLanguage } from '../language/index.ts'
 import { type Clause, fewWords, keysOf } from './clauses.ts'
 import { once } from './claims.ts'
 import { agrees, deniesOtherwise, hasOpposite, isInReverse, isOrder, isStated, shareIn } from './negation.ts'
 import { isLimiting } from './negation-words.ts'
+import { isOfRate, isPlainRate } from './rates.ts'
 import type { Opposite, Restriction } from './read-opposites.ts'
 
 /** A sentence of a text that has this share of the words of another one repeats it. */
@@ -323,4 +325,35 @@ function restrictionsAround(text: readonly Clause[], at: number): Restriction[] 
   const { sentence, restrictions } = text[at]!
   const next = [text[at - 1], text[at + 1]].filter((one) => one?.sentence === sentence && one.startsRestricted)
   return [...restrictions, ...next.flatMap((one) => one!.restrictions)]
+}
+
+/** A clause with this share of so many words deals with the same. */
+const leastShareOfRate = 0.6
+const leastWordsOfRate = 2
+
+/** `counted`: found, and there is more than one way to write it, such as "twice a year"; `other`: what deals with the same has others only. */
+export type FoundRates = 'found' | 'counted' | 'other' | 'unknown'
+
+/** Whether a text has the rates of a claimed sentence. Linear for each clause of the sentence. */
+export function compareRates(claimed: readonly Clause[], text: readonly Clause[]): FoundRates {
+  let state: FoundRates = 'unknown'
+  for (const claim of claimed) {
+    const words = claim.words.filter(([word]) => !isOfRate(word!, defaultLanguage))
+    if (claim.rates.length === 0 || claim.isNegated || words.length < leastWordsOfRate) continue
+    const shares = text.map((clause) => shareIn(words, keysOf(clause)))
+    const most = shares.reduce((best, share) => Math.max(best, share), 0)
+    if (most < leastShareOfRate) continue
+    const best = text.filter((_, at) => shares[at]! >= most * nearlyBest)
+    const sentences = new Set(best.map(({ sentence }) => sentence))
+    const around = text.filter(({ sentence }) => sentences.has(sentence))
+    const has = (clauses: readonly Clause[]) =>
+      claim.rates.every((rate) => clauses.some(({ rates }) => rates.includes(rate)))
+    if (groupSentences(best).some(has)) state = claim.rates.some((rate) => isPlainRate(rate)) ? 'found' : 'counted'
+    else if (
+      groupSentences(best).every((clauses) => clauses.some(({ rates }) => rates.length > 0)) &&
+      !groupSentences(around).some(has)
+    )
+      return 'other'
+  }
+  return state
 }

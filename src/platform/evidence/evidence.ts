@@ -1,6 +1,7 @@
 import { defaultLanguage, type Language, tokenize } from '../language/index.ts'
 import { includedDays, type Item, readItems } from './amounts.ts'
 import { joinWords, once, readAbbreviations } from './claims.ts'
+import { type Cells, readCells } from './cells.ts'
 import { type Clause, readClauses } from './clauses.ts'
 import {
   type Figure,
@@ -14,16 +15,10 @@ import {
   writtenForms,
 } from './read-figures.ts'
 import { exact, hasOtherUnit, normaliseNumerals, precisionOf, quantityKeys, type Unit } from './read-number.ts'
+import { keysOfRates } from './rates.ts'
+import { type Roles, readRoles } from './roles.ts'
 import { cellSeparator, joinWrappedLines, type Segment, splitSegments, withPlainTables } from './segments.ts'
-import {
-  compoundsOf,
-  detectTextLanguage,
-  isContentWord,
-  isWhole,
-  latinOf,
-  type TextLanguage,
-  wordKeys,
-} from './words.ts'
+import { compoundsOf, detectTextLanguage, isContentWord, latinOf, type TextLanguage, wordKeys } from './words.ts'
 
 /** A passage as its reader sees it. */
 export interface EvidenceText {
@@ -64,6 +59,8 @@ export interface Evidence {
   cells: () => Cells
   /** The amounts that its sentences list, read when they are first needed. */
   items: () => readonly Item[]
+  /** Read when they are first needed. */
+  roles: () => Roles
   /** Its clauses, read when they are first needed. `language`: of the claim, where the passage does not show its own. */
   clauses: (language: TextLanguage) => readonly Clause[]
 }
@@ -139,6 +136,7 @@ export function readEvidence({ title, headings = [], tableHeader = null, text }:
     for (const compound of compoundsOf(tokens[index]!, latin)) addOccurrence(words, compound, segment)
     if (segments[segment] && isUnnamedRow(segments[segment]))
       for (const word of wordsOfTotals) addOccurrence(words, word, segment)
+    for (const key of keysOfRates(part.toLowerCase(), latin)) addOccurrence(numbers.quantities, key, segment)
     for (const { figure, ...place } of figuresOf(part, latin, segments[segment]?.isRow ?? false)) {
       if (figure.type === 'currency') currencies.add(figure.code)
       else if (figure.type === 'month') addOccurrence(months, figure.month, segment)
@@ -177,6 +175,7 @@ export function readEvidence({ title, headings = [], tableHeader = null, text }:
     currencies,
     cells: once(() => readCells(cellsOf(segments), latin)),
     items: once(() => readItems(sentencesIn(segments), latin)),
+    roles: once(() => readRoles(body)),
     clauses: clausesOf([head, body].join('\n'), language),
   }
 }
@@ -299,64 +298,6 @@ function addNumber(
 
 function withoutExtension(title: string): string {
   return title.replace(/\.(?:pdf|docx|csv|txt|md)$/i, '')
-}
-
-/** The cells of a passage's rows, by the words and numbers that name them. */
-interface Cells {
-  places: readonly Cell[]
-  /** The cells that have a word, by its keys, or a number. */
-  ofKey: ReadonlyMap<string | number, readonly number[]>
-}
-
-interface Cell {
-  row: number
-  column: number
-  text: string
-  /** No part between commas: "Kigali" of "Amahoro Stadium, Kigali". */
-  isWhole: boolean
-  /** Its different words and numbers. */
-  size: number
-}
-
-/** A longer cell is a text, which a sentence does not name. */
-const maximumSize = 6
-const remark = /\([^()]*\)/g
-
-/** Most parts of a cell that are read. */
-const maximumParts = 5
-
-/** The cell, and its parts between commas. */
-function partsOf(cell: string): string[] {
-  const parts = cell.split(', ', maximumParts)
-  return parts.length === 1 ? parts : [cell, ...parts]
-}
-
-/** Reads the cells with a word. `rows`: the texts of their cells. Linear in the text. */
-function readCells(rows: ReadonlyMap<number, readonly string[]>, latin: Language): Cells {
-  const places: Cell[] = []
-  const ofKey = new Map<string | number, number[]>()
-  for (const [row, texts] of rows) {
-    for (const [column, cell] of texts.entries()) {
-      for (const [part, own] of partsOf(cell.replaceAll(remark, ' ')).entries()) {
-        const words = [...new Set(tokenize(own, { singleCharacters: false }))].filter((word) =>
-          isContentWord(word, latin),
-        )
-        const numbers = numbersOf(readFigures(own, latin, { asClaims: false }))
-        const size = words.length + numbers.length
-        if (words.length === 0 || size > maximumSize) continue
-        const at = places.push({ row, column, size, text: own.trim().toLowerCase(), isWhole: part === 0 }) - 1
-        for (const key of new Set([
-          ...words.flatMap((word) => wordKeys(word, latin).filter(isWhole)),
-          ...numbers.flat(),
-        ])) {
-          const known = ofKey.get(key)
-          if (known) known.push(at)
-          else ofKey.set(key, [at])
-        }
-      }
-    }
-  }
-  return { places, ofKey }
 }
 
 /** The segments of a passage that have a figure of a sentence; those of title and headings for what belongs to all. */

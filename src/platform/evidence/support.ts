@@ -1,7 +1,14 @@
 import { defaultLanguage, isFunctionWord } from '../language/index.ts'
 import { isOfOtherItem } from './amounts.ts'
 import { type Claims, once, readClaims } from './claims.ts'
-import { affirmsDeniedWord, contradictsRepeated, overstates, statesOpposite } from './contradictions.ts'
+import {
+  affirmsDeniedWord,
+  compareRates,
+  contradictsRepeated,
+  type FoundRates,
+  overstates,
+  statesOpposite,
+} from './contradictions.ts'
 import { derivedFrom, isOperationWord, type Operands } from './derived-numbers.ts'
 import {
   compareShares,
@@ -24,6 +31,7 @@ import {
 import { deny, lacksDenial, sharesDenials } from './negation.ts'
 import { type Figure, isYear, plainValueOf } from './read-figures.ts'
 import { unitOfWord } from './read-number.ts'
+import { swapsRoles } from './roles.ts'
 import { compareLanguages, hasPairs, isLightWord, latinOf } from './words.ts'
 
 /** Which claims of a sentence a passage has, in the order of the claims. */
@@ -54,6 +62,10 @@ export interface Comparison {
   isOverstated: () => boolean
   /** Whether it has the opposite of a word in its place. */
   statesOpposite: () => boolean
+  /** Whether it has the rates of the sentence, such as "per day". */
+  rates: () => FoundRates
+  /** Whether it has one who does something in the place of another. */
+  swapsRoles: () => boolean
   /** Whether the passage has no denial that the sentence may mean by its own one. */
   lacksDenial: () => boolean
   /** Whether it names values together that the passage has in different rows. */
@@ -140,6 +152,9 @@ export function concludeSupport(claims: Claims, comparisons: readonly Comparison
     return unsupported('negation')
   // "A has 3 fewer than B" is computed from a passage about what has more.
   if (!isComputed && comparisons.some((comparison) => comparison.statesOpposite())) return unsupported('negation')
+  const hasRates = (...states: FoundRates[]) => comparisons.some(({ rates }) => states.includes(rates()))
+  if (comparisons.some((comparison) => comparison.swapsRoles())) return unsupported('name')
+  if (!isComputed && hasRates('other') && !hasRates('found', 'counted')) return unsupported('number')
   if (!isOfRow && comparisons.every((comparison) => comparison.lacksDenial())) return unsupported('denial')
   if (claims.names.some((_, index) => !anyHas('names', index))) return unsupported('name')
   if (comparisons.some((comparison) => comparison.isOfOtherRows())) return unsupported('name')
@@ -147,7 +162,9 @@ export function concludeSupport(claims: Claims, comparisons: readonly Comparison
     (comparison) =>
       comparison.figures.includes(true) || (claims.figures.length === 0 && comparison.words.includes(true)),
   )
-  if (withFigures.length > 0 && withFigures.every((comparison) => comparison.isOfOtherItem()))
+  // "Twice a year" next to "every six months" is no other amount.
+  const isRate = claims.figures.length === 0 && hasRates('counted')
+  if (!isRate && withFigures.length > 0 && withFigures.every((comparison) => comparison.isOfOtherItem()))
     return unsupported('number')
   if (claims.quotes.some((_, index) => !anyHas('quotes', index))) return unsupported('quote')
 
@@ -227,6 +244,12 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
       languages !== 'different' && overstates(claims.clauses(passage.language), passage.clauses(claims.language)),
     statesOpposite: () =>
       languages !== 'different' && statesOpposite(claims.clauses(passage.language), passage.clauses(claims.language)),
+    rates: once(() =>
+      languages === 'different'
+        ? 'unknown'
+        : compareRates(claims.clauses(passage.language), passage.clauses(claims.language)),
+    ),
+    swapsRoles: once(() => languages !== 'different' && latin === 'en' && swapsRoles(claims.roles(), passage.roles())),
     lacksDenial: () =>
       languages !== 'different' && lacksDenial(claims.clauses(passage.language), passage.clauses(claims.language)),
     deniesOtherRow: once(() => languages !== 'different' && deniesOtherRow(claims, passage)),

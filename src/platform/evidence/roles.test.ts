@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { readRoles, swapsRoles } from './roles.ts'
+import { supports } from './support.ts'
+
+const passage = [
+  'Brightwater acquired Tanner Mills in 2019. The tenant pays the electricity, the landlord pays water and heating.',
+  'The mayor appoints the heads of the departments, and the council confirms them.',
+  'The fridge is cleaned every Friday by the cooks. The dishwasher is emptied by the trainees.',
+  'The librarian returns the scores to the publisher. Maria Keller founded Helio Labs with Jonas Brandt.',
+  'The budget office reviews spending and reports to the council twice a year.',
+  'Brandt has led the firm since Keller left. Results are not sent to the press.',
+].join(' ')
+
+describe('who does what to whom', () => {
+  it.each([
+    'Tanner Mills acquired Brightwater in 2019.',
+    'Brightwater was acquired by Tanner Mills.',
+    'The landlord pays the electricity.',
+    'The tenant pays water and heating.',
+    'The council appoints the heads of the departments.',
+    'The mayor confirms the heads of the departments.',
+    'The trainees clean the fridge.',
+    'The publisher returns the scores to the librarian.',
+    'The council reports to the budget office twice a year.',
+    'Keller has led the firm since then.',
+  ])('is another one in: %s', (sentence) => {
+    expect(supports(sentence, { title: '', text: passage })).toBe(false)
+  })
+
+  it.each([
+    'Tanner Mills was acquired by Brightwater in 2019.',
+    'Electricity is paid by the tenant.',
+    'Water and heating are paid by the landlord.',
+    'The heads of departments are appointed by the mayor and confirmed by the council.',
+    'Every Friday the cooks clean the fridge.',
+    'The trainees empty the dishwasher.',
+    'The librarian sends the scores back to the publisher.',
+    'Jonas Brandt founded Helio Labs together with Maria Keller.',
+    'The budget office reports to the council every six months.',
+    'Brandt has led the firm.',
+  ])('is the same in: %s', (sentence) => {
+    expect(supports(sentence, { title: '', text: passage })).toBe(true)
+  })
+
+  it.each([
+    ['of what is denied', 'Bern did not pay Basel.', 'Basel paid Bern.'],
+    ['where both may come first', 'Bern borders Basel.', 'Basel borders Bern.'],
+    ['of a noun like the verb', 'Anna manages Ben.', "Ben's manager is Anna."],
+    ['where the text states both', 'Bern paid Basel.', 'Basel paid Bern, and later Bern paid Basel.'],
+    ['behind a pronoun', 'They pay the electricity.', 'The tenant pays the electricity.'],
+    [
+      'of a name and a role, which may be the same one',
+      'The engineer founded the firm.',
+      'Anna Lind founded the firm. The engineer left.',
+    ],
+  ])('is not compared %s', (_, sentence, text) => {
+    expect(swapsRoles(readRoles(sentence), readRoles(text))).toBe(false)
+  })
+})
