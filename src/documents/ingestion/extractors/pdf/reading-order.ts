@@ -1,4 +1,4 @@
-import { isSideBySide, type Segment } from './segment.ts'
+import { isSideBySide, median, type Segment } from './segment.ts'
 
 /** A line of text: the segments side by side, in reading order. */
 export interface Line {
@@ -199,8 +199,4 @@ function highest(segments: Segment[]): number {
 
 function lowest(segments: Segment[]): number {
   return Math.min(...segments.map((segment) => segment.bottom))
-}
-
-function median(values: number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0
 }

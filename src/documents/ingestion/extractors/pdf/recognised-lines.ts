@@ -2,6 +2,7 @@ import type { RecognisedPage } from '../../ocr/recogniser.ts'
 import { PdfCharacters } from './character.ts'
 import type { Line } from './reading-order.ts'
 import type { PageImage } from './render.ts'
+import { median } from './segment.ts'
 
 /** Heights of lines depend on their letters; only a clearly higher one is a heading. */
 const headingShare = 1.4
@@ -27,8 +28,4 @@ export function toLines(
     const segment = { ...place, text, hyphenated, bold: false, characters: PdfCharacters.none, hasNarrowGaps: false }
     return { ...place, segments: [segment] }
   })
-}
-
-function median(values: number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0
 }

@@ -68,8 +68,9 @@ function heightsOf(characters: PdfCharacters): number[] {
   return heights
 }
 
-function median(values: number[]): number {
-  return values.sort((one, other) => one - other)[Math.floor(values.length / 2)]!
+/** The upper one of two in the middle; 0 where there are no values. */
+export function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0
 }
 
 type Height = Pick<Segment, 'bottom' | 'top'>

@@ -67,6 +67,22 @@ describe.skipIf(!installed)(`LanceDB${installed ? '' : ' (skipped: run `npm run 
     const vectors = [{ version: version!, vector: new Float32Array(version!.dimensions).fill(1), hasSemantics: true }]
     return (await space.findCandidates({ terms: [], vectors, limit: 100 })).length
   }
+  type Query = Parameters<ReturnType<typeof corpus.for>['query']>
+  /** A database that shows what is read of it. */
+  const watched = (show: (query: Query, rows: readonly unknown[]) => void): Database => ({
+    ...corpus,
+    async reading(owner) {
+      const own = corpus.for(owner)
+      return {
+        ...own,
+        async query<Row>(...query: Query) {
+          const rows = await own.query<Row>(...query)
+          show(query, rows)
+          return rows
+        },
+      }
+    },
+  })
   /** An engine of another process, which calls `before` before each of its statements outside of transactions. */
   function engineThatRuns(before: (statement: string) => Promise<void> | void): SearchEngine {
     const database: Database = {
@@ -216,22 +232,10 @@ describe.skipIf(!installed)(`LanceDB${installed ? '' : ' (skipped: run `npm run 
       await fixture.add([`The treasurer pays invoice ${number}.`], { metadata: { paid: number % 3 > 0 } })
     await engine.indexNew(every)
     let most = 0
-    const counting: Database = {
-      ...corpus,
-      async reading(owner) {
-        const own = corpus.for(owner)
-        return {
-          ...own,
-          async query<Row>(...given: Parameters<typeof own.query>) {
-            const rows = await own.query<Row>(...given)
-            if (given[0].includes('document_id as id')) most = Math.max(most, rows.length)
-            return rows
-          },
-        }
-      },
-    }
     const searching = createLanceEngine({
-      database: counting,
+      database: watched(([statement], rows) => {
+        if (statement.includes('document_id as id')) most = Math.max(most, rows.length)
+      }),
       storage: storage(),
       log,
       planFiltered: () => ({ terms: 'index', vectors: 'index' }),
@@ -253,20 +257,7 @@ describe.skipIf(!installed)(`LanceDB${installed ? '' : ' (skipped: run `npm run 
     await engine.indexNew(every)
     await add()
     const read: Parameters<typeof corpus.query>[] = []
-    const watched: Database = {
-      ...corpus,
-      async reading(owner) {
-        const own = corpus.for(owner)
-        return {
-          ...own,
-          query<Row>(...given: Parameters<typeof own.query>) {
-            read.push(given)
-            return own.query<Row>(...given)
-          },
-        }
-      },
-    }
-    const searching = createLanceEngine({ database: watched, storage: storage(), log })
+    const searching = createLanceEngine({ database: watched((given) => read.push(given)), storage: storage(), log })
     const { organisationId, spaceId } = fixture
     const space = await searching.openSpace({ organisationId, spaceId, filter: null }, timeLimit())
     const version = space.embeddingVersions[0]!
