@@ -122,6 +122,8 @@ export function readClauses(text: string, language: TextLanguage): Clause[] {
 
 /** Words of a clause that the next one may continue. */
 const maximumLast = 12
+/** Most words of a clause that have an opposite and are compared, each with each of another clause. */
+const maximumOpposites = 60
 /** A clause after "but not" with more content words has a predicate itself. */
 const maximumRest = 3
 
@@ -197,7 +199,7 @@ function readSentence(text: string, { language, sentence, topic, maximum }: Plac
       isPending = !isPending
       continue
     }
-    open.opposites.push(...opposites)
+    open.opposites.push(...opposites.slice(0, maximumOpposites - open.opposites.length))
     const isContinued = negations.count === 0 && isDenying(clauses.at(-1)) && continuesDenial(part)
     const count = negations.count + (isPending && own.length > 0 ? 1 : 0) + (isContinued ? 1 : 0)
     if (words.length < fewWords && count === 0) continue
