@@ -111,13 +111,13 @@ export async function askHandbooks(folder: string) {
   return asked
 }
 
-async function indexHandbook({ addDocument }: BenchIndex, spaceId: ReturnType<typeof createSpaceId>, folder: string) {
+async function indexHandbook(bench: BenchIndex, spaceId: ReturnType<typeof createSpaceId>, folder: string) {
   const limits = { maximumPages: 1, maximumCharacters: 1e8, maximumBlocks: 1e6, maximumUnpackedBytes: 1e8 }
   for (const name of readdirSync(folder).sort()) {
     const filePath = path.join(folder, name)
     const input = { filePath, sizeBytes: statSync(filePath).size, limits, report: { progress() {}, warn() {} } }
     const blocks = createFileExtractor().extract('md', input)
-    await addDocument(spaceId, name, await chunksOf(blocks, createHashingEmbedder(), pipelineChunkSize))
+    await bench.addDocument(spaceId, name, await chunksOf(blocks, createHashingEmbedder(), pipelineChunkSize))
   }
 }
 

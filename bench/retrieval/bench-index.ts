@@ -29,7 +29,13 @@ export interface BenchIndex extends AsyncDisposable {
   embedder: Embedder
   organisationId: OrganisationId
   corpus: Awaited<ReturnType<typeof openDatabases>>['corpus']
-  addDocument(spaceId: SpaceId, name: string, chunks: readonly Chunk[], metadata?: object): Promise<DocumentId>
+  addDocument(
+    this: BenchIndex,
+    spaceId: SpaceId,
+    name: string,
+    chunks: readonly Chunk[],
+    metadata?: object,
+  ): Promise<DocumentId>
   /** Resolves when the background jobs of the index have nothing to do any more. */
   indexed(): Promise<void>
   /** Ends these jobs. */
@@ -57,7 +63,7 @@ export async function createBenchIndex(embedder: Embedder, databaseUrl?: string)
     embedder,
     organisationId: createOrganisationId(),
     corpus,
-    async addDocument(this: BenchIndex, spaceId, name, chunks, metadata) {
+    async addDocument(spaceId, name, chunks, metadata) {
       // Of the object that is called: a copy with another engine has another index.
       const { index, organisationId } = this
       const documentId = createDocumentId()

@@ -83,6 +83,18 @@ describe('segments', () => {
     expect(copied / total).toBeLessThan(9)
   })
 
+  it('are not merged into one that takes hours, where very many are there at once', () => {
+    let segments = Array.from({ length: 42 }, (_, id) => segment(id, 119_000))
+    for (let nextId = 100; ; nextId++) {
+      const action = planMerge(usage({ segments, idleSeconds: 1e6 }), sizes)
+      if (action?.kind !== 'merge') break
+      const isMerged = ({ id }: SegmentUsage) => action.segments.includes(id)
+      const chunks = segments.filter(isMerged).reduce((sum, one) => sum + one.chunks, 0)
+      segments = [...segments.filter((one) => !isMerged(one)), segment(nextId, chunks)]
+    }
+    expect(segments.map(({ chunks }) => chunks)).toEqual([119_000, 1_547_000, 1_547_000, 1_547_000, 238_000])
+  })
+
   it('stay few while a Space grows to three million chunks, and each chunk is copied at most four times', () => {
     let segments: SegmentUsage[] = []
     let copied = 0

@@ -42,7 +42,10 @@ const idleTailShare = 0.2
 const idleTailSeconds = 60
 /** An index of this many times the threshold (120,000) has its best speed for its recall; smaller ones are merged into such. */
 const mergedShare = 6
-/** The next size of a segment, in a Space so large that it has this many of one size. */
+/**
+ * The next size of a segment, in a Space so large that it has this many of one size. It is the largest (1.44 million): one process needs
+ * a quarter of an hour for its index, and has two hours.
+ */
 const sizeRatio = 12
 /** Most small segments; each adds about a millisecond to a search. */
 const maximumSmallSegments = 16
@@ -69,7 +72,7 @@ export function planNewVectors(
   return isDue ? { kind: 'build', maximumChunks: merged } : null
 }
 
-/** What to do so that searches read few segments; `null`: nothing. A segment is merged about once for each factor of `sizeRatio`. */
+/** What to do so that searches read few segments; `null`: nothing. A segment is merged about once for each size. */
 export function planMerge(
   { tailChunks, idleSeconds, segments }: VectorUsage,
   { from, merged: target }: SegmentSizes,
@@ -80,12 +83,22 @@ export function planMerge(
   const empty = segments.filter(({ chunks }) => chunks === 0)
   if (empty.length > 0) return { kind: 'retire', segments: empty.map(({ id }) => id) }
   const small = segments.filter(({ chunks }) => chunks < target)
-  if (small.length >= maximumSmallSegments) return { kind: 'merge', segments: small.map(({ id }) => id) }
-  for (let size = target; size <= total; size *= sizeRatio) {
+  const largest = target * sizeRatio
+  if (small.length >= maximumSmallSegments) return { kind: 'merge', segments: smallestOf(small, largest) }
+  for (let size = target; size <= largest; size *= sizeRatio) {
     const smaller = segments.filter(({ chunks }) => chunks < size)
-    if (chunksOf(smaller) >= size) return { kind: 'merge', segments: smaller.map(({ id }) => id) }
+    if (chunksOf(smaller) >= size) return { kind: 'merge', segments: smallestOf(smaller, size) }
   }
   return idleSeconds < quietSeconds ? null : planQuietMerge(small)
+}
+
+/** Of the smallest segments as many as have these chunks together. */
+function smallestOf(segments: readonly SegmentUsage[], chunks: number): number[] {
+  const ascending = segments.toSorted((left, right) => left.chunks - right.chunks)
+  let sum = 0
+  const end = ascending.findIndex((one) => (sum += one.chunks) >= chunks)
+  const smallest = new Set(ascending.slice(0, end === -1 ? undefined : end + 1))
+  return segments.filter((one) => smallest.has(one)).map(({ id }) => id)
 }
 
 /** The most of the smallest segments that are worth it: eight of one size become one, which is searched in a fraction of the time. */
