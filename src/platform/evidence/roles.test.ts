@@ -46,6 +46,7 @@ describe('who does what to whom', () => {
     ['of what is denied', 'Bern did not pay Basel.', 'Basel paid Bern.'],
     ['where both may come first', 'Bern borders Basel.', 'Basel borders Bern.'],
     ['of a noun like the verb', 'Anna manages Ben.', "Ben's manager is Anna."],
+    ['where an adverb stands for a verb', 'Monaco, specifically the ward of Bern.', 'Bern, and specifically the ward.'],
     ['where the text states both', 'Bern paid Basel.', 'Basel paid Bern, and later Bern paid Basel.'],
     ['behind a pronoun', 'They pay the electricity.', 'The tenant pays the electricity.'],
     [

@@ -33,6 +33,7 @@ const joining = wordSet('and or ,')
 const nounStart = wordSet(
   'a an the of in on at for with from by into onto per no each every any some their its his her our your my this these those only',
 )
+const adverb = /^(?!(?:ap|sup|re|multi|com|im)ply$|rely$|fly$).*ly$/
 const nounEnd = /(?:er|or|ion|ment|al|ance|nes|ity|able|ible)$/
 const auxiliaries = wordSet('is are was were be been being get gets got')
 const articles = wordSet('a an the our its their his her your each every all both')
@@ -101,7 +102,14 @@ function readWord(tokens: readonly string[], at: number): Word {
     keys: isTopic ? wordKeys(text, language).filter(isWhole) : [],
     // "Employees" at the beginning is none.
     isName: isTopic && isCapital && (at > 0 || !text.endsWith('s') || /^\p{Lu}/u.test(tokens[at + 1] ?? '')),
-    mayBeVerb: isTopic && !isCapital && !symmetric.test(text) && !nounStart.has(before) && !/^\d/.test(before),
+    mayBeVerb:
+      isTopic &&
+      !isCapital &&
+      !between.has(text) &&
+      !adverb.test(text) &&
+      !symmetric.test(text) &&
+      !nounStart.has(before) &&
+      !/^\d/.test(before),
   }
 }
 
