@@ -27,12 +27,12 @@ export interface Claims {
   /** How the sentence shows that it computes numbers. */
   operations: ReadonlySet<Operation>
   /** Names, each as the keys of its words. */
-  names: { words: Name; keys: string[][] }[]
+  names: { words: Name; keys: (readonly string[])[] }[]
   quotes: string[]
   /** Its words with a capital letter, in lower case. */
   capitals: ReadonlySet<string>
   /** The keys of each different content word. */
-  words: string[][]
+  words: (readonly string[])[]
   /** For each of them the keys of words that mean the same. */
   synonyms: () => readonly (readonly string[])[]
   roles: () => Roles

@@ -47,7 +47,7 @@ import {
 /** A part of a sentence that is denied or not. */
 export interface Clause {
   /** The keys of each content word. */
-  words: string[][]
+  words: (readonly string[])[]
   isNegated: boolean
   /** It has a word such as "without". */
   isAbsence: boolean
@@ -73,7 +73,7 @@ export interface Clause {
   /** Its words that have an opposite. */
   opposites: Opposite[]
   /** The keys of the content word after its negation, or after a word such as "without"; null where it has neither. */
-  denied: string[] | null
+  denied: readonly string[] | null
   /** It states something of all. */
   isUniversal: boolean
   /** What limits it; whether it begins so; the keys of the words after "only with" and the like, where it allows something. */
@@ -157,7 +157,7 @@ function readSentence(text: string, { language, sentence, topic, maximum }: Plac
   let predicate: readonly string[] = []
   /** Of the parts of a list before its predicate. */
   let listed: readonly string[] = []
-  const add = (isNegated: boolean, denied: string[] | null) => {
+  const add = (isNegated: boolean, denied: readonly string[] | null) => {
     const keys = words.map((word) => wordKeys(word, latin))
     const { predicate: _, ...marks } = open
     clauses.push({ ...marks, words: keys, isNegated, isException: false, except: [], denied, sentence, signs })
@@ -363,7 +363,7 @@ const joinWords = (left: readonly string[], right: readonly string[]) => [...new
 const deniedReach = 4
 
 /** The keys of the first content word of a text, of a weak one if no other follows; none where it begins with more function words. */
-function firstKeys(text: string | null, latin: Language): string[] | null {
+function firstKeys(text: string | null, latin: Language): readonly string[] | null {
   if (text === null) return null
   const words = tokenize(text, { singleCharacters: false })
     .slice(0, deniedReach)

@@ -36,7 +36,7 @@ export interface Evidence {
   /** Whether a segment is a row of a table, or a line of a list: what is next to it is about something else. */
   isRow: readonly boolean[]
   /** The keys of the content words and numbers in the first cell of each row, by which it is named: "AB-104" by both. */
-  rowNames: readonly (readonly (string | number)[][])[]
+  rowNames: readonly (readonly (readonly (string | number)[])[])[]
   /** The numbers in that cell: a year. */
   keyNumbers: readonly ReadonlySet<number>[]
   /** The numbers of each part in their order, scales applied; at most `maximumPartNumbers`. */

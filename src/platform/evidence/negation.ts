@@ -80,7 +80,7 @@ const isOtherOption = (claim: Clause, clause: Clause) =>
 /** A predicate that adds fewer words is too short to be known again. */
 const fewestOfPredicate = 2
 /** Of each clause of a text that denies something: the words that its sentence did not have before, and those of the clause before too. */
-type DeniedPredicate = { own: string[][]; both: ReadonlySet<string>; before: ReadonlySet<string> }
+type DeniedPredicate = { own: (readonly string[])[]; both: ReadonlySet<string>; before: ReadonlySet<string> }
 const knownPredicates = new WeakMap<readonly Clause[], DeniedPredicate[]>()
 
 function deniedPredicates(text: readonly Clause[]): DeniedPredicate[] {

@@ -85,8 +85,23 @@ const mark = /\p{M}/gu
 const withoutMarks = (word: string) => (latinLetter.test(word) ? word.normalize('NFD').replaceAll(mark, '') : word)
 const latinLetter = /\p{Script=Latin}/u
 
+const knownKeys = new Map<Language, Map<string, readonly string[]>>()
+/** Of one language; texts of one Space have most of their words in common. */
+const maximumKnown = 20_000
+const longestKnown = 40
+
 /** The word, its stem, its verb if it is an irregular form, and its first letters where it is long. */
-export function wordKeys(word: string, latin: Language): string[] {
+export function wordKeys(word: string, latin: Language): readonly string[] {
+  const ofLanguage = knownKeys.get(latin) ?? new Map<string, readonly string[]>()
+  const known = ofLanguage.get(word)
+  if (known) return known
+  const keys = readKeys(word, latin)
+  if (ofLanguage.size >= maximumKnown) ofLanguage.clear()
+  if (word.length <= longestKnown) knownKeys.set(latin, ofLanguage.set(word, keys))
+  return keys
+}
+
+function readKeys(word: string, latin: Language): string[] {
   const bare = word.replace(arabicAnd, '')
   const stem = rulesForWord(bare, latin)?.rules.stem(bare) ?? bare
   const verb = latin === 'en' ? irregularVerbs.get(bare) : undefined
