@@ -69,7 +69,8 @@ export const patternsOfLeads = [leadPattern, tailPattern]
 
 /** A statement without what is around it. The patterns read lower case: those that ignore case take long to compile, and repeated ones too. */
 function withoutLeads(text: string): string {
-  const lower = text.toLowerCase()
+  // The only letter that is longer in lower case.
+  const lower = text.replaceAll('İ', 'I').toLowerCase()
   let start = 0
   for (let count = 0; count < maximumLeads; count++) {
     leadPattern.lastIndex = start

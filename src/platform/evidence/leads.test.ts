@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { readClaims } from './claims.ts'
 import { supports } from './support.ts'
 
 const guide = {
@@ -22,4 +23,9 @@ test.each([
   const sentence = (own: string) => `${lead}${own.replace(/\.$/, tail)}.`
   expect(supports(sentence(statement), guide)).toBe(true)
   expect(supports(sentence(statement.replace('don’t ', '')), guide)).toBe(false)
+})
+
+test('a letter that is longer in lower case leaves nothing of a tail', () => {
+  const sentence = 'İzmir, İstanbul, İznik, İskenderun and İnegöl have a port'
+  expect(readClaims(`${sentence}, according to the text.`).words).toEqual(readClaims(`${sentence}.`).words)
 })

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { readRoles, swapsRoles } from './roles.ts'
-import { supports } from './support.ts'
+import { compareRoles, readRoles } from './roles.ts'
+import { readClaims } from './claims.ts'
+import { readEvidence } from './evidence.ts'
+import { compareClaims, concludeSupport, supports } from './support.ts'
 
 const passage = [
   'Brightwater acquired Tanner Mills in 2019. The tenant pays the electricity, the landlord pays water and heating.',
@@ -55,6 +57,17 @@ describe('who does what to whom', () => {
       'Anna Lind founded the firm. The engineer left.',
     ],
   ])('is not compared %s', (_, sentence, text) => {
-    expect(swapsRoles(readRoles(sentence), readRoles(text))).toBe(false)
+    expect(compareRoles(readRoles(sentence), readRoles(text))).not.toBe('swapped')
+  })
+
+  it('counts as stated where one of several passages states it', () => {
+    const claims = readClaims('Bern paid Basel for the bridge.')
+    const verdictOf = (...texts: string[]) =>
+      concludeSupport(
+        claims,
+        texts.map((text) => compareClaims(claims, readEvidence({ title: '', text }))),
+      ).verdict
+    expect(verdictOf('Basel paid Bern for the bridge.')).toBe('unsupported')
+    expect(verdictOf('Basel paid Bern for the bridge.', 'Bern paid Basel for the bridge.')).toBe('supported')
   })
 })

@@ -206,25 +206,29 @@ function listedBy(parts: readonly Part[], part: number, step: 1 | -1): readonly 
   return hasVerb ? [] : other.words
 }
 
+/** `swapped`: a text has one who does something in the place of another. */
+export type ComparedRoles = 'stated' | 'swapped' | 'unknown'
+
 /**
- * Whether a sentence has the one who does something in the place of another: "Bern paid Basel" next to "Basel paid Bern", and "the tenant pays
- * the water" next to "the tenant pays the rent, the landlord pays the water". Linear in the text for each word of the sentence.
+ * Compares who does what to whom: swapped is "Bern paid Basel" next to "Basel paid Bern", and "the tenant pays the water" next to "the tenant
+ * pays the rent, the landlord pays the water". Linear in the text for each word of the sentence.
  */
-export function swapsRoles(claimed: Roles, text: Roles): boolean {
+export function compareRoles(claimed: Roles, text: Roles): ComparedRoles {
   const verbs = claimed.parts.flatMap(({ words }, part) =>
     words.flatMap((verb, at) => (verb.mayBeVerb ? [{ verb, part, at }] : [])),
   )
-  return verbs.slice(0, maximumVerbs).some(({ verb, part, at }) => {
+  let state: ComparedRoles = 'unknown'
+  for (const { verb, part, at } of verbs.slice(0, maximumVerbs)) {
     const claim = relationAt(claimed, part, at)
-    if (claim === null || claim.object.length === 0) return false
+    if (claim === null || claim.object.length === 0) continue
     const known = relationsOf(verb, text)
     const isStated = (by: 'core' | 'object') =>
       known.some((one) => hasAny(claim.agent, one.agent) && hasAny(claim[by], one[by]))
-    return (
-      (!isStated('core') && known.some((one) => isReversed(claim, one, text))) ||
-      (!isStated('object') && known.some((one) => isOfOther(claim, one, text)))
-    )
-  })
+    if (!isStated('core') && known.some((one) => isReversed(claim, one, text))) return 'swapped'
+    if (isStated('object')) state = 'stated'
+    else if (known.some((one) => isOfOther(claim, one, text))) return 'swapped'
+  }
+  return state
 }
 
 /** Of none that is too frequent to compare all. */

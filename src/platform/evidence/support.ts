@@ -31,7 +31,7 @@ import {
 import { deny, lacksDenial, sharesDenials } from './negation.ts'
 import { type Figure, isYear, plainValueOf } from './read-figures.ts'
 import { unitOfWord } from './read-number.ts'
-import { swapsRoles } from './roles.ts'
+import { type ComparedRoles, compareRoles } from './roles.ts'
 import { compareLanguages, hasPairs, isLightWord, latinOf } from './words.ts'
 
 /** Which claims of a sentence a passage has, in the order of the claims. */
@@ -64,8 +64,8 @@ export interface Comparison {
   statesOpposite: () => boolean
   /** Whether it has the rates of the sentence, such as "per day". */
   rates: () => FoundRates
-  /** Whether it has one who does something in the place of another. */
-  swapsRoles: () => boolean
+  /** Whether it has the same one doing something to the same one. */
+  roles: () => ComparedRoles
   /** Whether the passage has no denial that the sentence may mean by its own one. */
   lacksDenial: () => boolean
   /** Whether it names values together that the passage has in different rows. */
@@ -153,7 +153,8 @@ export function concludeSupport(claims: Claims, comparisons: readonly Comparison
   // "A has 3 fewer than B" is computed from a passage about what has more.
   if (!isComputed && comparisons.some((comparison) => comparison.statesOpposite())) return unsupported('negation')
   const hasRates = (...states: FoundRates[]) => comparisons.some(({ rates }) => states.includes(rates()))
-  if (comparisons.some((comparison) => comparison.swapsRoles())) return unsupported('name')
+  const hasRoles = (state: ComparedRoles) => comparisons.some(({ roles }) => roles() === state)
+  if (hasRoles('swapped') && !hasRoles('stated')) return unsupported('name')
   if (!isComputed && hasRates('other') && !hasRates('found', 'counted')) return unsupported('number')
   if (!isOfRow && comparisons.every((comparison) => comparison.lacksDenial())) return unsupported('denial')
   if (claims.names.some((_, index) => !anyHas('names', index))) return unsupported('name')
@@ -249,7 +250,9 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
         ? 'unknown'
         : compareRates(claims.clauses(passage.language), passage.clauses(claims.language)),
     ),
-    swapsRoles: once(() => languages !== 'different' && latin === 'en' && swapsRoles(claims.roles(), passage.roles())),
+    roles: once(() =>
+      languages !== 'different' && latin === 'en' ? compareRoles(claims.roles(), passage.roles()) : 'unknown',
+    ),
     lacksDenial: () =>
       languages !== 'different' && lacksDenial(claims.clauses(passage.language), passage.clauses(claims.language)),
     deniesOtherRow: once(() => languages !== 'different' && deniesOtherRow(claims, passage)),
