@@ -65,6 +65,9 @@ const exact = queries.slice(0, Number(options.exact))
 const turnsOf = new Map(exact.map((query) => [query, synthetic.earlierTurns()]))
 /** The best chunks of a query by a scan of all, without and with earlier turns: both engines are compared with the same ones. */
 const bestByTerms = new Map<string, ReadonlySet<string>>()
+await inTurns('alone')
+await inTurns('in a conversation', synthetic.earlierTurns)
+// Scans of all chunks, which take minutes: behind what is timed.
 for (const [name, one] of [
   [database, bench],
   ['LanceDB', lance],
@@ -78,8 +81,6 @@ for (const [name, one] of [
     `  ${name}: recall@${best} of vectors ${recalls[0]}, of terms ${recalls[1]}, in a conversation ${recalls[2]}`,
   )
 }
-await inTurns('alone')
-await inTurns('in a conversation', synthetic.earlierTurns)
 await duringImports(database, bench)
 // It also drops the indexes of the database.
 await lanceEngine.maintain()
