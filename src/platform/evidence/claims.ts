@@ -35,6 +35,7 @@ export interface Claims {
   words: (readonly string[])[]
   /** For each of them the keys of words that mean the same. */
   synonyms: () => readonly (readonly string[])[]
+  /** Who does what to whom in it, for English. */
   roles: () => Roles
   /** Its clauses; `language` of the passage, where the sentence does not show its own. */
   clauses: (language: TextLanguage) => readonly Clause[]

@@ -199,7 +199,7 @@ function readSentence(text: string, { language, sentence, topic, maximum }: Plac
       isPending = !isPending
       continue
     }
-    open.opposites.push(...opposites.slice(0, maximumOpposites - open.opposites.length))
+    open.opposites = [...open.opposites, ...opposites].slice(0, maximumOpposites)
     const isContinued = negations.count === 0 && isDenying(clauses.at(-1)) && continuesDenial(part)
     const count = negations.count + (isPending && own.length > 0 ? 1 : 0) + (isContinued ? 1 : 0)
     if (words.length < fewWords && count === 0) continue
@@ -341,9 +341,9 @@ function completeShort(clauses: Clause[]) {
 function readPart(part: string, language: TextLanguage) {
   const latin = latinOf(language, defaultLanguage)
   const negations = findNegations(part, language)!
-  const opposites = readOpposites(part, language).filter(
-    ({ word }) => negations.count > 0 || !isStatedByAmount(word, part),
-  )
+  const opposites = readOpposites(part, language)
+    .slice(0, maximumOpposites)
+    .filter(({ word }) => negations.count > 0 || !isStatedByAmount(word, part))
   const absent = afterAbsence(part, (word) => isNegation(word, language))
   // What forbids is no topic.
   const signs = new Set(opposites.filter((one) => one.isNegation).map(({ word }) => word))
