@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 
 /** The part of S3's protocol that a blob store and LanceDB use, in memory, path style, with one bucket. */
 export interface FakeS3 {
@@ -16,13 +17,19 @@ export interface FakeS3 {
   setHanging(isHanging: boolean): void
   /** Largest number of bytes in one request. */
   largestBody(): number
+  /** Reads of objects, and their bytes. */
+  reads(): { count: number; bytes: number }
   close(): Promise<void>
 }
 
-/** `pageSize` is the number of keys in one answer to a listing; small, so that listings have several pages. */
-export async function startFakeS3(bucket: string, { pageSize = 2 } = {}): Promise<FakeS3> {
+/**
+ * `pageSize` is the number of keys in one answer to a listing; small, so that listings have several pages. Each answer comes after `delayMs`.
+ */
+export async function startFakeS3(bucket: string, { pageSize = 2, delayMs = 0 } = {}): Promise<FakeS3> {
   const objects = new Map<string, Buffer>()
   const modified = new Map<string, string>()
+  const etags = new WeakMap<Buffer, string>()
+  const reads = { count: 0, bytes: 0 }
   const uploads = new Map<string, Map<number, Buffer>>()
   const failures = { part: 0, put: 0 }
   let largest = 0
@@ -40,6 +47,7 @@ export async function startFakeS3(bucket: string, { pageSize = 2 } = {}): Promis
     const query = url.searchParams
     const key = decodeURIComponent(url.pathname.slice(bucket.length + 2))
     const body = await readBody(request)
+    if (delayMs > 0) await delay(delayMs)
     if (isAway) return response.destroy()
     if (isHanging) return undefined
     largest = Math.max(largest, body.length)
@@ -110,9 +118,11 @@ export async function startFakeS3(bucket: string, { pageSize = 2 } = {}): Promis
         const found = objects.get(key)
         if (!found) return notFound('NoSuchKey')
         describe(response, key)
+        reads.count++
         const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? []
+        const part = first === undefined ? found : found.subarray(Number(first), Number(last) + 1)
+        reads.bytes += part.length
         if (first === undefined) return response.end(found)
-        const part = found.subarray(Number(first), Number(last) + 1)
         response.statusCode = 206
         response.setHeader('content-range', `bytes ${first}-${Number(first) + part.length - 1}/${found.length}`)
         return response.end(part)
@@ -126,7 +136,10 @@ export async function startFakeS3(bucket: string, { pageSize = 2 } = {}): Promis
   }
 
   function etagOf(key: string): string {
-    return `"${createHash('md5').update(objects.get(key)!).digest('hex')}"`
+    const object = objects.get(key)!
+    const known = etags.get(object) ?? `"${createHash('md5').update(object).digest('hex')}"`
+    etags.set(object, known)
+    return known
   }
 
   /** Two objects per page, so that paging is tested. With a delimiter, what is below it counts as one. */
@@ -168,6 +181,7 @@ export async function startFakeS3(bucket: string, { pageSize = 2 } = {}): Promis
       isHanging = next
     },
     largestBody: () => largest,
+    reads: () => ({ ...reads }),
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
