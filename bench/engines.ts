@@ -42,7 +42,7 @@ const address = s3 ? 's3://bench/tables' : (options.address ?? makeTemporaryFold
 
 await using bench = await createBenchIndex(synthetic.embedder, options['database-url'])
 const { corpus } = bench
-const storage = { address, options: s3 ? s3Options(s3.url) : {}, cacheBytes: 2 ** 30 }
+const storage = { address, options: s3?.storageOptions ?? {}, cacheBytes: 2 ** 30 }
 const lanceEngine = createLanceEngine({ database: corpus, storage })
 const lance: BenchIndex = { ...bench, index: createSearchIndex({ database: corpus, engine: lanceEngine }) }
 const database = corpus.engine === 'postgres' ? 'PostgreSQL' : 'in memory'
@@ -155,8 +155,8 @@ async function duringImports(name: string, own: BenchIndex): Promise<void> {
 /** As in a process that has just been started: nothing of the tables is in memory. */
 async function firstSearches(): Promise<void> {
   const engine = createLanceEngine({ database: corpus, storage })
-  const fresh: BenchIndex = { ...bench, index: createSearchIndex({ database: corpus, engine }) }
-  const retrieval = createRetrieval({ index: fresh.index, embedder: synthetic.embedder })
+  const index = createSearchIndex({ database: corpus, engine })
+  const retrieval = createRetrieval({ index, embedder: synthetic.embedder })
   const before = s3?.reads()
   const { organisationId } = bench
   const times: string[] = []
@@ -172,17 +172,6 @@ async function firstSearches(): Promise<void> {
   }
   console.log(`    first searches of a process: ${times.join(', ')}`)
   await engine.close()
-}
-
-function s3Options(url: string) {
-  return {
-    region: 'eu',
-    endpoint: url,
-    allow_http: 'true',
-    virtual_hosted_style_request: 'false',
-    access_key_id: 'a',
-    secret_access_key: 'b',
-  }
 }
 
 /** Share of the best by terms that the engine finds. */

@@ -6,6 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 /** The part of S3's protocol that a blob store and LanceDB use, in memory, path style, with one bucket. */
 export interface FakeS3 {
   url: string
+  /** How LanceDB reaches it. */
+  storageOptions: Record<string, string>
   objects: Map<string, Buffer>
   /** Multipart uploads that were begun and neither completed nor aborted. */
   openUploads(): number
@@ -167,8 +169,17 @@ export async function startFakeS3(bucket: string, { pageSize = 2, delayMs = 0 } 
     handle(request, response).catch(() => response.destroy())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
+    storageOptions: {
+      region: 'eu',
+      endpoint: url,
+      allow_http: 'true',
+      virtual_hosted_style_request: 'false',
+      access_key_id: 'a',
+      secret_access_key: 'b',
+    },
     objects,
     openUploads: () => uploads.size,
     fail(kind, times) {

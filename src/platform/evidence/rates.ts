@@ -1,6 +1,7 @@
 import type { Language } from '../language/index.ts'
 import { isDayOfWeek } from './amounts.ts'
 import { currencyOf, numberOfWord, unitOfWord } from './read-number.ts'
+import { wordSet } from './words.ts'
 
 /** Seconds of what `unitOfWord` does not know. Pure data. */
 const day = 86_400
@@ -26,7 +27,6 @@ const adverbs = wordsBySeconds([
   [year / 2, 'semiannually halbjährlich halbjährliche semestriel semestrielle semestral semestrale'],
   [year, 'yearly annually jährlich jährliche jährlichen annuellement anualmente annualmente jaarlijks jaarlijkse'],
 ]) // prettier-ignore
-const wordSet = (words: string) => new Set(words.split(' '))
 /** Directly before a period: "per day", "jeden Tag". */
 const each = wordSet(
   'per every each pro je jeden jede jedes jeder jedem par chaque por cada ogni elke elk iedere ieder',

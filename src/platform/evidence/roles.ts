@@ -1,6 +1,6 @@
 import { isFunctionWord, splitSentences } from '../language/index.ts'
 import { currencyOf, numberOfWord, unitOfWord } from './read-number.ts'
-import { isWhole, wordKeys } from './words.ts'
+import { isWhole, wordKeys, wordSet } from './words.ts'
 
 interface Word {
   text: string
@@ -26,7 +26,6 @@ export interface Roles {
 
 const language = 'en'
 const tokenPattern = /[\p{L}\p{M}][\p{L}\p{M}\p{N}'’-]*|\d+(?:[.,:]\d+)*|[,;:()]/gu
-const wordSet = (words: string) => new Set(words.split(' '))
 const partStart = wordSet('and but while whereas when if because since unless although though which who that so')
 const joining = wordSet('and or ,')
 /** What follows belongs to a noun. */

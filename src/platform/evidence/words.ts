@@ -34,6 +34,9 @@ const letter =
 export const lowerCasePattern = (source: string, flags = 'u') =>
   new RegExp(source.replaceAll(/\[\\p\{L\}\\p\{M\}\]|\\p\{L\}/g, letter), flags)
 
+/** Words that are written with a blank between them. */
+export const wordSet = (words: string): ReadonlySet<string> => new Set(words.split(' '))
+
 export interface TextLanguage {
   /** The script of most words; null without letters. */
   script: string | null

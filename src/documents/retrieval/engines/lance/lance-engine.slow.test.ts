@@ -356,18 +356,10 @@ describe.skipIf(!installed)(`LanceDB${installed ? '' : ' (skipped: run `npm run 
 
   it('keeps its tables in an object store that instances share, and erases from there', async () => {
     const s3 = await startFakeS3('bucket', { pageSize: 1_000 })
-    const options = {
-      region: 'eu',
-      endpoint: s3.url,
-      allow_http: 'true',
-      virtual_hosted_style_request: 'false',
-      access_key_id: 'a',
-      secret_access_key: 'b',
-    }
     const open = () =>
       createLanceEngine({
         database: corpus,
-        storage: { ...storage(), address: 's3://bucket/lance', options },
+        storage: { ...storage(), address: 's3://bucket/lance', options: s3.storageOptions },
         log,
       })
     const [first, second] = [open(), open()]

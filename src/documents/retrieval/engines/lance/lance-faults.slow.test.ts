@@ -295,15 +295,7 @@ describe.skipIf(!installed)(`LanceDB${installed ? '' : ' (skipped: run `npm run 
   /** A table on an object store, and an engine that waits 50 ms for that store. */
   async function buildOnS3(maximumScanned?: number) {
     const s3 = await startFakeS3('bucket', { pageSize: 1_000 })
-    const options = {
-      region: 'eu',
-      endpoint: s3.url,
-      allow_http: 'true',
-      virtual_hosted_style_request: 'false',
-      access_key_id: 'a',
-      secret_access_key: 'b',
-    }
-    const onS3 = { ...storage(), address: 's3://bucket/lance', options }
+    const onS3 = { ...storage(), address: 's3://bucket/lance', options: s3.storageOptions }
     const builder = createLanceEngine({ database: corpus, storage: onS3, log })
     await add()
     await builder.indexNew(every)
