@@ -90,7 +90,8 @@ make_cluster() {
   } >>"$folder$cluster/postgresql.conf"
 }
 
-free_port() { node -e 'const s=require("net").createServer().listen(0,"127.0.0.1",()=>{console.log(s.address().port);s.close()})'; }
+# Below the ports that the system gives to connections, so that the server finds its port free when it starts again.
+free_port() { node -e 'const s=require("net").createServer(),go=()=>s.listen(20000+Math.floor(Math.random()*12000),"127.0.0.1");s.on("error",go).on("listening",()=>{console.log(s.address().port);s.close()});go()'; }
 
 is_running() { as_postgres "$(server_folder)/bin/pg_ctl" -D "$cluster" status >/dev/null 2>&1; }
 

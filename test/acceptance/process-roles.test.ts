@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { childrenOf } from '../chaos/harness/processes.ts'
 import { type DatabasePlace, freshDatabasePlace, serviceVariables, testServerUrl } from '../harness/database.ts'
-import { lastingPorts } from '../harness/free-port.ts'
+import { freePorts } from '../harness/free-port.ts'
 import {
   type ApiClient,
   createApiClient,
@@ -54,7 +54,7 @@ describe.skipIf(!hasServer)('processes with roles', () => {
   beforeAll(async () => {
     place = await freshDatabasePlace()
     // The metrics of each process have their own; a process that is started again must find it free.
-    const [gatewayPort, metrics] = await lastingPorts(1 + gatewayProcesses)
+    const [gatewayPort, metrics] = await freePorts(1 + gatewayProcesses)
     ports = { gateway: gatewayPort!, metrics: metrics! }
     ;[api, worker] = [await start('api'), await start('worker')]
     gateway = await startGateway()

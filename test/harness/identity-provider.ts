@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { once } from 'node:events'
 import { generateKeyPairSync } from 'node:crypto'
 import { Provider } from 'oidc-provider'
+import { freePort } from './free-port.ts'
 import type { Browser } from './people.ts'
 
 /** Claims of a person at the provider, by subject. */
@@ -40,11 +41,10 @@ const clientSecret = 'a client secret with special characters: +%&/ of tests'
 export async function startIdentityProvider(options: IdentityProviderOptions): Promise<TestIdentityProvider> {
   let answer: (request: IncomingMessage, response: ServerResponse) => void = () => undefined
   let server: Server
-  let port = 0
+  const port = await freePort()
   const start = async () => {
     server = createServer((request, response) => answer(request, response))
-    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-    port = (server.address() as AddressInfo).port
+    await once(server.listen(port, '127.0.0.1'), 'listening')
   }
   await start()
   const issuer = `http://127.0.0.1:${port}`

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { Agent, setGlobalDispatcher } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type DatabasePlace, freshDatabasePlace, testServerUrl } from '../harness/database.ts'
-import { lastingPorts } from '../harness/free-port.ts'
+import { freePorts } from '../harness/free-port.ts'
 import { compareLedger } from '../harness/ledger-crash/compare-ledger.ts'
 import { readLedgerTables } from '../harness/ledger-crash/ledger-tables.ts'
 import {
@@ -84,7 +84,7 @@ for (const [name, plan] of Object.entries(plans)) {
       })
 
     test(`replacing ${plan.versions.join(' by ')} under load fails no request and bills each answer once (seed ${seed})`, async () => {
-      const ports = await lastingPorts(plan.instances)
+      const ports = await freePorts(plan.instances)
       const instances: SeparatePortico[] = []
       // One after the other: the first one makes the tables.
       for (const port of ports) instances.push(await start(port, firstVersion!))

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type PorticoProcess, spawnPortico } from '../../harness/portico.ts'
-import { lastingPorts } from '../../harness/free-port.ts'
+import { freePorts } from '../../harness/free-port.ts'
 import { descendantsOf } from './processes.ts'
 
 /** One instance with a fixed address. What starts services again after their end (systemd, a container platform) is part of it. */
@@ -47,7 +47,7 @@ export async function startInstance({
   processes = 1,
   mayEnd,
 }: InstanceOptions): Promise<ChaosInstance> {
-  const [port, ...metricsPorts] = (await lastingPorts(processes + 1)) as [number, ...number[]]
+  const [port, ...metricsPorts] = (await freePorts(processes + 1)) as [number, ...number[]]
   const variables = { PORT: String(port), PORTICO_METRICS_PORT: String(metricsPorts[0]), ...environment }
   const unexpected: string[] = []
   let running: PorticoProcess | undefined

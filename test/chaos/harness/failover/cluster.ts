@@ -6,7 +6,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { lastingPorts } from '../../../harness/free-port.ts'
+import { freePorts } from '../../../harness/free-port.ts'
 import { startFaultProxy } from '../../../harness/ledger-crash/fault-proxy.ts'
 import { type ClusterNode, createNode, type NodeLinks } from './node.ts'
 import { etcdOptions, haproxySettings, patroniSettings } from './settings.ts'
@@ -52,7 +52,7 @@ export async function startFailoverCluster(): Promise<FailoverCluster> {
     await Promise.all(links.flatMap((link) => Object.values(link)).map((proxy) => proxy.close()))
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   }
-  const [haproxyPort, replicaPort, etcdPort, peerPort, ...ports] = (await lastingPorts(8)) as [
+  const [haproxyPort, replicaPort, etcdPort, peerPort, ...ports] = (await freePorts(8)) as [
     number,
     number,
     number,
