@@ -35,7 +35,7 @@ RUN if [ -n "$LANCE" ]; then npm run install:lance; fi
 
 # Debian with the Node.js binary, without npm and yarn: nothing in the running container installs packages.
 FROM debian:bookworm-20260918-slim@sha256:3783cc01769c7b2b1b83a5c5ad96c815348e28ed7da68e2e3687004faa906251
-ARG VERSION=0.7.0
+ARG VERSION=0.8.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Portico" \
   org.opencontainers.image.description="Model gateway, document management and published Space chat behind one API key per organisation" \
