@@ -50,6 +50,18 @@ describe('who does what to whom', () => {
     ['of a noun like the verb', 'Anna manages Ben.', "Ben's manager is Anna."],
     ['where an adverb stands for a verb', 'Monaco, specifically the ward of Bern.', 'Bern, and specifically the ward.'],
     ['where the text states both', 'Bern paid Basel.', 'Basel paid Bern, and later Bern paid Basel.'],
+    [
+      'where a word with "ing" is no verb',
+      'It offers lessons, which consist of short classes helping guests in learning about plans for cooking and staying active.',
+      'Lessons: short classes that help guests in learning about plans for cooking and staying active.',
+    ],
+    ['of a place', 'The value of land increases in the area.', 'Land in that area will increase in value.'],
+    [
+      'of items without a verb',
+      'The games are Gaelic football, rugby league and rugby union.',
+      'The kinds: American rugby league, either rugby union or Gaelic football.',
+    ],
+    ['with a heading', 'Builders may offer a free visit.', 'Frauds: builders. A dishonest man may offer a free visit.'],
     ['behind a pronoun', 'They pay the electricity.', 'The tenant pays the electricity.'],
     [
       'of a name and a role, which may be the same one',

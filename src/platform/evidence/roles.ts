@@ -45,6 +45,7 @@ const passiveReach = 3
 const prepositions = wordSet(
   'of in on at for with from to into onto by before after during within until per each every as',
 )
+const places = wordSet('in on at')
 const denial = /^(?:not|never|no|nor|neither|cannot|without)$|n['’]t$/
 const pronouns = wordSet('it them him her')
 /** Either may come first. */
@@ -107,6 +108,7 @@ function readWord(tokens: readonly string[], at: number): Word {
       !between.has(text) &&
       !adverb.test(text) &&
       !symmetric.test(text) &&
+      (!text.endsWith('ing') || auxiliaries.has(before)) &&
       !nounStart.has(before) &&
       !/^\d/.test(before),
   }
@@ -118,6 +120,8 @@ interface Relation {
   /** The object without what follows a preposition or a number. */
   core: readonly Word[]
   isPronoun: boolean
+  /** "In the area". */
+  isPlace: boolean
   part: number
 }
 
@@ -149,13 +153,14 @@ function relationAt({ parts }: Roles, at: number, verb: number): Relation | null
       object: topicsOf([...after, ...list]),
       core: topicsOf([...phraseOf(after), ...list]),
       isPronoun: after.some(({ text }) => pronouns.has(text)),
+      isPlace: places.has(after[0]?.text ?? ''),
       part: at,
     }
   }
   const by = after.findIndex(({ text }) => text === 'by')
   const agent = by === -1 ? [] : topicsOf(phraseOf(after.slice(by + 1)))
   const isAgent = agent.length > 0 && !/ing$|day$/.test(agent[0]!.text)
-  return isAgent ? { agent, object: left, core: left, isPronoun: false, part: at } : null
+  return isAgent ? { agent, object: left, core: left, isPronoun: false, isPlace: false, part: at } : null
 }
 
 /** The noun phrase that a part begins with, where nothing but auxiliaries and adverbs is between it and the verb; null for others. */
@@ -174,7 +179,9 @@ function subjectOf(before: readonly Word[]): readonly Word[] | null {
 function subjectBefore(parts: readonly Part[], at: number): readonly Word[] | null {
   const [own, before] = [parts[at]!, parts[at - 1]]
   if (!own.isJoined || before?.sentence !== own.sentence) return null
-  const verb = before.words.findIndex(({ mayBeVerb, text }, place) => place > 0 && (mayBeVerb || between.has(text)))
+  const verb = before.words.findIndex(
+    ({ mayBeVerb, text }, place) => place > 0 && ((mayBeVerb && /(?:s|ed)$/.test(text)) || between.has(text)),
+  )
   return verb === -1 ? null : subjectOf(before.words.slice(0, verb))
 }
 
@@ -245,7 +252,8 @@ const isSameVerb = ({ text }: Word, other: Word) => other.mayBeVerb && isNoun(te
 const isNoun = (text: string) => nounEnd.test(text.replace(/(?:s|ed|ing)$/, ''))
 
 /** Each is in the place of the other. */
-function isReversed({ agent, object }: Relation, one: Relation, text: Roles): boolean {
+function isReversed({ agent, object, isPlace }: Relation, one: Relation, text: Roles): boolean {
+  if (isPlace || one.isPlace) return false
   return hasAny(object, one.agent) && !hasAny(agent, one.agent) && hasAny(agent, objectOf(one, text))
 }
 
@@ -272,8 +280,8 @@ function isOfOther({ agent, core, object }: Relation, one: Relation, text: Roles
 /** "They earn 500 euros" may be stated in other words. */
 const isUnit = ({ text }: Word) => unitOfWord(text) !== undefined || currencyOf(text) !== undefined
 
-/** Before any verb, or after "by". */
+/** Before the first verb, or after "by". */
 const isSubject = (words: readonly Word[], at: number) =>
   words[at - 1]?.text === 'by' ||
   words[at - 2]?.text === 'by' ||
-  !words.slice(0, at).some(({ mayBeVerb, text }) => mayBeVerb || auxiliaries.has(text))
+  words.findIndex(({ mayBeVerb, text }) => mayBeVerb || between.has(text)) > at
