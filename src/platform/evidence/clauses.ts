@@ -94,6 +94,46 @@ export function keysOf(clause: Clause): ReadonlySet<string> {
   return known
 }
 
+/** The share of words, each with its keys, that are among known keys. */
+export function shareIn(words: readonly (readonly string[])[], known: ReadonlySet<string>): number {
+  return words.filter((keys) => keys.some((key) => known.has(key))).length / words.length
+}
+
+const knownSentences = new WeakMap<readonly Clause[], ReadonlyMap<number, ReadonlySet<string>>>()
+
+/** The keys of the words of each sentence. */
+export function wordsOfSentences(text: readonly Clause[]): ReadonlyMap<number, ReadonlySet<string>> {
+  const known = knownSentences.get(text)
+  if (known) return known
+  const bySentence = Map.groupBy(text, ({ sentence }) => sentence)
+  const found = new Map(
+    [...bySentence].map(([sentence, clauses]) => [sentence, new Set(clauses.flatMap(({ words }) => words.flat()))]),
+  )
+  knownSentences.set(text, found)
+  return found
+}
+
+/** Each clause that denies or stops something, and the words of its sentence. */
+interface Denial {
+  clause: Clause
+  sentence: ReadonlySet<string>
+}
+const knownDenials = new WeakMap<readonly Clause[], Denial[]>()
+
+/** Those of a text. */
+export function denialsOf(text: readonly Clause[]): Denial[] {
+  const known = knownDenials.get(text)
+  if (known) return known
+  const sentences = wordsOfSentences(text)
+  const found = text.flatMap((clause) =>
+    clause.denied === null && clause.stopped.length === 0
+      ? []
+      : [{ clause, sentence: sentences.get(clause.sentence)! }],
+  )
+  knownDenials.set(text, found)
+  return found
+}
+
 /** A clause with fewer content words belongs to the next one: items of a list, and the subject before an insertion. */
 export const fewWords = 2
 const subjectWords = 2
@@ -261,6 +301,7 @@ const joinExceptions = (parts: readonly string[]) =>
 /** Most words of an item, and most items of a list that is denied. */
 const maximumItem = /^\s*[\p{L}\p{M}\p{N}'’-]{1,30}(?:\s+[\p{L}\p{M}\p{N}'’-]{1,30}){0,3}\s*$/u
 const maximumItems = 8
+const example = /^\s*(?:such as|like|including|for example|e\.?g)(?!\p{L})/u
 const lastItem = /(?:^|\s)(?:or|nor|oder|ou|o)\s/u
 
 /** "Not able to accept A, B or C" denies all of them: items without a verb, the last one after "or". */
@@ -269,7 +310,10 @@ function joinDeniedLists(parts: readonly string[], language: TextLanguage): stri
   for (let at = 0; at < parts.length; at++) {
     const part = parts[at]!
     const isItem = (one: string) =>
-      maximumItem.test(one) && beforeAuxiliary(one) === null && findNegations(one, language)!.count === 0
+      maximumItem.test(one) &&
+      !example.test(one) &&
+      beforeAuxiliary(one) === null &&
+      findNegations(one, language)!.count === 0
     let last = 0
     if (findNegations(part, language)!.count === 1)
       for (let next = 1; next <= maximumItems && isItem(parts[at + next] ?? ''); next++)

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest'
-import { supports } from './support.ts'
+import { describe, expect, test } from 'vitest'
+import { readClaims } from './claims.ts'
+import { type EvidenceText, readEvidence } from './evidence.ts'
+import { compareClaims, concludeSupport, supports } from './support.ts'
 
 const guide = {
   title: 'Guide.md',
@@ -58,4 +60,74 @@ test('a denial that is left out in German', () => {
   const sentence = (denial: string) => `Der Ausweis gilt zwölf Monate und darf im Lesesaal ${denial}verliehen werden.`
   expect(supports(sentence(''), leitfaden)).toBe(false)
   expect(supports(sentence('nicht '), leitfaden)).toBe(true)
+})
+
+const rooms = {
+  title: 'Rooms.md',
+  text: [
+    'Empty boxes move from a lower store to a higher store.When a booking ends, the host checks the room.Taking a key could mean using a room without consent, such as the hall, the attic or the cellar.',
+    'Lenders may threaten court action or seizure if you do not pay. You do not pay the rent until the host confirms the booking.',
+    'The fee may be waived if you cannot afford it. The host offers:No cleaning fee as long as the stay isn’t longer than a week. No need for a deposit.',
+    'The lamps are not currently available at night. Only the public door and the public ramp lead to the public garden.',
+  ].join(' '),
+}
+
+test.each([
+  ['two opposites where the passage has each once', 'Empty boxes move from a higher store to a higher store.'],
+  ['an opposite next to the same denial', 'The lamps are not currently unavailable at night.'],
+  [
+    'an opposite of a word that stays elsewhere',
+    'Only the private door and the public ramp lead to the public garden.',
+  ],
+  [
+    'a denial of a sentence that begins without a blank, and that has "without" itself',
+    'Taking a key could not mean using a room without consent, such as the hall, the attic or the cellar.',
+  ],
+  ['"without" next to a denied condition', 'Lenders may threaten without court action or seizure if you do not pay.'],
+  ['"only until" for "not until"', 'You only pay the rent until the host confirms the booking.'],
+])('a sentence loses its marker with %s', (_, sentence) => {
+  expect(supports(sentence, rooms)).toBe(false)
+})
+
+test.each([
+  ['"only once" for "not until"', 'You only have to pay the rent once the host confirms the booking.'],
+  ['"unable to" for "cannot"', 'The fee can be waived if you are unable to afford it.'],
+  [
+    '"no" with a condition that denies',
+    'The host offers advantages such as no cleaning fee and no need for a deposit.',
+  ],
+  [
+    'the same examples',
+    'Taking a key could mean using a room without consent, such as the hall, the attic or the cellar.',
+  ],
+])('a sentence keeps its marker with %s', (_, sentence) => {
+  expect(supports(sentence, rooms)).toBe(true)
+})
+
+describe('of several passages', () => {
+  const house = {
+    title: 'House.md',
+    text: 'Insurance of the furniture is required in this house too. Guests are quiet.',
+  }
+  const camp = { title: 'Camp.md', text: 'Insurance of the furniture is not required.' }
+  const verdictOf = (sentence: string, ...passages: EvidenceText[]) => {
+    const claims = readClaims(sentence)
+    return concludeSupport(
+      claims,
+      passages.map((passage) => compareClaims(claims, readEvidence(passage))),
+    ).verdict
+  }
+
+  test('one that denies something else contradicts no sentence that another one states', () => {
+    const sentence = 'Insurance of the furniture is required in this house.'
+    expect(verdictOf(sentence, camp)).toBe('unsupported')
+    expect(verdictOf(sentence, house, camp)).toBe('supported')
+  })
+
+  test('the one that has most of a clause contradicts it', () => {
+    const sentence = 'Insurance of the furniture is not required in this house.'
+    expect(verdictOf(sentence, house, { title: 'Pool.md', text: 'Guests of the pool bring towels.' })).toBe(
+      'unsupported',
+    )
+  })
 })

@@ -1,7 +1,7 @@
 import { defaultLanguage } from '../language/index.ts'
-import { type Clause, fewWords, keysOf } from './clauses.ts'
+import { type Clause, fewWords, keysOf, shareIn, wordsOfSentences } from './clauses.ts'
 import { once } from './claims.ts'
-import { agrees, deniesOtherwise, hasOpposite, isInReverse, isOrder, isStated, shareIn } from './negation.ts'
+import { agrees, deniesOtherwise, hasOpposite, isInReverse, isOnlyLater, isOrder, isStated } from './negation.ts'
 import { isLimiting } from './negation-words.ts'
 import { isOfRate, isPlainRate } from './rates.ts'
 import type { Opposite, Restriction } from './read-opposites.ts'
@@ -12,11 +12,11 @@ const repeatedShare = 0.7
 const leastWords = 3
 
 /**
- * Whether the sentences of the text that have most words of a claimed one have its opposite: they deny a word that it affirms, or affirm one that it
+ * The claimed sentences whose opposite those of the text have that have most words of them: they deny a word that it affirms, or affirm one that it
  * denies. Time is linear in both.
  */
-export function contradictsRepeated(claimed: readonly Clause[], text: readonly Clause[]): boolean {
-  return groupSentences(claimed).some((clauses) => {
+export function findDeniedSentences(claimed: readonly Clause[], text: readonly Clause[]): Sentence[] {
+  return groupSentences(claimed).filter((clauses) => {
     const { most, total, ofAtLeast } = findLike(clauses, text)
     if (clauses.flatMap(({ words }) => words).length < leastWords || total === 0 || most < total * repeatedShare)
       return false
@@ -34,11 +34,11 @@ export function contradictsRepeated(claimed: readonly Clause[], text: readonly C
 const shareAroundWord = 0.6
 
 /**
- * "There is a limit", where the sentence of the text with most words of the claimed one denies that word and nothing else of it, and no clause there
- * affirms it: clauses of one word are compared in such sentences only.
+ * Sentences such as "there is a limit", where the sentence of the text with most words of the claimed one denies that word and nothing else of it,
+ * and no clause there affirms it: clauses of one word are compared in such sentences only.
  */
-export function affirmsDeniedWord(claimed: readonly Clause[], text: readonly Clause[]): boolean {
-  return groupSentences(claimed).some((clauses) => {
+export function findDeniedWords(claimed: readonly Clause[], text: readonly Clause[]): Sentence[] {
+  return groupSentences(claimed).filter((clauses) => {
     const short = clauses.filter(
       ({ isNegated, isCondition, words }) => !isNegated && !isCondition && words.length === 1,
     )
@@ -83,10 +83,55 @@ function affirmsDenied(
 /** A clause with the opposite of what is denied, and this share of its words, states the denial. */
 const opposedShare = 0.5
 
+/** A sentence of the text with this share of at least so many words restates the claimed one. */
+const restatedShare = 0.85
+const leastRestated = 4
+
+/**
+ * Whether the text has each claimed sentence nearly word for word, denied alike, with all of its words that have an opposite. Linear in the text for
+ * each word of the claimed ones.
+ */
+export function restates(claimed: readonly Clause[], text: readonly Clause[]): boolean {
+  const groups = groupSentences(claimed)
+  const isDenied = (clauses: readonly Clause[]) => clauses.some(({ denied }) => denied !== null)
+  return (
+    groups.length > 0 &&
+    groups.every((clauses) => {
+      const words = clauses.flatMap((clause) => clause.words)
+      const opposites = clauses.flatMap((clause) => clause.opposites.map(({ word }) => word))
+      return (
+        words.length >= leastRestated &&
+        groupSentences(text).some((sentence) => {
+          const keys = wordsOfSentences(text).get(sentence[0]!.sentence)!
+          return (
+            shareIn(words, keys) >= restatedShare &&
+            isDenied(sentence) === isDenied(clauses) &&
+            opposites.every(
+              (word) => keys.has(word) || sentence.some((one) => one.opposites.some((other) => other.word === word)),
+            )
+          )
+        })
+      )
+    })
+  )
+}
+
+/** The clauses of a sentence. */
+export type Sentence = readonly Clause[]
+
 interface Sentences {
-  sentences: readonly (readonly Clause[])[]
+  sentences: readonly Sentence[]
   /** By their place in `sentences`: those that have a word, by its keys. */
   places: ReadonlyMap<string, readonly number[]>
+}
+
+/** The share of the words of these clauses that one sentence of a text has. */
+export function mostInSentence(claimed: readonly Clause[], text: readonly Clause[]): number {
+  const words = claimed.flatMap((clause) => clause.words)
+  if (words.length === 0) return 1
+  return wordsOfSentences(text)
+    .values()
+    .reduce((most, keys) => Math.max(most, shareIn(words, keys)), 0)
 }
 
 /** How many words of a sentence each sentence of a text has, without those that have an opposite. */
@@ -105,7 +150,7 @@ export function findLike(clauses: readonly Clause[], text: readonly Clause[]) {
 }
 
 /** The clauses of each sentence of a text. */
-export function groupSentences(clauses: readonly Clause[]): Sentences['sentences'] {
+export function groupSentences(clauses: readonly Clause[]): readonly Sentence[] {
   return readSentences(clauses).sentences
 }
 
@@ -141,17 +186,47 @@ const maximumOpposites = 20
 const nearlyMost = 0.8
 
 /**
- * Whether the sentences of the text that deal with the same as a claimed one have the opposite of one of its words. Time is linear in both, apart from
+ * The claimed sentences of which the sentences of the text that deal with the same have the opposite of a word. Time is linear in both, apart from
  * the few words that have an opposite.
  */
-export function statesOpposite(claimed: readonly Clause[], text: readonly Clause[]): boolean {
-  return groupSentences(claimed).some((clauses) => {
+export function findOpposed(claimed: readonly Clause[], text: readonly Clause[]): Sentence[] {
+  return groupSentences(claimed).filter((clauses) => {
     const { most, total, ofAtLeast } = findLike(clauses, text)
     const best = most === 0 || most < total * sameSubjectShare ? [] : ofAtLeast(most * nearlyMost).flat()
+    const isRepeated = most >= total * repeatedShare
     return (
-      hasPrefixed(clauses, best) || hasOppositeWord(clauses, { best, isRepeated: most >= total * repeatedShare, text })
+      hasPrefixed(clauses, best) ||
+      hasOppositeWord(clauses, { best, isRepeated, text }) ||
+      (isRepeated && total >= leastWords && ofAtLeast(most).every((sentence) => isFlipped(clauses, sentence)))
     )
   })
+}
+
+/** Whether the text has the opposite once more, in place of the word: "from a higher court to a higher court" next to "from a lower court to a higher court". */
+function isFlipped(claimed: Sentence, sentence: Sentence): boolean {
+  const isDenied = (clauses: Sentence) => clauses.some(({ isNegated, isException }) => isNegated && !isException)
+  if (isDenied(claimed) !== isDenied(sentence)) return false
+  const [own, other] = [countSides(claimed), countSides(sentence)]
+  const isReversed = once(() => claimed.some((one) => sentence.some((clause) => isInReverse(one, clause))))
+  return [...own].some(([key, { count, opposite, word }]) => {
+    if (payments.has(word) || (isOrder(word) && isReversed())) return false
+    const countIn = (counts: typeof own, at: string) => counts.get(at)?.count ?? 0
+    return count > countIn(other, key) && countIn(other, opposite) > countIn(own, opposite)
+  })
+}
+
+/** How often each side of a pair of opposites is in clauses, apart for those that are denied. */
+function countSides(clauses: readonly Clause[]) {
+  const counts = new Map<string, { count: number; opposite: string; word: string }>()
+  for (const { side, word, negation, isNegation } of clauses.flatMap(({ opposites }) => opposites)) {
+    if (isNegation) continue
+    const isDenied = negation !== null
+    const key = `${side} ${isDenied}`
+    const known = counts.get(key)
+    if (known) known.count++
+    else counts.set(key, { count: 1, opposite: `${-side} ${isDenied}`, word })
+  }
+  return counts
 }
 
 /** Whether the text has the opposite of a word and not the word; of both, what is around them decides. */
@@ -170,6 +245,7 @@ function hasOppositeWord(
   )
   const own = claimed
     .filter((one) => !one.isNegated || one.isException || one.opposites.some(({ isNegation }) => isNegation))
+    .filter((one) => !best.some((clause) => isOnlyLater(one, clause)))
     .flatMap(({ opposites }) => opposites)
     .filter(
       ({ negation, word }) => negation === null && !(isDenying && claimed.some(({ limits }) => limits.includes(word))),
@@ -199,7 +275,9 @@ function hasOppositeWord(
     if (opposed !== null && (opposed > leastNearness || (isRepeated && !withWords.has(claim.word)))) return true
     if (nearness(text, side, claim) !== null) return false
     const elsewhere = nearness(text, -side, claim)
-    return elsewhere === null ? unusual.has(claim.word) : elsewhere > leastNearnessElsewhere
+    if (elsewhere !== null) return elsewhere > leastNearnessElsewhere
+    // "Unable to pay" is "cannot pay".
+    return unusual.has(claim.word) && !(claim.isNegation && best.some(({ isNegated }) => isNegated))
   })
 }
 
@@ -220,7 +298,7 @@ const leastOthers = 2
 
 /** Words that no sentence has in place of something else: the text must have them, or their opposite. */
 const unusual = new Set(
-  'impossible rarely rare seldom least fewest none exempt optional worst illegal excluded rejected refused disabled unable unnecessary'.split(
+  'impossible rarely seldom least fewest none exempt optional worst illegal excluded rejected refused disabled unable unnecessary'.split(
     ' ',
   ),
 )
@@ -296,11 +374,11 @@ const nearlyBest = 0.9
 const leastShareOfCondition = 0.65
 
 /**
- * Whether the sentence states of all, or without a condition, what the text states with a limit: "always" for "unless it rains", "all trains" for "intercity
+ * The clauses that state of all, or without a condition, what the text states with a limit: "always" for "unless it rains", "all trains" for "intercity
  * trains only", and "allowed" for "allowed only with a permit". Time is linear in the text for each clause of the sentence.
  */
-export function overstates(claimed: readonly Clause[], text: readonly Clause[]): boolean {
-  return claimed.some((claim) => {
+export function findOverstated(claimed: readonly Clause[], text: readonly Clause[]): Clause[] {
+  return claimed.filter((claim) => {
     if (claim.isNegated || claim.isCondition || claim.isException) return false
     const own = claimed.filter(({ sentence }) => sentence === claim.sentence)
     if (claim.words.length < fewWords) return false

@@ -1,6 +1,6 @@
-import { defaultLanguage, type Language, tokenize } from '../language/index.ts'
+import { defaultLanguage, isFunctionWord, type Language, tokenize } from '../language/index.ts'
 import { includedDays, type Item, readItems } from './amounts.ts'
-import { joinWords, once, readAbbreviations } from './claims.ts'
+import { type Claims, joinWords, once, readAbbreviations } from './claims.ts'
 import { type Cells, readCells } from './cells.ts'
 import { type Clause, readClauses } from './clauses.ts'
 import {
@@ -98,10 +98,13 @@ export interface EvidenceNumbers {
   sorted: readonly number[]
 }
 
+/** Between "fraud.Stealing" and "offers:No", as pages of the web have them. */
+const lostBlank = /(?<=(?:\p{Ll}{2}|[\d)"”])[.!?]|\p{Ll}{2}[:;])(?=\p{Lu}[\p{Ll}'’ ])/gu
+
 /** Reads a passage once; time is linear in its text, apart from sorting its numbers. */
 export function readEvidence({ title, headings = [], tableHeader = null, text }: EvidenceText): Evidence {
   const body = normaliseNumerals(
-    tableHeader === null ? joinWrappedLines(withPlainTables(text), { isFull: true }) : text,
+    tableHeader === null ? joinWrappedLines(withPlainTables(text), { isFull: true }).replaceAll(lostBlank, ' ') : text,
   )
   const { segments, headers } = splitSegments(body, tableHeader !== null)
   const head = normaliseNumerals([withoutExtension(title), ...headings, tableHeader ?? '', ...headers].join('\n'))
@@ -386,5 +389,31 @@ export function compareShares(
     if (isAnyClose) return 'other'
     if (found.length > 0) return 'found'
     return share.numbers.some((value) => !passage.numbers.values.has(value)) ? 'other' : 'unknown'
+  })
+}
+
+export const hasWord = ({ words }: Evidence, keys: readonly string[]) => keys.some((key) => words.has(key))
+
+/** A name is there with its last word and half of all, or with more than half: passages leave out first names and titles. */
+export function hasName(passage: Evidence, { words, keys }: Claims['names'][number]): boolean {
+  if (words.length === 1 && passage.abbreviations.has(words[0]!)) return true
+  if (words.length > 1 && hasInitials(passage, words)) return true
+  const found = keys.map(
+    (wordKeys, at) => hasWord(passage, wordKeys) || (at > 0 && passage.abbreviations.has(words[at]!)),
+  )
+  const count = found.filter(Boolean).length
+  return found.at(-1) === true ? count * 2 >= words.length : count * 2 > words.length
+}
+
+/** Letters of the longest abbreviation. */
+const maximumInitials = 10
+
+/** "VA" for "Department of Veterans Affairs": the first letters of all words or of the last ones, where they are no other word. */
+function hasInitials(passage: Evidence, words: readonly string[]): boolean {
+  const latin = latinOf(passage.language, defaultLanguage)
+  const letters = words.slice(-maximumInitials).map((word) => word[0])
+  return letters.slice(0, -1).some((_, from) => {
+    const initials = letters.slice(from).join('')
+    return passage.words.has(initials) && !isFunctionWord(initials, latin)
   })
 }

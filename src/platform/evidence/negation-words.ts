@@ -159,7 +159,7 @@ const absenceWords =
   'without|devoid of|exclud(?:e|es|ing)|illegal(?:ly)?|(?!un(?:der|less|ter|til|cle|i[oqtvfcd]|anim|fortunately|doubtedly|lock|load|zip|install|subscri|plug|pack|fold|veil|block|mute|mount))un\\p{L}{4,}|non(?=-)|disabled|ohne|sans|sin|senza|sem|zonder|utan|uden|uten|bez|без|χωρίς|بدون|ללא|बिना'
 /** Words that limit what a clause states: "only on Sundays" is "not on Mondays". */
 const limitingWords =
-  'only|otherwise|until|unless|except|apart from|too|(?<!\\ba )(?:few|little)|rare\\p{L}*|seldom|hardly|barely|scarcely|nur|erst|einzig\\p{L}*|sonst|andernfalls|außer|selten|kaum|wenige?|seulement|uniquement|sinon|sauf|rarement|peu|s[oó]lo|solamente|únicamente|únic[oa]s?|salvo|excepto|raramente|soltanto|unic[oai]|uniche|tranne|apenas|só|exceto|alleen|slechts|behalve|bara|endast|tylko|только|лишь|فقط|chỉ|trừ'
+  'only|otherwise|until|unless|except|apart from|too(?= \\p{L})|(?<!\\ba )(?:few|little)|rare\\p{L}*|seldom|hardly|barely|scarcely|nur|erst|einzig\\p{L}*|sonst|andernfalls|außer|selten|kaum|wenige?|seulement|uniquement|sinon|sauf|rarement|peu|s[oó]lo|solamente|únicamente|únic[oa]s?|salvo|excepto|raramente|soltanto|unic[oai]|uniche|tranne|apenas|só|exceto|alleen|slechts|behalve|bara|endast|tylko|только|лишь|فقط|chỉ|trừ'
 /** Words in the place of what another sentence denies: "rejected" for "not accepted". */
 const replacingWords =
   'instead|rather than|avoid\\p{L}*|refus\\p{L}+|reject\\p{L}+|declin\\p{L}+|den(?:y|ies|ied)|prevent\\p{L}*|waive\\p{L}*|exempt\\p{L}*|spare[sd]?|drop(?:s|ped)|remov\\p{L}*|discontinu\\p{L}*|abandon\\p{L}*|abolish\\p{L}*|cancel\\p{L}*|lack\\p{L}*|miss(?:ing|ed)|absen\\p{L}+|ineligible|in(?:active|valid|visible|sufficient|complete|correct)|optional|voluntary|closed?|stop\\p{L}*|ceas\\p{L}+|end(?:s|ed)|expire\\p{L}*|lost|' +
@@ -264,7 +264,7 @@ export function afterAbsence(clause: string, isNegation: (word: string) => boole
 }
 
 const conditionWords =
-  'if|when|whether|once(?= (?:(?:the|you|your|it|they|we|this)(?!\\p{L})|\\p{L}{1,20} (?:is|are|has|have)(?!\\p{L})))|wenn|falls|solange|sobald|cuando|quand|quando|indien|jeśli|gdy|если|когда|якщо|eğer|nếu|إذا|אם|अगर'
+  'if|when|whether|provided that|as soon as|as long as(?= (?:the|a|an|your|it|this|no|all)(?!\\p{L}))|once(?= (?:(?:the|you|your|it|they|we|this)(?!\\p{L})|\\p{L}{1,20} (?:is|are|has|have)(?!\\p{L})))|wenn|falls|solange|sobald|cuando|quand|quando|indien|jeśli|gdy|если|когда|якщо|eğer|nếu|إذا|אם|अगर'
 /** "Is valid for a year and is not transferable": what is before it is not denied. */
 const andNot =
   "(?:and|und|et|y|e|en|och|og|и) (?:\\p{L}{1,5} |there['’]s |(?:there|they|you|it|we|this|these|that) \\p{L}{1,6} )?(?:not|never|cannot|unable|\\p{L}{1,8}n['’]t|nicht|kein\\p{L}{0,3}|n['’]?est|ne|no|non|não|niet|geen|inte|ikke|не)"

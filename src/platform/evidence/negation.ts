@@ -1,6 +1,7 @@
-import { type Clause, fewWords, keysOf } from './clauses.ts'
+import { type Clause, denialsOf, fewWords, keysOf, shareIn, wordsOfSentences } from './clauses.ts'
 import { isLimiting, isLoss, isOnly, isStopping, isWeak } from './negation-words.ts'
 import type { Opposite } from './read-opposites.ts'
+import { wordSet } from './words.ts'
 
 /** A clause with a smaller share of the words deals with something else; in scripts without spaces words are pairs of characters. */
 const minimumShare = 0.55
@@ -18,8 +19,8 @@ const clearShare = 0.9
  * Whether one of the claimed clauses is denied by the text, or denies it: all clauses of the text that have most of its words have the
  * other polarity.
  */
-export function deny(claimed: readonly Clause[], text: readonly Clause[]): boolean {
-  if (text.length === 0) return false
+export function findDenied(claimed: readonly Clause[], text: readonly Clause[]): Clause[] {
+  if (text.length === 0) return []
   const places = new Map<string, number[]>()
   for (const [index, { words }] of text.entries()) {
     for (const key of words.flat()) {
@@ -28,7 +29,7 @@ export function deny(claimed: readonly Clause[], text: readonly Clause[]): boole
       else if (known.at(-1) !== index) known.push(index)
     }
   }
-  return claimed.some((claim) => {
+  return claimed.filter((claim) => {
     const { words, isNegated, isCondition } = claim
     if (words.length < fewWords && claimed.length > 1) return false
     if (isLackOfDenial(claim, claimed) || isNamedException(claim, text)) return false
@@ -167,7 +168,7 @@ function unaffirmedDenials(text: readonly Clause[]): readonly Clause[] {
 
 /** "Without a code, nobody enters": the lack is the condition of what is denied. */
 const isLackOfDenial = ({ isAbsence, isNegated, sentence }: Clause, claimed: readonly Clause[]) =>
-  isAbsence && !isNegated && claimed.some((one) => one.isNegated && one.sentence === sentence)
+  isAbsence && !isNegated && claimed.some((one) => one.isNegated && !one.isCondition && one.sentence === sentence)
 
 /** Whether a clause only names an exception of the text: "if it snows". */
 const isNamedException = ({ words, isNegated }: Clause, text: readonly Clause[]) =>
@@ -248,8 +249,18 @@ export function agrees(claim: Clause, clause: Clause): boolean {
     if (other.isNecessity && absent.some((key) => keysOf(other).has(key))) return false
   }
   if (claim.isNegated === clause.isNegated && isInReverse(claim, clause)) return true
+  if (isOnlyLater(claim, clause) || isOnlyLater(clause, claim)) return true
   return (claim.isNegated === clause.isNegated) !== (hasOpposite(claim, clause) || isInReverse(claim, clause))
 }
+
+const until = wordSet('until till bis hasta fino até tot')
+/** "Only pays once it is decided" is "does not pay until it is decided". */
+export const isOnlyLater = (later: Clause, denial: Clause) =>
+  denial.isNegated &&
+  !later.isNegated &&
+  later.restrictions.includes('only') &&
+  denial.limits.some((word) => until.has(word)) &&
+  !later.limits.some((word) => until.has(word))
 
 const laterOrders = new Set(['after', 'nach', 'nachdem', 'après', 'después', 'dopo', 'na', 'nadat'])
 const orders = new Set(['before', 'bevor', 'until', 'avant', 'antes', 'prima'])
@@ -331,6 +342,10 @@ const denialShareOfSentence = 0.5
 const denialShareWithWord = 0.3
 const leastBestShare = 0.3
 
+/** "Not used without permission" needs more than "used without permission". */
+const isOwnAbsence = (denial: Clause, clause: Clause) =>
+  denial.isNegated && !clause.isNegated && denial.absent.some((key) => clause.absent.includes(key))
+
 /**
  * Whether the sentence denies something, or names something as absent ("without"), and the text has no denial and no absence that it may mean. A
  * passage that agrees with a denial has one as well; one that does not speaks of the same without it.
@@ -346,6 +361,14 @@ export function lacksDenial(claimed: readonly Clause[], text: readonly Clause[])
   if (denials.length === 0 || text.length === 0) return false
   const known = denialsOf(text)
   const sentences = wordsOfSentences(text)
+  const negated = claimed.filter(({ isNegated }) => isNegated)
+  const knownMost = new Map<Clause, number>()
+  const mostOfNegated = (clause: Clause) => {
+    const most =
+      knownMost.get(clause) ?? negated.reduce((best, { words }) => Math.max(best, shareIn(words, keysOf(clause))), 0)
+    knownMost.set(clause, most)
+    return most
+  }
   return denials.some((denial) => {
     const { words, denied } = denial
     const share = (keys: ReadonlySet<string>) => shareIn(words, keys)
@@ -357,7 +380,11 @@ export function lacksDenial(claimed: readonly Clause[], text: readonly Clause[])
       (denial.isNegated && hasOpposite(denial, clause) && shareWithOpposite(clause) >= denialShare) ||
       (own >= denialShare && own >= most * nearlyMost && !denial.isOption && isInReverse(denial, clause)) ||
       (own >= denialShare && own >= most * nearlyMost && statesDenial(denial, clause)) ||
-      (clause.denied !== null && own >= leastBestShare && own === most && isComparable(denial, clause))
+      (clause.denied !== null &&
+        own >= leastBestShare &&
+        own === most &&
+        isComparable(denial, clause) &&
+        !isOwnAbsence(denial, clause))
     if (shares.some(isMeant) || isStated(denial, text) || isStatedOtherwise(denial, shares)) return false
     // The text affirms it, so that a denial elsewhere in a long sentence is about something else.
     const isAffirmed = shares.some(
@@ -370,8 +397,10 @@ export function lacksDenial(claimed: readonly Clause[], text: readonly Clause[])
     return !known.some(({ clause, sentence }) => {
       // "One month later, it stops collecting data" has two clauses.
       if (clause.denied === null && !denied!.some((key) => clause.stopped.includes(key))) return false
-      if (!isComparable(denial, clause)) return false
+      if (!isComparable(denial, clause) || isOwnAbsence(denial, clause)) return false
       const keys = keysOf(clause)
+      // The sentence has that denial, too.
+      if (clause.isNegated && mostOfNegated(clause) > share(keys)) return false
       const isSameWord = denied!.some((key) => keys.has(key))
       if (share(keys) >= denialShare) return true
       return !isAffirmed && share(sentence) >= (isSameWord ? denialShareWithWord : denialShareOfSentence)
@@ -398,50 +427,9 @@ function isStatedOtherwise(denial: Clause, shares: readonly { clause: Clause; sh
   )
 }
 
-/** Each clause that denies or stops something, and the words of its sentence. */
-interface Denial {
-  clause: Clause
-  sentence: ReadonlySet<string>
-}
-const knownDenials = new WeakMap<readonly Clause[], Denial[]>()
-
-const knownSentences = new WeakMap<readonly Clause[], ReadonlyMap<number, ReadonlySet<string>>>()
-
-function wordsOfSentences(text: readonly Clause[]): ReadonlyMap<number, ReadonlySet<string>> {
-  const known = knownSentences.get(text)
-  if (known) return known
-  const found = new Map<number, Set<string>>()
-  for (const clause of text) {
-    const words = found.get(clause.sentence) ?? new Set()
-    for (const key of keysOf(clause)) words.add(key)
-    found.set(clause.sentence, words)
-  }
-  knownSentences.set(text, found)
-  return found
-}
-
-function denialsOf(text: readonly Clause[]): Denial[] {
-  const known = knownDenials.get(text)
-  if (known) return known
-  const sentences = wordsOfSentences(text)
-  const found: Denial[] = []
-  for (const clause of text) {
-    const { denied, stopped, sentence } = clause
-    if (denied === null && stopped.length === 0) continue
-    found.push({ clause, sentence: sentences.get(sentence)! })
-  }
-  knownDenials.set(text, found)
-  return found
-}
-
-/** The share of words, each with its keys, that are among known keys. */
-export function shareIn(words: readonly (readonly string[])[], known: ReadonlySet<string>): number {
-  return words.filter((keys) => keys.some((key) => known.has(key))).length / words.length
-}
-
 /** Whether each clause that the sentence denies is denied by the text as well. */
 export function sharesDenials(claimed: readonly Clause[], text: readonly Clause[]): boolean {
   return claimed
     .filter(({ isNegated, isCondition }) => isNegated && !isCondition)
-    .every((clause) => deny([{ ...clause, isNegated: false }], text))
+    .every((clause) => findDenied([{ ...clause, isNegated: false }], text).length > 0)
 }

@@ -56,7 +56,9 @@ export function readOpposites(text: string, language: TextLanguage): Opposite[] 
         ...readAround(tokens.slice(Math.max(0, at - aroundReach), at).toReversed(), latin, false),
         ...readAround(tokens.slice(at + 1, at + aroundReach + 1), latin, true),
       ])
-    return sides.map((side) => ({ side, word, next: tokens[at + 1], around, negation, isNegation: negates(word) }))
+    const next = tokens[at + 1]
+    const isDenying = negates(word) || (next === 'to' && negates(`${word} to`))
+    return sides.map((side) => ({ side, word, next, around, negation, isNegation: isDenying }))
   })
 }
 

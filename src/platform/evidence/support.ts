@@ -1,19 +1,24 @@
 import { defaultLanguage, isFunctionWord } from '../language/index.ts'
 import { isOfOtherItem } from './amounts.ts'
 import { type Claims, once, readClaims } from './claims.ts'
+import type { Clause } from './clauses.ts'
 import {
-  affirmsDeniedWord,
   compareRates,
-  contradictsRepeated,
+  findDeniedSentences,
+  findDeniedWords,
+  findOpposed,
+  findOverstated,
   type FoundRates,
-  overstates,
-  statesOpposite,
+  mostInSentence,
+  restates,
 } from './contradictions.ts'
 import { derivedFrom, isOperationWord, type Operands } from './derived-numbers.ts'
 import {
   compareShares,
   type Evidence,
   type EvidenceText,
+  hasName,
+  hasWord,
   headSegment,
   type PartNumber,
   readEvidence,
@@ -28,7 +33,7 @@ import {
   mostNamed,
   type RowsBy,
 } from './find-places.ts'
-import { deny, lacksDenial, sharesDenials } from './negation.ts'
+import { findDenied, lacksDenial, sharesDenials } from './negation.ts'
 import { type Figure, isYear, plainValueOf } from './read-figures.ts'
 import { unitOfWord } from './read-number.ts'
 import { type ComparedRoles, compareRoles } from './roles.ts'
@@ -56,12 +61,14 @@ export interface Comparison {
   isNamed: boolean
   /** What a number of the sentence may be computed from, by the rows that it names. */
   operands: Record<RowsBy, PassageOperands>
-  /** Whether the passage states the opposite. */
-  isDenied: () => boolean
-  /** Whether it states with a limit what the sentence states without. */
-  isOverstated: () => boolean
-  /** Whether it has the opposite of a word in its place. */
-  statesOpposite: () => boolean
+  /** What the passage denies, or states with a limit where the sentence has none: clauses of the sentence. */
+  denied: () => readonly (readonly Clause[])[]
+  /** What it has the opposite of a word of. */
+  opposed: () => readonly (readonly Clause[])[]
+  /** The share of the words of clauses that a sentence of the passage has. */
+  shareOf: (clauses: readonly Clause[]) => number
+  /** Whether a sentence of it is nearly the same. */
+  restates: () => boolean
   /** Whether it has the rates of the sentence, such as "per day". */
   rates: () => FoundRates
   /** Whether it has the same one doing something to the same one. */
@@ -105,6 +112,8 @@ const fewWords = 2
 /** What a word counts that the passage has as another one of that meaning, if it has this share of the words themselves. */
 const synonymWeight = 0.6
 const minimumOverlapWithSynonyms = 0.35
+/** A passage that contradicts a clause deals with the same if it has this share of the words of it that each of the others has. */
+const nearlyMost = 0.9
 /** Across languages so many figures and names of one sentence must be in one part of the passage. */
 const minimumRelated = 2
 
@@ -148,10 +157,7 @@ export function concludeSupport(claims: Claims, comparisons: readonly Comparison
     return { verdict: isRelated ? 'supported' : 'unchecked', overlap, missing: null }
   }
   const isOfRow = comparisons.some((comparison) => comparison.deniesOtherRow())
-  if (!isOfRow && comparisons.some(({ isDenied, isOverstated }) => isDenied() || isOverstated()))
-    return unsupported('negation')
-  // "A has 3 fewer than B" is computed from a passage about what has more.
-  if (!isComputed && comparisons.some((comparison) => comparison.statesOpposite())) return unsupported('negation')
+  if (isContradicted(comparisons, { isOfRow, isComputed })) return unsupported('negation')
   const hasRates = (...states: FoundRates[]) => comparisons.some(({ rates }) => states.includes(rates()))
   const hasRoles = (state: ComparedRoles) => comparisons.some(({ roles }) => roles() === state)
   if (hasRoles('swapped') && !hasRoles('stated')) return unsupported('name')
@@ -194,6 +200,28 @@ export function concludeSupport(claims: Claims, comparisons: readonly Comparison
   return isEnough ? { verdict: 'supported', overlap, missing: null } : unsupported('words')
 }
 
+/**
+ * Whether a passage contradicts a sentence that no other one restates. A passage that has less of the contradicted clause than another one speaks of
+ * something else.
+ */
+function isContradicted(
+  comparisons: readonly Comparison[],
+  { isOfRow, isComputed }: { isOfRow: boolean; isComputed: boolean },
+): boolean {
+  const contradictions = comparisons.map(({ denied, opposed }) => [
+    ...(isOfRow ? [] : denied()),
+    // "A has 3 fewer than B" is computed from a passage about what has more.
+    ...(isComputed ? [] : opposed()),
+  ])
+  const others = comparisons.filter((_, at) => contradictions[at]!.length === 0)
+  const isOfSame = ({ shareOf }: Comparison, clauses: readonly Clause[]) =>
+    others.every((other) => shareOf(clauses) >= nearlyMost * other.shareOf(clauses))
+  return (
+    comparisons.some((one, at) => contradictions[at]!.some((clauses) => isOfSame(one, clauses))) &&
+    !others.some((one) => one.restates())
+  )
+}
+
 /** Finds the claims of a sentence in a passage. */
 export function compareClaims(claims: Claims, passage: Evidence): Comparison {
   const languages = compareLanguages(claims.language, passage.language)
@@ -213,6 +241,18 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
   // A short sentence in German may not show its language, and all its nouns have capitals.
   const areNouns = languages === 'unknown' && claims.language.latin === null && passage.language.latin === 'de'
   for (const index of findRepeatedNumbers(claims.figures, passage)) figures[index] = false
+  const isSame = languages !== 'different'
+  const own = once(() => claims.clauses(passage.language))
+  const clauses = once(() => passage.clauses(claims.language))
+  const denied = once(() =>
+    isSame
+      ? [
+          ...[findDenied, findOverstated].flatMap((find) => find(own(), clauses()).map((clause) => [clause])),
+          ...[findDeniedSentences, findDeniedWords].flatMap((find) => find(own(), clauses())),
+        ]
+      : [],
+  )
+  const opposed = once(() => (isSame ? findOpposed(own(), clauses()) : []))
   return {
     languages,
     figures,
@@ -236,37 +276,24 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
       // Only the cells and columns that the sentence names: with all numbers of these rows more results would be accidents.
       names: { ...operandsBy('names'), parts: [] },
     },
-    isDenied: () =>
-      languages !== 'different' &&
-      [deny, contradictsRepeated, affirmsDeniedWord].some((isDenied) =>
-        isDenied(claims.clauses(passage.language), passage.clauses(claims.language)),
-      ),
-    isOverstated: () =>
-      languages !== 'different' && overstates(claims.clauses(passage.language), passage.clauses(claims.language)),
-    statesOpposite: () =>
-      languages !== 'different' && statesOpposite(claims.clauses(passage.language), passage.clauses(claims.language)),
-    rates: once(() =>
-      languages === 'different'
-        ? 'unknown'
-        : compareRates(claims.clauses(passage.language), passage.clauses(claims.language)),
-    ),
-    roles: once(() =>
-      languages !== 'different' && latin === 'en' ? compareRoles(claims.roles(), passage.roles()) : 'unknown',
-    ),
-    lacksDenial: () =>
-      languages !== 'different' && lacksDenial(claims.clauses(passage.language), passage.clauses(claims.language)),
-    deniesOtherRow: once(() => languages !== 'different' && deniesOtherRow(claims, passage)),
-    isOfOtherRows: () =>
-      languages !== 'different' && [isOfOtherRows, isOfOtherLine].some((isOther) => isOther(claims, passage)),
+    denied,
+    opposed,
+    shareOf: (claimed) => (isSame ? mostInSentence(claimed, clauses()) : 0),
+    restates: () => isSame && figures.every(Boolean) && restates(own(), clauses()),
+    rates: once(() => (isSame ? compareRates(own(), clauses()) : 'unknown')),
+    roles: once(() => (isSame && latin === 'en' ? compareRoles(claims.roles(), passage.roles()) : 'unknown')),
+    lacksDenial: () => isSame && lacksDenial(own(), clauses()),
+    deniesOtherRow: once(() => isSame && deniesOtherRow(claims, passage)),
+    isOfOtherRows: () => isSame && [isOfOtherRows, isOfOtherLine].some((isOther) => isOther(claims, passage)),
     isOfOtherItem: () =>
-      languages !== 'different' &&
+      isSame &&
       claims.amounts().length > 0 &&
       isOfOtherItem(claims, {
         items: passage.items(),
         isKnown: (keys) => hasWord(passage, keys) || isLight(keys[0]!),
-        isDenying: claims.clauses(passage.language).some(({ denied }) => denied !== null),
+        isDenying: own().some(({ denied }) => denied !== null),
       }),
-    sharesDenials: () => sharesDenials(claims.clauses(passage.language), passage.clauses(claims.language)),
+    sharesDenials: () => sharesDenials(own(), clauses()),
   }
 }
 
@@ -401,8 +428,6 @@ function countRelated(claims: Claims, passage: Evidence, found: readonly (readon
   return Math.max(0, ...counts.values())
 }
 
-const hasWord = ({ words }: Evidence, keys: readonly string[]) => keys.some((key) => words.has(key))
-
 /** Larger numbers are years and amounts, which a sentence may repeat. */
 const maximumCountedNumber = 1_000
 
@@ -419,28 +444,4 @@ function findRepeatedNumbers(figures: readonly Figure[], { numbers }: Evidence):
   return [...indexes].flatMap(([value, found]) =>
     found.length > Math.max(1, numbers.counts.get(value) ?? 0) ? found : [],
   )
-}
-
-/** A name is there with its last word and half of all, or with more than half: passages leave out first names and titles. */
-function hasName(passage: Evidence, { words, keys }: Claims['names'][number]): boolean {
-  if (words.length === 1 && passage.abbreviations.has(words[0]!)) return true
-  if (words.length > 1 && hasInitials(passage, words)) return true
-  const found = keys.map(
-    (wordKeys, at) => hasWord(passage, wordKeys) || (at > 0 && passage.abbreviations.has(words[at]!)),
-  )
-  const count = found.filter(Boolean).length
-  return found.at(-1) === true ? count * 2 >= words.length : count * 2 > words.length
-}
-
-/** Letters of the longest abbreviation. */
-const maximumInitials = 10
-
-/** "VA" for "Department of Veterans Affairs": the first letters of all words or of the last ones, where they are no other word. */
-function hasInitials(passage: Evidence, words: readonly string[]): boolean {
-  const latin = latinOf(passage.language, defaultLanguage)
-  const letters = words.slice(-maximumInitials).map((word) => word[0])
-  return letters.slice(0, -1).some((_, from) => {
-    const initials = letters.slice(from).join('')
-    return passage.words.has(initials) && !isFunctionWord(initials, latin)
-  })
 }
