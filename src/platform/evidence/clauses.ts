@@ -22,12 +22,12 @@ import {
   isOption,
   isWeak,
   limitsOf,
-  numberSign,
   showsOption,
   signsOfCells,
   splitStatements,
   unlessStart,
   withoutModals,
+  withPlainNumbers,
   withPlainWords,
   wordsThatMayDeny,
 } from './negation-words.ts'
@@ -144,7 +144,7 @@ const maximumClauses = 400
 export function readClauses(text: string, language: TextLanguage): Clause[] {
   if (findNegations('', language) === null) return []
   const clauses: Clause[] = []
-  const sentences = splitStatements(withPlainWords(text.toLowerCase().replaceAll(numberSign, 'number ')))
+  const sentences = splitStatements(withPlainWords(withPlainNumbers(text)))
   const latin = latinOf(language, defaultLanguage)
   let topic: readonly string[] = []
   for (const [sentence, whole] of sentences.entries()) {

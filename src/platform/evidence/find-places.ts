@@ -1,5 +1,5 @@
 import type { Claims } from './claims.ts'
-import { type Evidence, headSegment } from './evidence.ts'
+import { type Evidence, headSegment, type PartNumber } from './evidence.ts'
 import { type Figure, isYear, numbersOf } from './read-figures.ts'
 import { isWhole } from './words.ts'
 
@@ -118,7 +118,7 @@ function rowsOf(keys: readonly string[], words: Evidence['words'], isRow: readon
   return []
 }
 
-function isKey({ readings }: Extract<Figure, { type: 'number' }>, keys: ReadonlySet<number>): boolean {
+function isKey({ readings }: NumberFigure, keys: ReadonlySet<number>): boolean {
   return keys.size > 0 && readings.some((reading) => reading.every((value) => keys.has(value)))
 }
 
@@ -175,13 +175,14 @@ function createAnchors() {
 
 /**
  * Whether a row has a figure only in columns of other years than the sentence names, or only in columns that it does not name while it names
- * another column of numbers. Of a sentence with one number besides years: of several, each may be in its own column.
+ * another column of numbers. Of a sentence with one number besides years: of several, each may be in its own column. A figure of the title is
+ * compared with the rows that the sentence names.
  */
 export function findOtherColumns(
   { figures, words }: Claims,
   evidence: Evidence,
 ): (figure: Figure, segment: number) => boolean {
-  const { columns, isRow, keyNumbers, partNumbers } = evidence
+  const { columns, isRow, keyNumbers, partNumbers, rowNames } = evidence
   const values = figures.flatMap((figure) => (figure.type === 'number' ? [figure.readings[0]![0]!] : []))
   if (columns.size === 0) return () => false
   const columnsOfYears = (isNamed: boolean) =>
@@ -192,17 +193,41 @@ export function findOtherColumns(
     )
   const named = columnsOfYears(true)
   const ofOtherYears = named.size === 0 ? named : columnsOfYears(false).difference(named)
+  const claimed = new Set<string | number>(words.flat())
+  const wordsBesides = (row: number) =>
+    words.filter((keys) => !keys.some((key) => evidence.words.get(key)?.includes(row)))
+  /** Whether the sentence names a row, and one column, in which that has another number. */
+  const hasOther = (row: number, meant: ReadonlySet<number>, figure: NumberFigure) => {
+    const numbers = partNumbers[row]!.filter(({ column }) => meant.has(column))
+    return (
+      meant.size === 1 &&
+      numbers.length > 0 &&
+      numbers.every((number) => number.isAlone && !isSame(number, figure)) &&
+      isWholeName(rowNames[row]!, claimed)
+    )
+  }
+  /** Longer cells are texts, whose words are not known. */
+  const mayHaveWordOf = (row: number, column: number) => {
+    const { places, ofKey } = evidence.cells()
+    const cells = new Set([...places.keys()].filter((at) => places[at]!.row === row && places[at]!.column === column))
+    return cells.size === 0 || words.some((keys) => keys.some((key) => ofKey.get(key)?.some((at) => cells.has(at))))
+  }
   return (figure, segment) => {
-    if (figure.type !== 'number' || !isRow[segment]) return false
+    if (figure.type !== 'number') return false
+    if (segment === headSegment) {
+      if (values.length > 1) return false
+      const rows = [...rowNames.keys()]
+        .filter((row) => isRow[row] && isWholeName(rowNames[row]!, claimed))
+        .slice(0, maximumRows)
+      return rows.length > 0 && rows.every((row) => hasOther(row, mostNamed(wordsBesides(row), columns), figure))
+    }
+    if (!isRow[segment]) return false
     const numbers = partNumbers[segment]!
-    const own = numbers.filter(({ value }) => figure.readings.some(([first]) => first === value))
+    const own = numbers.filter((number) => isSame(number, figure))
     const others = values.filter((value) => !isYear(value) && !keyNumbers[segment]!.has(value))
     if (own.length === 0 || (values.length > 1 && others.length !== 1)) return false
     if (own.every(({ column }) => ofOtherYears.has(column))) return true
-    const meant = mostNamed(
-      words.filter((keys) => !keys.some((key) => evidence.words.get(key)?.includes(segment))),
-      columns,
-    )
+    const meant = mostNamed(wordsBesides(segment), columns)
     // "The north has 40 % of the revenue" next to a column of amounts.
     if (
       figure.isPercent &&
@@ -212,10 +237,18 @@ export function findOtherColumns(
       return false
     return (
       numbers.some(({ column }) => meant.has(column)) &&
-      own.every(({ column, isAlone }) => column > 0 && isAlone && !meant.has(column))
+      own.every(
+        ({ column, isAlone }) =>
+          column > 0 &&
+          !meant.has(column) &&
+          (isAlone || (hasOther(segment, meant, figure) && !mayHaveWordOf(segment, column))),
+      )
     )
   }
 }
+
+type NumberFigure = Extract<Figure, { type: 'number' }>
+const isSame = ({ value }: PartNumber, { readings }: NumberFigure) => readings.some(([first]) => first === value)
 
 /** The columns whose header has most of some words and numbers, each with its keys; empty where it has none. */
 export function mostNamed(

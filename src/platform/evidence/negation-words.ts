@@ -144,7 +144,12 @@ function patternFor(script: string | null, latin: Language | null): RegExp | nul
 const exceptionWords =
   'because|but|except|apart from|other than|unless|although|however|whereas|weil|aber|außer(?! (?:betrieb|kraft))|sondern|sofern|obwohl|parce que|mais|sauf|excepté|sinon|porque|perché|pero|salvo|excepto|sino|aunque|ma|tranne|eccetto|mas|exceto|maar|behalve|tenzij|men|utom|ale|lecz|oprócz|но|кроме|однак|але|крім|ancak|fakat|nhưng|trừ|لكن|إلا|باستثناء|אבל|אלא|मगर|लेकिन'
 /** "No. 5" and "No. of seats" deny nothing. */
-export const numberSign = /\bno\. ?(?=\d|of\b)/gu
+const numberSign = /\bno\. ?(?=\d|of\b)/gu
+/** The header of a column: "the No for the red car", "14 as No." */
+const numberHeader = /(?<=[\p{Ll}\d] |\()No(?=\)|\.?\s*$| (?:for|is) )/gu
+/** A text in lower case, with "number" for those. */
+export const withPlainNumbers = (text: string) =>
+  text.replaceAll(numberHeader, 'number').toLowerCase().replaceAll(numberSign, 'number ')
 const sentenceEnd = /((?:[!?。！？؟।\n]|\.(?![\p{L}\p{N}]))+)/u
 const questionMark = /[?？؟]/u
 

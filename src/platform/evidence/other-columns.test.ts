@@ -22,12 +22,20 @@ Personal | 1.240 | 1.310
 Energie | 310 | 455
 Miete | 520 | 520`,
 }
+const towns = {
+  title: 'Towns of 1907.csv',
+  text: `Town | Founded | Place | Notes
+Alden | 1820 | 27 km north | a harbour, sold 1961 and since then used by the ferries of three other towns
+Borne | 1907 | 3 km south | a market`,
+}
 const visitors = { title: 'Visitors.csv', text: 'Year | Visitors\n2019 | 1200\n2020 | 800' }
 
 test.each([
   ['of the column that it names', prices, 'The price of the pine chair is 49.50.'],
   ['of a column that it does not name', prices, 'The pine chair costs 49.50.'],
   ['in a cell with words', ships, 'The Parthia, built as a liner, was scrapped in 1969.'],
+  ['in a long cell', towns, 'The harbour of Alden, founded by fishers, was sold in 1961.'],
+  ['that the title has as well', towns, 'Borne was founded in 1907.'],
   ['after a year', haushalt, 'Die Ausgaben für Energie betrugen 2023 455 Tsd. Euro.'],
   ['and the year that names the row', visitors, 'In 2020 there were 800 visitors.'],
 ])('a sentence may have a number %s', (_, passage, sentence) => {
@@ -37,6 +45,8 @@ test.each([
 test.each([
   ['another column', prices, 'The price of the pine chair is 5.90.'],
   ['another column of the only row', prices, 'The stock of the oak table is 480.'],
+  ['the title', towns, 'Alden was founded in 1907.'],
+  ['a cell with words', towns, 'Alden was founded in 27.'],
   ['a row whose name it does not have', ships, 'The Media was built in 1970.'],
   ['another row, after a year', haushalt, 'Die Miete betrug 2023 455 Tsd. Euro.'],
   ["another year's column, after a year", haushalt, 'Die Ausgaben für Energie betrugen 2023 310 Tsd. Euro.'],
