@@ -61,9 +61,14 @@ export function isOperationWord(word: string): boolean {
   return operationsOfWord.has(word)
 }
 
+/** "3 times", "times as many"; not "at all times" and a column of times. */
+const multiplies =
+  /(?:\d|(?<!\p{L})(?:two|three|four|five|six|seven|eight|nine|ten|twelve|many|several|few)) times(?!\p{L})|(?<!\p{L})times (?:as|more|the|what|that|\d)/iu
+
 /** The operations that a text mentions; `words` are its words in lower case. */
 export function readOperations(text: string, words: readonly string[]): ReadonlySet<Operation> {
-  const found = new Set(words.flatMap((word) => operationsOfWord.get(word) ?? []))
+  const isOperation = (word: string) => word !== 'times' || multiplies.test(text)
+  const found = new Set(words.filter(isOperation).flatMap((word) => operationsOfWord.get(word) ?? []))
   for (const [operation, pattern] of Object.entries(spacelessWords) as [Operation, RegExp][])
     if (pattern.test(text)) found.add(operation)
   if (sumSign.test(text)) found.add('sum')

@@ -206,11 +206,15 @@ export function findOtherColumns(
       isWholeName(rowNames[row]!, claimed)
     )
   }
-  /** Longer cells are texts, whose words are not known. */
   const mayHaveWordOf = (row: number, column: number) => {
     const { places, ofKey } = evidence.cells()
     const cells = new Set([...places.keys()].filter((at) => places[at]!.row === row && places[at]!.column === column))
-    return cells.size === 0 || words.some((keys) => keys.some((key) => ofKey.get(key)?.some((at) => cells.has(at))))
+    if (cells.size > 0) return words.some((keys) => keys.some((key) => ofKey.get(key)?.some((at) => cells.has(at))))
+    // The words of a longer cell are known only as those of its row.
+    const ofName = new Set(rowNames[row]!.flat())
+    return words.some((keys) =>
+      keys.some((key) => !ofName.has(key) && (evidence.words.get(key)?.includes(row) ?? false)),
+    )
   }
   return (figure, segment) => {
     if (figure.type !== 'number') return false
