@@ -65,6 +65,7 @@ test('a denial that is left out in German', () => {
 const rooms = {
   title: 'Rooms.md',
   text: [
+    'The red list is a plain register of faults or risks that no one wants to repair.',
     'Empty boxes move from a lower store to a higher store.When a booking ends, the host checks the room.Taking a key could mean using a room without consent, such as the hall, the attic or the cellar.',
     'Lenders may threaten court action or seizure if you do not pay. You do not pay the rent until the host confirms the booking.',
     'The fee may be waived if you cannot afford it. The host offers:No cleaning fee as long as the stay isn’t longer than a week. No need for a deposit.',
@@ -74,6 +75,10 @@ const rooms = {
 
 test.each([
   ['two opposites where the passage has each once', 'Empty boxes move from a higher store to a higher store.'],
+  [
+    'a denial before the one of a relative clause',
+    'The red list is not a plain register of faults or risks that no one wants to repair.',
+  ],
   ['an opposite next to the same denial', 'The lamps are not currently unavailable at night.'],
   [
     'an opposite of a word that stays elsewhere',

@@ -99,8 +99,13 @@ const isOfPredicate = (text: string, { 0: word, index }: RegExpExecArray) =>
   /^(?:cannot|\p{L}+n['’]t)$/u.test(word) ||
   predicateBefore.test(text.slice(Math.max(0, index - longestPredicate), index))
 
-/** "Neither A nor B" and "no A and no B" deny once each. */
+/** "Neither A nor B" and "no A and no B" deny once each; "no A or B that nobody wants" denies twice. */
 const repeatSigns = /(?<!\p{L})(?:and|or|nor|und|oder)(?!\p{L})/u
+const relative = /(?<!\p{L})(?:that|which|who|whom)(?!\p{L})/u
+const isRepeated = (between: string) => {
+  const [, ...after] = between.split(repeatSigns)
+  return after.length > 0 && !relative.test(after.at(-1)!)
+}
 
 /** Words that stress a denial when they are repeated: "nobody pays more, nobody". */
 const stressing = new Set(['no', 'none', 'nobody', 'nothing', 'never'])
@@ -112,7 +117,7 @@ function withoutRepeats(text: string, found: readonly RegExpExecArray[]): RegExp
     if (word === 'nor') return text.slice(0, index).trim() === ''
     if (stressing.has(word) && seen.has(word)) return false
     seen.add(word)
-    return before === undefined || !repeatSigns.test(text.slice(before.index, index))
+    return before === undefined || !isRepeated(text.slice(before.index, index))
   })
 }
 
