@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type DatabasePlace, freshDatabasePlace, testServerUrl, withoutPooler } from '../harness/database.ts'
 import { hasPgBouncer, type Pooler, startPgBouncer } from '../harness/pgbouncer.ts'
 import {
@@ -34,6 +34,9 @@ describe.skipIf(!isPossible)(
       two = await startPortico({ place: pooled })
       organisation = await one.createOrganisation()
       space = await one.createSpace(organisation)
+      // A change is on the other instance within a second, not at once.
+      const models = () => createApiClient(two.url, organisation.apiKey)('GET', '/v1/gateway/models')
+      await vi.waitFor(async () => expectStatus(await models(), 200), { timeout: 20_000 })
     })
     afterAll(async () => {
       await Promise.all([one?.stop(), two?.stop()])
