@@ -1,6 +1,4 @@
-import { type Language, tokenize } from '../language/index.ts'
-import { isOperationWord } from './derived-numbers.ts'
-import { withPlainWords } from './negation-words.ts'
+import type { Language } from '../language/index.ts'
 import { currencyOf, numberOfWord, readNumber, unitOfWord } from './read-number.ts'
 import { isContentWord, isWhole, wordKeys } from './words.ts'
 
@@ -79,7 +77,8 @@ export function readAmounts(text: string, latin: Language): Amount[] {
     const isOne = articles.has(token) && next !== undefined && minutesOf(next) !== undefined
     const value = /^\d/.test(token) ? valueOf(token, next) : isOne ? 1 : numberOfWord(token, latin)
     if (value === undefined) continue
-    const isRange: boolean = last?.at === at + 2 && ofRanges.has(tokens[at + 1]!)
+    const isRange: boolean =
+      last?.at === at + 2 && ofRanges.has(tokens[at + 1]!) && isYear(value) === isYear(last.amount.value)
     const amount: Amount =
       isRange && !token.includes(':')
         ? {
@@ -116,8 +115,14 @@ function valueOf(token: string, next: string | undefined): number | undefined {
     : value
 }
 
+const [firstYear, lastYear] = [1800, 2100]
+/** Whether a number may be a year. */
+export const isYear = (value: number) => Number.isInteger(value) && value >= firstYear && value <= lastYear
+const scale =
+  /^(?:thousand|million|billion|tausend|million(?:en|s|es)?|milliarden?|mrd|mio|mln|milli(?:on|ard)i?|milliards?|miles|millones|mil)$/u
+
 function amountOf(value: number, tokens: readonly string[], at: number, latin: Language): Amount {
-  const [before, next] = [tokens[at - 1], tokens[at + 1]]
+  const [before, next] = [tokens[at - 1], tokens[scale.test(tokens[at + 1] ?? '') ? at + 2 : at + 1]]
   const plain = { value, kind: 'plain' as const, unit: [] }
   if (tokens[at]!.includes(':') || (next !== undefined && /^\d/.test(tokens[at]!) && clocks.has(next)))
     return { ...plain, kind: 'time' }
@@ -131,7 +136,7 @@ function amountOf(value: number, tokens: readonly string[], at: number, latin: L
   return { ...plain, kind: 'unit', unit: wordKeys(next, latin).filter(isWhole) }
 }
 
-const paying =
+export const paying =
   /^(?:pay|pays|paid|paying|costs?|charged|zahl\p{L}*|bezahl\p{L}*|kostet\p{L}*|paie(?:nt)?|pay(?:er|ent)|coût(?:e|ent|er)|paga[mnr]?|pagano|pagare|cuestan?|costa(?:no|re)?|custa[mr]?|betaal\p{L}*|betalen|kost)$/u
 const money = /[€$£¥]|\d\s?(?:euros?|eur|usd|chf|gbp|dollars?|pounds?|kr)(?!\p{L})/u
 const closing =
@@ -147,7 +152,7 @@ export const isStatedByAmount = (word: string, part: string) =>
   (paying.test(word) && money.test(part)) || (closing.test(word) && closingTime.test(part))
 
 /** Whether two amounts count the same. */
-const isSameKind = (left: Amount, right: Amount) =>
+export const isSameKind = (left: Amount, right: Amount) =>
   left.kind === right.kind && (left.kind !== 'unit' || left.unit.some((key) => right.unit.includes(key)))
 
 /** The days of the week from Monday, and how short they are written in ranges. */
@@ -228,178 +233,3 @@ const ofWeekend = ['weekend', 'weekends', 'wochenende', 'wochenenden', 'weekday'
 
 /** The words that name days. */
 const dayWords = (latin: Language): string[] => [...(days[latin] ?? []), ...ofWeekend]
-
-/** One of several amounts that sentences list, with the words that name it: "express 9.90 euros" of "standard 4.90 euros, express 9.90 euros". */
-export interface Item {
-  segment: number
-  sentence: number
-  amounts: readonly Amount[]
-  /** The keys of each content word, without units. */
-  words: readonly (readonly string[])[]
-  keys: ReadonlySet<string>
-  /** What the items of its sentence have in common: what is before a colon. */
-  shared: ReadonlySet<string>
-}
-
-/** Most items of a passage, and most of them that are compared for one amount. */
-const maximumItems = 400
-const maximumCompared = 50
-const pricing = /^(?:价格|价钱|费用|票价|料金|値段)$/u
-/** Most parts without an amount that name the next one. */
-const maximumOpen = 8
-/** Most amounts of a sentence that are compared. */
-const maximumAmounts = 24
-/** Longer sentences list amounts themselves. */
-const maximumWords = 60
-/** Sentences with fewer words name no other item completely. */
-const leastWords = 2
-
-const conjunctions: Readonly<Record<Language, string>> = {
-  en: 'and|or|but|while|whereas',
-  de: 'und|oder|aber|während',
-  fr: 'et|ou|mais',
-  es: 'y|e|o|u|pero',
-  it: 'e|o|ma|mentre',
-  pt: 'e|ou|mas',
-  nl: 'en|of|maar|terwijl',
-}
-const separators = new Map<Language, RegExp>()
-
-function separatorOf(latin: Language): RegExp {
-  const known = separators.get(latin)
-  if (known) return known
-  const joined = conjunctions[latin] === undefined ? '' : String.raw`|(?<=\s)(?:${conjunctions[latin]})(?=\s+\D)`
-  const separator = new RegExp(String.raw`([;,:](?!\d)|[、，；：]|[。！？]|[.!?](?=\s|$)|\n${joined})`, 'gu')
-  separators.set(latin, separator)
-  return separator
-}
-
-/** The amounts that sentences list. `segments`: those that are no rows, by their numbers. Linear. */
-export function readItems(segments: ReadonlyMap<number, string>, latin: Language): Item[] {
-  const items: Item[] = []
-  let sentence = 0
-  for (const [segment, text] of segments) {
-    let open: string[] = []
-    let shared: ReadonlySet<string> = new Set()
-    /** The sentence before, if it has no amount: "The delay is in seconds. The default is 5." */
-    let before = ''
-    let ofSentence: Item[] = []
-    const parts = withPlainWords(text.toLowerCase()).split(separatorOf(latin))
-    for (let at = 0; at < parts.length && items.length < maximumItems; at += 2) {
-      const own = parts[at]!
-      const part = [...open.slice(-maximumOpen), own].join(' ')
-      const end = parts[at + 1] ?? '.'
-      const isEnd = /^[.!?。！？\n]$/.test(end)
-      if (/\d/.test(own) || readAmounts(own, latin).length > 0) {
-        open = []
-        const item = readItem(`${before} ${part}`, { segment, sentence, shared, latin })
-        items.push(item)
-        ofSentence.push(item)
-        before = ''
-      } else if (isEnd && ofSentence.length > 0) {
-        const last = ofSentence.at(-1)!
-        const more = readItem(part, { segment, sentence, shared, latin })
-        Object.assign(last, { words: [...last.words, ...more.words], keys: last.keys.union(more.keys) })
-      } else if (!isEnd) {
-        open.push(own)
-        if (/[:：]/.test(end)) shared = new Set(keysOfWords(part, latin).flat())
-      }
-      if (!isEnd) continue
-      open = []
-      sentence++
-      if (ofSentence.length === 0) before = part
-      // "Students: 5 euros" is one item.
-      if (ofSentence.length === 1) ofSentence[0]!.shared = new Set()
-      if (end === '\n') before = ''
-      shared = new Set()
-      ofSentence = []
-    }
-  }
-  return items
-}
-
-function readItem(
-  text: string,
-  { latin, ...place }: Pick<Item, 'segment' | 'sentence' | 'shared'> & { latin: Language },
-): Item {
-  const amounts = readAmounts(text, latin)
-  const units = new Set(amounts.flatMap(({ unit, kind }) => (kind === 'day' ? [] : unit)))
-  const words = keysOfWords(text, latin).filter((keys) => !keys.some((key) => units.has(key)))
-  const days = includedDays(text, latin).flatMap((day) => wordKeys(day, latin))
-  return {
-    ...place,
-    amounts,
-    words,
-    keys: new Set([...words.flat(), ...days].filter(isWhole)),
-  }
-}
-
-const keysOfWords = (text: string, latin: Language) =>
-  [...new Set(tokenize(text, { singleCharacters: false }))]
-    .filter((word) => isContentWord(word, latin) && (numberOfWord(word, latin) ?? currencyOf(word)) === undefined)
-    .map((word) => wordKeys(word, latin))
-
-/**
- * Whether an amount of the sentence is that of another item: wherever the text has it, the words of the sentence name one next to it, which has another
- * amount of the same kind. Not for sentences that compare amounts, or have a word that the text does not have.
- */
-export function isOfOtherItem(
-  claims: { amounts: () => readonly Amount[]; words: readonly (readonly string[])[] },
-  {
-    items,
-    isKnown,
-    isDenying,
-  }: { items: readonly Item[]; isKnown: (keys: readonly string[]) => boolean; isDenying: boolean },
-): boolean {
-  // "Not open on Mondays" where the text lists other days.
-  const amounts = claims
-    .amounts()
-    .filter(({ kind }) => kind !== 'day' || !isDenying)
-    .slice(0, maximumAmounts)
-  if (amounts.length === 0 || items.length === 0) return false
-  return amounts.some((amount, at) => {
-    const values = amounts.filter((one) => isSameKind(one, amount)).map(({ value }) => value)
-    if (amounts.findIndex((one) => isSameKind(one, amount)) !== at) return false
-    const valuesOf = (item: Item) => item.amounts.filter((one) => isSameKind(one, amount)).map(({ value }) => value)
-    const having = items.filter((item) => valuesOf(item).length > 0)
-    const meant = having.filter((item) => values.every((value) => valuesOf(item).includes(value)))
-    const others = having.filter((item) => !valuesOf(item).some((value) => values.includes(value)))
-    if (meant.length === 0 || meant.length > maximumCompared) return false
-    // A day names a time, and no other day.
-    const units = new Set(amounts.flatMap(({ unit, kind }) => (kind === 'day' && amount.kind !== 'day' ? [] : unit)))
-    const own = claims.words
-      .map((keys) => keys.filter(isWhole))
-      .filter((keys) => !keys.some((key) => units.has(key) || currencyOf(key) !== undefined))
-      // Who "pays nothing" has it free.
-      .filter((keys) => amount.kind !== 'money' || !keys.some((key) => paying.test(key)))
-    if (own.length > maximumWords) return false
-    const areKnown = own.every((keys) => isKnown(keys) || keys.some((key) => isOperationWord(key) || pricing.test(key)))
-    return meant.every((item) =>
-      others.slice(0, maximumCompared).some((other) => isNamedInstead(item, other, { own, areKnown, units })),
-    )
-  })
-}
-
-/** Whether a sentence with some words names the other of two items. */
-function isNamedInstead(
-  item: Item,
-  other: Item,
-  { own, areKnown, units }: { own: readonly (readonly string[])[]; areKnown: boolean; units: ReadonlySet<string> },
-): boolean {
-  const claimed = new Set(own.flat())
-  const isUnnamed = (keys: readonly string[]) => !keys.some((key) => claimed.has(key) || units.has(key))
-  const isIn = (keys: readonly string[], { keys: known, shared }: Item) =>
-    keys.some((key) => known.has(key) || shared.has(key))
-  const ofOther = own.filter(
-    (keys) => isIn(keys, other) && !isIn(keys, item) && !keys.some((key) => other.shared.has(key)),
-  )
-  if (ofOther.length === 0) return false
-  // "Every three months, with hard water every month".
-  const isSame = item.sentence === other.sentence
-  if (isSame && other.words.length > 0 && !other.words.some(isUnnamed)) return true
-  if (!item.words.some(isUnnamed)) return false
-  if (own.length >= leastWords && own.every((keys) => isIn(keys, other))) return true
-  if (Math.abs(item.segment - other.segment) > 1) return false
-  const ofItem = own.filter((keys) => isIn(keys, item) && !isIn(keys, other))
-  return areKnown && ofItem.length === 0
-}

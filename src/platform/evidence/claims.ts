@@ -2,6 +2,7 @@ import { defaultLanguage, isFunctionWord, type Language, tokenize } from '../lan
 import { type Amount, readAmounts } from './amounts.ts'
 import { type Clause, readClauses } from './clauses.ts'
 import { type Operation, readOperations } from './derived-numbers.ts'
+import { type Item, readItems } from './items.ts'
 import { isNegation, withPlainWords } from './negation-words.ts'
 import { type Figure, isShareWord, monthOfName, readFigures, readShares, type Share } from './read-figures.ts'
 import { normaliseNumerals } from './read-number.ts'
@@ -24,6 +25,8 @@ export interface Claims {
   shares: Share[]
   /** Its numbers with what they count. */
   amounts: () => readonly Amount[]
+  /** The amounts that it lists, each with its words; in the language of the passage, where it does not show its own. */
+  items: (latin: Language) => readonly Item[]
   /** How the sentence shows that it computes numbers. */
   operations: ReadonlySet<Operation>
   /** Names, each as the keys of its words. */
@@ -113,6 +116,7 @@ export function readClaims(sentence: string, answerLanguage: Language | null = n
     figures,
     shares,
     amounts: once(() => readAmounts(withPlainWords(rest.toLowerCase()), latin)),
+    items: readItemsOnce(rest, language.latin),
     operations: readOperations(text, words),
     names: readNames(text, latin).map((name) => ({ words: name, keys: name.map((word) => wordKeys(word, latin)) })),
     quotes: readQuotes(text),
@@ -140,6 +144,7 @@ export function mergeClaims(parts: readonly Claims[]): Claims {
     figures: parts.flatMap(({ figures }) => figures),
     shares: parts.flatMap(({ shares }) => shares),
     amounts: once(() => parts.flatMap(({ amounts }) => amounts())),
+    items: last.items,
     operations: new Set(parts.flatMap(({ operations }) => [...operations])),
     names: parts.flatMap(({ names }) => names),
     quotes: parts.flatMap(({ quotes }) => quotes),
@@ -158,6 +163,16 @@ export function mergeClaims(parts: readonly Claims[]): Claims {
 export function once<Result>(read: () => Result): () => Result {
   let known: Result | undefined
   return () => (known ??= read())
+}
+
+function readItemsOnce(text: string, own: Language | null): Claims['items'] {
+  const known = new Map<Language, readonly Item[]>()
+  return (other) => {
+    const latin = own ?? other
+    const items = known.get(latin) ?? readItems(new Map([[0, text]]), latin)
+    known.set(latin, items)
+    return items
+  }
 }
 
 /** The same for each language; a sentence is compared with many passages. */

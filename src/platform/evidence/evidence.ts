@@ -1,5 +1,6 @@
 import { defaultLanguage, isFunctionWord, type Language, tokenize } from '../language/index.ts'
-import { includedDays, type Item, readItems } from './amounts.ts'
+import { includedDays } from './amounts.ts'
+import { type Item, readItems } from './items.ts'
 import { type Claims, joinWords, once, readAbbreviations } from './claims.ts'
 import { type Cells, readCells } from './cells.ts'
 import { type Clause, readClauses } from './clauses.ts'

@@ -40,7 +40,11 @@ export function findDenied(claimed: readonly Clause[], text: readonly Clause[]):
       for (const index of found) if (isComparable(claim, text[index]!)) counts.set(index, (counts.get(index) ?? 0) + 1)
     }
     // "Closed" is in the place of "open".
-    for (const [index, count] of counts) counts.set(index, count + replacedWeight * countReplaced(claim, text[index]!))
+    for (const [index, count] of counts) {
+      const clause = text[index]!
+      const around = wordsOfSentences(text).get(clause.sentence)!
+      counts.set(index, count + replacedWeight * countReplaced(claim, clause, around))
+    }
     const most = Math.max(0, ...counts.values())
     if (most === 0 || most < words.length * (isPaired(words) ? minimumShareOfPairs : minimumShare)) return false
     const isClear = most >= words.length * clearShare
@@ -190,14 +194,17 @@ function exceptionsOf(claim: Clause, claimed: readonly Clause[], text: readonly 
 const isAbout = (claim: Clause, { except }: Clause) =>
   except.length === 0 || except.flat().some((key) => keysOf(claim).has(key))
 
-/** 1 if a clause has a word of a claim only as its opposite, or as a word with the same opposite; otherwise 0. */
-function countReplaced({ opposites, words }: Clause, clause: Clause): number {
+/**
+ * 1 if a clause has a word of a claim only as its opposite, or as a word with the same opposite; otherwise 0. `around`: of its sentence, which may have
+ * the word of something else: "the north branch has 14 employees, the south branch 23".
+ */
+function countReplaced({ opposites, words }: Clause, clause: Clause, around?: ReadonlySet<string>): number {
   if (opposites.length === 0 || clause.opposites.length === 0) return 0
   const own = keysOf(clause)
   const replaced = opposites.filter(
     ({ side, word, isNegation }) =>
       !isNegation &&
-      !own.has(word) &&
+      !(around ?? own).has(word) &&
       !opposites.some((one) => one.side === -side) &&
       clause.opposites.some((one) => Math.abs(one.side) === Math.abs(side)),
   )

@@ -205,6 +205,8 @@ function listedBy(parts: readonly Part[], part: number, step: 1 | -1): readonly 
   if (!isList || topicsOf(other.words).length > listed) return []
   const hasVerb = other.words.some(
     (word, at) =>
+      // "Adults pay 12 euros, children 7": the verb is left out.
+      /^\d/.test(word.text) ||
       auxiliaries.has(word.text) ||
       (word.mayBeVerb && (hasAny([word], own.words) || articles.has(other.words[at + 1]?.text ?? ''))) ||
       (step === -1 && prepositions.has(word.text)),

@@ -1,5 +1,5 @@
 import { defaultLanguage, isFunctionWord } from '../language/index.ts'
-import { isOfOtherItem } from './amounts.ts'
+import { isOfOtherItem, swapsItems } from './items.ts'
 import { type Claims, once, readClaims } from './claims.ts'
 import type { Clause } from './clauses.ts'
 import {
@@ -288,11 +288,12 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
     isOfOtherItem: () =>
       isSame &&
       claims.amounts().length > 0 &&
-      isOfOtherItem(claims, {
-        items: passage.items(),
-        isKnown: (keys) => hasWord(passage, keys) || isLight(keys[0]!),
-        isDenying: own().some(({ denied }) => denied !== null),
-      }),
+      (swapsItems(claims.items(latin), passage.items()) ||
+        isOfOtherItem(claims, {
+          items: passage.items(),
+          isKnown: (keys) => hasWord(passage, keys) || isLight(keys[0]!),
+          isDenying: own().some(({ denied }) => denied !== null),
+        })),
     sharesDenials: () => sharesDenials(own(), clauses()),
   }
 }

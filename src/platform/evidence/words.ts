@@ -93,7 +93,7 @@ const knownKeys = new Map<Language, Map<string, readonly string[]>>()
 const maximumKnown = 20_000
 const longestKnown = 40
 
-/** The word, its stem, its verb if it is an irregular form, and its first letters where it is long. */
+/** The word, its stem, the word that it is an irregular form of, and its first letters where it is long. */
 export function wordKeys(word: string, latin: Language): readonly string[] {
   const ofLanguage = knownKeys.get(latin) ?? new Map<string, readonly string[]>()
   const known = ofLanguage.get(word)
@@ -107,7 +107,7 @@ export function wordKeys(word: string, latin: Language): readonly string[] {
 function readKeys(word: string, latin: Language): string[] {
   const bare = word.replace(arabicAnd, '')
   const stem = rulesForWord(bare, latin)?.rules.stem(bare) ?? bare
-  const verb = latin === 'en' ? irregularVerbs.get(bare) : undefined
+  const verb = latin === 'en' ? irregularForms.get(bare) : undefined
   const keys = [
     ...new Set([
       word,
@@ -178,10 +178,10 @@ const verbForms =
   'shake shook shaken, shine shone, shoot shot, show shown, sing sang sung, sink sank, sit sat, sleep slept, ' +
   'speak spoke spoken, spend spent, stand stood, steal stole stolen, strike struck, swear swore, sweep swept, ' +
   'swim swam swum, take took taken, teach taught, tell told, think thought, throw threw thrown, understand ' +
-  'understood, wake woke, wear wore worn, win won, write wrote written'
+  'understood, wake woke, wear wore worn, win won, write wrote written, child children, man men, woman women, foot feet, tooth teeth'
 
-/** The verb of each form. */
-const irregularVerbs: ReadonlyMap<string, string> = new Map(
+/** The verb or noun of each form. */
+const irregularForms: ReadonlyMap<string, string> = new Map(
   verbForms.split(', ').flatMap((line) => {
     const [verb = '', ...forms] = line.split(' ')
     return forms.map((form): [string, string] => [form, verb])

@@ -76,3 +76,43 @@ describe('days of the week that a text includes', () => {
     expect(includedDays(text, language)).toEqual(days)
   })
 })
+
+const swim = {
+  title: 'Swim',
+  text: 'Adults pay 12 euros and children 7 euros. The deposit is 50 euros for rooms and 200 euros for flats. Visits rose from 4.2 million euros in 2021 to 5.6 million euros in 2022. Lindner joined in 2015 and became director in 2019. The north branch has 14 employees, the south branch 23 and the head office 61.',
+}
+const becken = {
+  title: 'Becken',
+  text: 'Erwachsene zahlen 12 Euro und Kinder 7 Euro. Die Kasse ist von 9 bis 17 Uhr offen.',
+}
+
+describe('a sentence that lists amounts', () => {
+  it.each([
+    [swim, 'Children pay 7 euros, adults 12 euros.'],
+    [swim, 'For flats, the deposit is 200 euros; for rooms it is 50 euros.'],
+    [swim, 'Visits were at 5.6 million euros in 2022, up from 4.2 million euros in 2021.'],
+    [swim, 'Lindner became director in 2019, after joining in 2015.'],
+    [swim, 'The south branch has 23 employees, and the head office has 61.'],
+    [becken, 'Kinder zahlen 7 Euro, Erwachsene 12 Euro.'],
+  ])('keeps its marker with each at its place: %#', (passage, sentence) => {
+    expect(supports(sentence, passage)).toBe(true)
+  })
+
+  it.each([
+    [swim, 'Adults pay 7 euros and children 12 euros.'],
+    [swim, 'The deposit is 200 euros for rooms and 50 euros for flats.'],
+    [swim, 'Visits rose from 5.6 million euros in 2021 to 4.2 million euros in 2022.'],
+    [swim, 'Visits were at 4.2 million euros in 2022 and at 5.6 million euros in 2021.'],
+    [swim, 'Lindner joined in 2019 and became director in 2015.'],
+    [swim, 'The north branch has 23 employees and the south branch 14.'],
+    [becken, 'Erwachsene zahlen 7 Euro und Kinder 12 Euro.'],
+  ])('loses it where two are exchanged: %#', (passage, sentence) => {
+    expect(supports(sentence, passage)).toBe(false)
+  })
+
+  test('takes linear time', async () => {
+    const list = (count: number) =>
+      Array.from({ length: count }, (_, at) => `the part ${at % 7} costs ${at % 11} euros`).join(', ')
+    await expectLinear((size) => supports(`${list(size)}.`, { title: '', text: `${list(size)}.` }), 500, 'items')
+  })
+})
