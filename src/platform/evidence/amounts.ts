@@ -1,4 +1,5 @@
 import type { Language } from '../language/index.ts'
+import { isYear } from './read-figures.ts'
 import { currencyOf, numberOfWord, readNumber, unitOfWord } from './read-number.ts'
 import { isContentWord, isWhole, wordKeys } from './words.ts'
 
@@ -115,9 +116,6 @@ function valueOf(token: string, next: string | undefined): number | undefined {
     : value
 }
 
-const [firstYear, lastYear] = [1800, 2100]
-/** Whether a number may be a year. */
-export const isYear = (value: number) => Number.isInteger(value) && value >= firstYear && value <= lastYear
 const scale =
   /^(?:thousand|million|billion|tausend|million(?:en|s|es)?|milliarden?|mrd|mio|mln|milli(?:on|ard)i?|milliards?|miles|millones|mil)$/u
 

@@ -2,7 +2,7 @@ import { defaultLanguage, isFunctionWord, type Language, tokenize } from '../lan
 import { type Amount, readAmounts } from './amounts.ts'
 import { type Clause, readClauses } from './clauses.ts'
 import { type Operation, readOperations } from './derived-numbers.ts'
-import { type Item, readItems } from './items.ts'
+import { type Bound, type Item, readBounds, readItems } from './items.ts'
 import { isNegation, withPlainWords } from './negation-words.ts'
 import { type Figure, isShareWord, monthOfName, readFigures, readShares, type Share } from './read-figures.ts'
 import { normaliseNumerals } from './read-number.ts'
@@ -27,6 +27,8 @@ export interface Claims {
   amounts: () => readonly Amount[]
   /** The amounts that it lists, each with its words; in the language of the passage, where it does not show its own. */
   items: (latin: Language) => readonly Item[]
+  /** When it states that something begins or ends. */
+  bounds: (latin: Language) => readonly Bound[]
   /** How the sentence shows that it computes numbers. */
   operations: ReadonlySet<Operation>
   /** Names, each as the keys of its words. */
@@ -116,7 +118,8 @@ export function readClaims(sentence: string, answerLanguage: Language | null = n
     figures,
     shares,
     amounts: once(() => readAmounts(withPlainWords(rest.toLowerCase()), latin)),
-    items: readItemsOnce(rest, language.latin),
+    items: onceBy(language.latin, (other) => readItems(new Map([[0, rest]]), other)),
+    bounds: onceBy(language.latin, (other) => readBounds(text, other)),
     operations: readOperations(text, words),
     names: readNames(text, latin).map((name) => ({ words: name, keys: name.map((word) => wordKeys(word, latin)) })),
     quotes: readQuotes(text),
@@ -145,6 +148,7 @@ export function mergeClaims(parts: readonly Claims[]): Claims {
     shares: parts.flatMap(({ shares }) => shares),
     amounts: once(() => parts.flatMap(({ amounts }) => amounts())),
     items: last.items,
+    bounds: last.bounds,
     operations: new Set(parts.flatMap(({ operations }) => [...operations])),
     names: parts.flatMap(({ names }) => names),
     quotes: parts.flatMap(({ quotes }) => quotes),
@@ -165,13 +169,13 @@ export function once<Result>(read: () => Result): () => Result {
   return () => (known ??= read())
 }
 
-function readItemsOnce(text: string, own: Language | null): Claims['items'] {
-  const known = new Map<Language, readonly Item[]>()
+function onceBy<Result>(own: Language | null, read: (latin: Language) => Result): (other: Language) => Result {
+  const known = new Map<Language, Result>()
   return (other) => {
     const latin = own ?? other
-    const items = known.get(latin) ?? readItems(new Map([[0, text]]), latin)
-    known.set(latin, items)
-    return items
+    const result = known.get(latin) ?? read(latin)
+    known.set(latin, result)
+    return result
   }
 }
 

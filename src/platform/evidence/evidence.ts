@@ -1,6 +1,6 @@
 import { defaultLanguage, isFunctionWord, type Language, tokenize } from '../language/index.ts'
 import { includedDays } from './amounts.ts'
-import { type Item, readItems } from './items.ts'
+import { type Bound, type Item, readBounds, readItems } from './items.ts'
 import { type Claims, joinWords, once, readAbbreviations } from './claims.ts'
 import { type Cells, readCells } from './cells.ts'
 import { type Clause, readClauses } from './clauses.ts'
@@ -60,6 +60,8 @@ export interface Evidence {
   cells: () => Cells
   /** The amounts that its sentences list, read when they are first needed. */
   items: () => readonly Item[]
+  /** When it states that something begins or ends. */
+  bounds: () => readonly Bound[]
   /** Read when they are first needed. */
   roles: () => Roles
   /** Its clauses, read when they are first needed. `language`: of the claim, where the passage does not show its own. */
@@ -178,7 +180,7 @@ export function readEvidence({ title, headings = [], tableHeader = null, text }:
     ...sharesOf([head, ...parts], percents),
     currencies,
     cells: once(() => readCells(cellsOf(segments), latin)),
-    items: once(() => readItems(sentencesIn(segments), latin)),
+    ...amountsOf(sentencesIn(segments), latin),
     roles: once(() => readRoles(body)),
     clauses: clausesOf([head, body].join('\n'), language),
   }
@@ -193,6 +195,11 @@ const cellsOf = (segments: readonly Segment[]) =>
   )
 const sentencesIn = (segments: readonly Segment[]) =>
   new Map(segments.flatMap(({ isRow, text }, at) => (isRow ? [] : [[at, text] as const])))
+
+const amountsOf = (sentences: ReadonlyMap<number, string>, latin: Language) => ({
+  items: once(() => readItems(sentences, latin)),
+  bounds: once(() => readBounds([...sentences.values()].join('\n'), latin)),
+})
 
 /** `percents`: the segments of the shares that are written as numbers; those in words are added. */
 function sharesOf(parts: readonly string[], percents: Map<number, number[]>): Pick<Evidence, 'shares' | 'wordShares'> {

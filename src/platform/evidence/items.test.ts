@@ -86,6 +86,40 @@ const becken = {
   text: 'Erwachsene zahlen 12 Euro und Kinder 7 Euro. Die Kasse ist von 9 bis 17 Uhr offen.',
 }
 
+const camp = {
+  title: 'Camp',
+  text: 'The site opens on 15 April and closes on 30 September. Cars may enter from 8 am to 10 pm. The shop is closed from noon until 3 pm. Dogs are welcome before 1 June. You cannot book until 2 January. Weber led the camp until 2016. Tents cost 9 euros a night, caravans 17 euros and cabins 48 euros.',
+}
+const halle = {
+  title: 'Halle',
+  text: 'Die Halle ist bis 22 Uhr geöffnet, das Büro ab 9 Uhr. Anträge sind bis zum 30. Juni möglich.',
+}
+
+describe('what begins and ends', () => {
+  it.each([
+    [camp, 'The site is open from 15 April to 30 September.'],
+    [camp, 'Cars can enter between 8 am and 10 pm.'],
+    [camp, 'Dogs are welcome until 1 June.'],
+    [camp, 'A cabin costs 48 euros a night, a caravan 17.'],
+    [halle, 'Das Büro öffnet um 9 Uhr.'],
+    [halle, 'Anträge kann man bis zum 30. Juni stellen.'],
+  ])('is the same: %#', (passage, sentence) => {
+    expect(supports(sentence, passage)).toBe(true)
+  })
+
+  it.each([
+    [camp, 'The site opens on 30 September and closes on 15 April.'],
+    [camp, 'Cars may enter from 10 pm to 8 am.'],
+    [camp, 'Dogs are welcome after 1 June.'],
+    [camp, 'You can book until 2 January.'],
+    [camp, 'Weber has led the camp since 2016.'],
+    [halle, 'Die Halle ist ab 22 Uhr geöffnet.'],
+    [halle, 'Anträge sind ab dem 30. Juni möglich.'],
+  ])('is reversed: %#', (passage, sentence) => {
+    expect(supports(sentence, passage)).toBe(false)
+  })
+})
+
 describe('a sentence that lists amounts', () => {
   it.each([
     [swim, 'Children pay 7 euros, adults 12 euros.'],
@@ -114,5 +148,7 @@ describe('a sentence that lists amounts', () => {
     const list = (count: number) =>
       Array.from({ length: count }, (_, at) => `the part ${at % 7} costs ${at % 11} euros`).join(', ')
     await expectLinear((size) => supports(`${list(size)}.`, { title: '', text: `${list(size)}.` }), 500, 'items')
+    const hours = (count: number) => 'open from 8 am to 10 pm and closed until 2 May, '.repeat(count)
+    await expectLinear((size) => supports('It is open from 10 pm.', { title: '', text: hours(size) }), 500, 'bounds')
   })
 })

@@ -1,9 +1,10 @@
 import { type Language, tokenize } from '../language/index.ts'
-import { type Amount, includedDays, isSameKind, isYear, paying, readAmounts } from './amounts.ts'
+import { type Amount, includedDays, isDayOfWeek, isSameKind, paying, readAmounts } from './amounts.ts'
 import { isOperationWord } from './derived-numbers.ts'
-import { withPlainWords } from './negation-words.ts'
+import { isNegation, splitStatements, withPlainNumbers, withPlainWords } from './negation-words.ts'
+import { isYear, monthOfName } from './read-figures.ts'
 import { currencyOf, numberOfWord } from './read-number.ts'
-import { isContentWord, isWhole, wordKeys } from './words.ts'
+import { isContentWord, isWhole, wordKeys, wordSet } from './words.ts'
 
 /** One of several amounts that sentences list, with the words that name it: "express 9.90 euros" of "standard 4.90 euros, express 9.90 euros". */
 export interface Item {
@@ -94,6 +95,7 @@ export function readItems(segments: ReadonlyMap<number, string>, latin: Language
       open = []
       sentence++
       if (ofSentence.length === 0) before = part
+      completeAmounts(ofSentence)
       // "Students: 5 euros" is one item.
       if (ofSentence.length === 1) ofSentence[0]!.shared = new Set()
       if (end === '\n') before = ''
@@ -102,6 +104,17 @@ export function readItems(segments: ReadonlyMap<number, string>, latin: Language
     }
   }
   return items
+}
+
+/** "A cabin costs 48 euros, a caravan 17": a number alone counts what the only other amounts of its sentence do. */
+function completeAmounts(items: readonly Item[]): void {
+  const others = items.flatMap(({ amounts }) => amounts.filter(({ kind }) => kind !== 'plain'))
+  const [first] = others
+  if (first === undefined || !others.every((amount) => isSameKind(amount, first))) return
+  const { kind, unit } = first
+  for (const item of items)
+    if (item.amounts.every((amount) => amount.kind === 'plain' && !isOfYear(amount)))
+      item.amounts = item.amounts.map(({ value }) => ({ kind, unit, value }))
 }
 
 function readItem(
@@ -154,7 +167,9 @@ export function isOfOtherItem(
     const sameOf = (item: Item) => item.amounts.filter((one) => isSameKind(one, amount)).map(({ value }) => value)
     const having = items.filter((item) => sameOf(item).length > 0)
     const meant = having.filter((item) => values.every((value) => sameOf(item).includes(value)))
-    const claimed = new Set(amounts.filter((one) => kindOf(one) === kindOf(amount)).map(({ value }) => value))
+    const claimed = new Set(
+      amounts.filter((one) => [kindOf(amount), 'plain'].includes(kindOf(one))).map(({ value }) => value),
+    )
     const others = having.filter((item) => !sameOf(item).some((value) => claimed.has(value)))
     if (meant.length === 0 || meant.length > maximumCompared) return false
     // A day names a time, and no other day.
@@ -256,4 +271,105 @@ function isNamedInstead(
   if (Math.abs(item.segment - other.segment) > 1) return false
   const ofItem = own.filter((keys) => isIn(keys, item) && !isIn(keys, other))
   return areKnown && ofItem.length === 0
+}
+
+/** When something begins or ends: "from 1 May", "closes at 6 pm". */
+export interface Bound {
+  /** The day, month, year, day of the week or minute. */
+  at: string
+  isEnd: boolean
+  /** The keys of the words of its part, and of its sentence. */
+  words: readonly (readonly string[])[]
+  around: ReadonlySet<string>
+}
+
+/** Pure data. */
+const starts = wordSet('from since after starting beginning ab seit nach dès depuis desde dal dalla dalle')
+const ends = wordSet('until till before through by bis vor hasta antes entro tot')
+const startVerb = /^(?:opens|begins?|began|start(?:s|ed)?|öffnet|beginnt|begann|startet)$/u
+const endVerb = /^(?:closes|end(?:s|ed)?|finish(?:es|ed)?|expire[sd]?|schließt|endet|endete)$/u
+const closed = /(?<!\p{L})(?:closed|unavailable|geschlossen|fermée?s?|cerrad[oa]s?|chius[oaie])(?!\p{L})/u
+const afterVerb = wordSet('at in on um im am')
+const skipped = wordSet('the at in on um im am den dem der zum about the beginning end of anfang ende')
+const ofRange = wordSet('to bis - –')
+/** Tokens from a verb to its bound, and from a number to the clock of its range. */
+const reachOfVerb = 3
+const maximumBounds = 100
+
+/** What begins and ends in a text, by its sentences. Linear. */
+export function readBounds(text: string, latin: Language): Bound[] {
+  const found: Bound[] = []
+  for (const sentence of splitStatements(withPlainNumbers(withPlainDates(text, latin)))) {
+    if (found.length >= maximumBounds) break
+    const own: Omit<Bound, 'around'>[] = []
+    for (const part of sentence.split(separatorOf(latin))) {
+      const isReversed = closed.test(part) !== isNegation(part, { script: 'latin', latin })
+      const words = keysOfWords(part, latin).map((keys) => keys.filter(isWhole))
+      for (const { at, isEnd } of boundsOfPart(part, latin)) own.push({ at, isEnd: isEnd !== isReversed, words })
+    }
+    const around = new Set(own.length === 0 ? [] : keysOfWords(sentence, latin).flat().filter(isWhole))
+    found.push(...own.map((bound) => ({ ...bound, around })))
+  }
+  return found
+}
+
+/** "30 Juni" for "30. Juni", whose sign ends no sentence. */
+const withPlainDates = (text: string, latin: Language) =>
+  text.replaceAll(/(?<!\d)(\d{1,2})\. (?=(\p{L}{3,12}))/gu, (written, day: string, word: string) =>
+    monthOfName(word.toLowerCase(), latin) === undefined ? written : `${day} `,
+  )
+
+function boundsOfPart(part: string, latin: Language): { at: string; isEnd: boolean }[] {
+  const tokens = part.match(/\d+(?::\d+)?|\p{L}[\p{L}\p{M}]*|[-–]/gu) ?? []
+  let isOpen = false
+  return tokens.flatMap((token, place) => {
+    const isVerb = startVerb.test(token) || endVerb.test(token)
+    const isRange = isOpen && ofRange.has(token)
+    if (!isVerb && !isRange && !starts.has(token) && !ends.has(token)) return []
+    let next = place + 1
+    if (isVerb) {
+      const preposition = tokens.slice(next, next + reachOfVerb).findIndex((word) => afterVerb.has(word))
+      if (preposition === -1) return []
+      next += preposition
+    }
+    while (skipped.has(tokens[next] ?? '')) next++
+    const at = timeAt(tokens, next, latin)
+    // "It opens on Mondays" begins nothing.
+    if (at === null || (isVerb && at.startsWith('weekday'))) return []
+    const isEnd = isRange || ends.has(token) || endVerb.test(token)
+    isOpen = !isEnd
+    return [{ at, isEnd }]
+  })
+}
+
+/** The day, month, year or time that some tokens begin with; null for other things. */
+function timeAt(tokens: readonly string[], at: number, latin: Language): string | null {
+  const [first = '', second = '', third = ''] = tokens.slice(at, at + 3)
+  const month = monthOfName(first, latin)
+  if (/^\d{1,2}$/.test(first)) {
+    const [name, number] = /^(?:st|nd|rd|th|of|de)$/.test(second) ? [third, first] : [second, first]
+    const ofDay = monthOfName(name, latin)
+    if (ofDay !== undefined) return `day ${ofDay} ${number}`
+  }
+  if (month !== undefined) return /^\d{1,2}$/.test(second) ? `day ${month} ${second}` : `month ${month}`
+  if (isDayOfWeek(first, latin)) return `weekday ${wordKeys(first, latin)[0]!.replace(/s$/, '')}`
+  if (/^\d{4}$/.test(first) && isYear(Number(first))) return `year ${first}`
+  const [amount] = /^\d/.test(first) ? readAmounts(tokens.slice(at, at + 4).join(' '), latin) : []
+  if (amount?.kind === 'time') return `time ${amount.value}`
+  return null
+}
+
+/** A bound whose part has this share of its words in the sentence of the other one is about the same. */
+const sameShare = 0.5
+
+/** Whether a sentence states as the end what the passage states as the beginning, or the reverse. */
+export function hasOtherBounds(claimed: readonly Bound[], bounds: readonly Bound[]): boolean {
+  return claimed.slice(0, maximumClaimed).some(({ at, isEnd, words }) => {
+    const same = bounds.filter((bound) => bound.at === at)
+    if (same.length === 0 || same.some((bound) => bound.isEnd === isEnd)) return false
+    const named = words.filter((keys) => !startVerb.test(keys[0]!) && !endVerb.test(keys[0]!))
+    return same.some(
+      ({ around }) => named.filter((keys) => keys.some((key) => around.has(key))).length >= named.length * sameShare,
+    )
+  })
 }

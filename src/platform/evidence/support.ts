@@ -1,5 +1,5 @@
 import { defaultLanguage, isFunctionWord } from '../language/index.ts'
-import { isOfOtherItem, swapsItems } from './items.ts'
+import { hasOtherBounds, isOfOtherItem, swapsItems } from './items.ts'
 import { type Claims, once, readClaims } from './claims.ts'
 import type { Clause } from './clauses.ts'
 import {
@@ -287,8 +287,8 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
     isOfOtherRows: () => isSame && [isOfOtherRows, isOfOtherLine].some((isOther) => isOther(claims, passage)),
     isOfOtherItem: () =>
       isSame &&
-      claims.amounts().length > 0 &&
-      (swapsItems(claims.items(latin), passage.items()) ||
+      (hasOtherBounds(claims.bounds(latin), passage.bounds()) ||
+        swapsItems(claims.items(latin), passage.items()) ||
         isOfOtherItem(claims, {
           items: passage.items(),
           isKnown: (keys) => hasWord(passage, keys) || isLight(keys[0]!),
