@@ -224,7 +224,7 @@ const kindOf = ({ kind }: Amount) => (kind === 'unit' ? 'plain' : kind)
 const valuesOf = ({ amounts }: Item) =>
   amounts.slice(0, maximumOfItem).map((amount) => `${kindOf(amount)} ${amount.value}`)
 
-/** Whether what an item of a sentence says of an amount is in the passage of another one that the sentence has as well. */
+/** Whether what an item of a sentence states of an amount is in the passage of another one that the sentence has as well. */
 function isSwapped({ amounts, words }: Item, candidates: readonly Item[]): boolean {
   if (words.length > maximumWords) return false
   return amounts.slice(0, maximumOfItem).some((amount) => {
