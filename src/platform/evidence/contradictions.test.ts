@@ -109,6 +109,15 @@ test.each([
   expect(supports(sentence, rooms)).toBe(true)
 })
 
+test('an item of a list is not denied by what is denied of it elsewhere', () => {
+  const text =
+    'Parts with personal marks are stored in the cellar: desks, shelves. When a room closes, the related pipes, cable channels, and marks (including personal marks) are not deleted.'
+  const sentence = 'Parts with personal marks include desk lamps, pipes and cable channels, and old chairs.'
+  expect(supports(sentence, { title: 'Parts.md', text })).toBe(true)
+  const rule = { title: 'Rule.md', text: 'The hall is old. Guests of the hall are not permitted to bring dogs.' }
+  expect(supports('The hall is old, and guests bring dogs.', rule)).toBe(false)
+})
+
 describe('of several passages', () => {
   const house = {
     title: 'House.md',

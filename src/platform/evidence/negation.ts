@@ -1,7 +1,6 @@
 import { type Clause, denialsOf, fewWords, keysOf, shareIn, wordsOfSentences } from './clauses.ts'
 import { isLimiting, isLoss, isOnly, isStopping, isWeak } from './negation-words.ts'
 import type { Opposite } from './read-opposites.ts'
-import { wordSet } from './words.ts'
 
 /** A clause with a smaller share of the words deals with something else; in scripts without spaces words are pairs of characters. */
 const minimumShare = 0.55
@@ -29,7 +28,7 @@ export function findDenied(claimed: readonly Clause[], text: readonly Clause[]):
       else if (known.at(-1) !== index) known.push(index)
     }
   }
-  return claimed.filter((claim) => {
+  return claimed.filter((claim, at) => {
     const { words, isNegated, isCondition } = claim
     if (words.length < fewWords && claimed.length > 1) return false
     if (isLackOfDenial(claim, claimed) || isNamedException(claim, text)) return false
@@ -60,6 +59,8 @@ export function findDenied(claimed: readonly Clause[], text: readonly Clause[]):
       )
     if (all.length === 0) return false
     const best = all.map(([index]) => text[index]!)
+    const isItem = words.length <= wordsOfItem && claim.denied === null && claimed[at - 1]?.sentence === claim.sentence
+    if (isItem && best.every((clause) => deniesElse(claim, claimed, clause))) return false
     if (isNegated && isOfOtherCondition(claim, { claimed, best, text })) return false
     if (all.some(([index, count]) => count >= most * nearlyMost && deniesOtherwise(claim, text[index]!))) return false
     // "In the evening, no dogs are allowed": the text denies what the sentence denies next to it.
@@ -69,6 +70,15 @@ export function findDenied(claimed: readonly Clause[], text: readonly Clause[]):
     return best.every((clause) => !agrees(claim, clause) && !isDeniedNext(clause)) && !isStated(claim, text)
   })
 }
+
+/** So few words after the first clause of a sentence may be an item of a list. */
+const wordsOfItem = 3
+const permission = /^(?:allow|permit|able|possib|availab|support|accept|erlaub|gestatte|möglich|zulässig)/u
+/** "Tools and integrations are not deleted" denies nothing of a sentence that only lists them. */
+const deniesElse = ({ sentence }: Clause, claimed: readonly Clause[], { isNegated, denied }: Clause) =>
+  isNegated &&
+  denied!.length > 0 &&
+  !denied!.some((key) => permission.test(key) || wordsOfSentences(claimed).get(sentence)!.has(key))
 
 /**
  * A condition is compared with conditions only, what a text denies in a condition with those alone, and "need not be hard" with what has the
@@ -260,14 +270,10 @@ export function agrees(claim: Clause, clause: Clause): boolean {
   return (claim.isNegated === clause.isNegated) !== (hasOpposite(claim, clause) || isInReverse(claim, clause))
 }
 
-const until = wordSet('until till bis hasta fino até tot')
 /** "Only pays once it is decided" is "does not pay until it is decided". */
 export const isOnlyLater = (later: Clause, denial: Clause) =>
-  denial.isNegated &&
-  !later.isNegated &&
-  later.restrictions.includes('only') &&
-  denial.limits.some((word) => until.has(word)) &&
-  !later.limits.some((word) => until.has(word))
+  denial.isNegated && !later.isNegated && later.restrictions.includes('only') && isUntil(denial) && !isUntil(later)
+const isUntil = ({ limits }: Clause) => limits.some((word) => /^(?:until|till|bis|hasta|fino|até|tot)$/.test(word))
 
 const laterOrders = new Set(['after', 'nach', 'nachdem', 'après', 'después', 'dopo', 'na', 'nadat'])
 const orders = new Set(['before', 'bevor', 'until', 'avant', 'antes', 'prima'])

@@ -55,6 +55,11 @@ describe('who does what to whom', () => {
       'It offers lessons, which consist of short classes helping guests in learning about plans for cooking and staying active.',
       'Lessons: short classes that help guests in learning about plans for cooking and staying active.',
     ],
+    [
+      'where a gerund has an object',
+      'Plans help in sorting and managing access to keys.',
+      'Plans for sorting and assigning access to keys. Managing comes later.',
+    ],
     ['of a place', 'The value of land increases in the area.', 'Land in that area will increase in value.'],
     [
       'of items without a verb',

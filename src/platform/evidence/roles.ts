@@ -144,7 +144,8 @@ function relationAt({ parts }: Roles, at: number, verb: number): Relation | null
     !words[verb]!.text.endsWith('ing') &&
     (before.slice(-passiveReach).some(({ text }) => auxiliaries.has(text)) || (verb === 0 && after[0]?.text === 'by'))
   const subject = before.length === 0 ? subjectBefore(parts, at) : subjectOf(before)
-  if (subject === null) return null
+  // "Managing access" has no verb.
+  if (subject === null || topicsOf(subject).every(({ text, isName }) => text.endsWith('ing') && !isName)) return null
   const left = topicsOf([...listedBy(parts, at, -1), ...subject])
   if (!isPassive) {
     const list = listedBy(parts, at, 1)
