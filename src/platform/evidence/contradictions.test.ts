@@ -118,6 +118,14 @@ test('an item of a list is not denied by what is denied of it elsewhere', () => 
   expect(supports('The hall is old, and guests bring dogs.', rule)).toBe(false)
 })
 
+test('a sentence of the passage is not denied by a shorter one', () => {
+  const text =
+    'Roles allow you to write policies that state the rights of groups who open a shield. The shield does not use policies.'
+  const passage = { title: 'Roles.md', text }
+  expect(supports('Role policies are used to state the rights of groups who open a shield.', passage)).toBe(true)
+  expect(supports('The shield uses policies.', passage)).toBe(false)
+})
+
 describe('of several passages', () => {
   const house = {
     title: 'House.md',

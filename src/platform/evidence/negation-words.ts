@@ -197,6 +197,10 @@ export function wordsThatMayDeny(text: string): string[] {
 
 /** Whether such a word limits what its clause states; others are in the place of what is denied. */
 export const isLimiting = (word: string) => limitingPattern.test(word)
+export const isUntil = (word: string) => /^(?:until|till|bis|hasta|fino|até|tot)$/.test(word)
+/** Begins a word that permits something. */
+export const isPermission = (word: string) =>
+  /^(?:allow|permit|able|possib|availab|support|accept|erlaub|gestatte|möglich|zulässig)/u.test(word)
 
 const onlyWords =
   /^(?:only|nur|erst|einzig\p{L}*|seulement|uniquement|s[oó]lo|solamente|únicamente|únic[oa]s?|soltanto|unic[oai]|uniche|apenas|só|alleen|slechts|bara|endast|tylko|только|лишь|فقط|chỉ|只|仅|僅|だけ|のみ|만 )$/u

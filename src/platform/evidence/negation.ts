@@ -1,5 +1,5 @@
 import { type Clause, denialsOf, fewWords, keysOf, shareIn, wordsOfSentences } from './clauses.ts'
-import { isLimiting, isLoss, isOnly, isStopping, isWeak } from './negation-words.ts'
+import { isLimiting, isLoss, isOnly, isPermission, isStopping, isUntil, isWeak } from './negation-words.ts'
 import type { Opposite } from './read-opposites.ts'
 
 /** A clause with a smaller share of the words deals with something else; in scripts without spaces words are pairs of characters. */
@@ -66,19 +66,22 @@ export function findDenied(claimed: readonly Clause[], text: readonly Clause[]):
     // "In the evening, no dogs are allowed": the text denies what the sentence denies next to it.
     const denials = isNegated ? [] : claimed.filter((one) => one.isNegated && one.sentence === claim.sentence)
     const isDeniedNext = (clause: Clause) =>
-      denials.some((one) => agrees(one, clause) && shareIn(one.words, keysOf(clause)) >= denialShare)
+      denials.some((one) => deniesSame(one, clause) || (agrees(one, clause) && shareOf(one, clause) >= denialShare))
     return best.every((clause) => !agrees(claim, clause) && !isDeniedNext(clause)) && !isStated(claim, text)
   })
 }
 
+const shareOf = (claim: Clause, clause: Clause) => shareIn(claim.words, keysOf(clause))
+const deniesSame = ({ denied }: Clause, clause: Clause) =>
+  clause.isNegated && denied!.some((key) => clause.denied!.includes(key))
+
 /** So few words after the first clause of a sentence may be an item of a list. */
 const wordsOfItem = 3
-const permission = /^(?:allow|permit|able|possib|availab|support|accept|erlaub|gestatte|möglich|zulässig)/u
 /** "Tools and integrations are not deleted" denies nothing of a sentence that only lists them. */
 const deniesElse = ({ sentence }: Clause, claimed: readonly Clause[], { isNegated, denied }: Clause) =>
   isNegated &&
   denied!.length > 0 &&
-  !denied!.some((key) => permission.test(key) || wordsOfSentences(claimed).get(sentence)!.has(key))
+  !denied!.some((key) => isPermission(key) || wordsOfSentences(claimed).get(sentence)!.has(key))
 
 /**
  * A condition is compared with conditions only, what a text denies in a condition with those alone, and "need not be hard" with what has the
@@ -156,8 +159,9 @@ function hasDeniedPredicate(claim: Clause, text: readonly Clause[]): boolean {
 function isDeniedElsewhere(claim: Clause, text: readonly Clause[]): boolean {
   if (claim.denied !== null || claim.isCondition || claim.isException) return false
   const keys = keysOf(claim)
-  return unaffirmedDenials(text).some(
-    ({ denied, words }) => denied!.some((key) => keys.has(key)) && shareIn(words, keys) === 1,
+  const denies = ({ denied, words }: Clause) => denied!.some((key) => keys.has(key)) && shareIn(words, keys) === 1
+  return (
+    unaffirmedDenials(text).some(denies) && !text.some((one) => !one.isNegated && shareOf(claim, one) >= nearlyMost)
   )
 }
 
@@ -204,10 +208,7 @@ function exceptionsOf(claim: Clause, claimed: readonly Clause[], text: readonly 
 const isAbout = (claim: Clause, { except }: Clause) =>
   except.length === 0 || except.flat().some((key) => keysOf(claim).has(key))
 
-/**
- * 1 if a clause has a word of a claim only as its opposite, or as a word with the same opposite; otherwise 0. `around`: of its sentence, which may have
- * the word of something else: "the north branch has 14 employees, the south branch 23".
- */
+/** 1 if a clause has a word of a claim only as its opposite, or as one with the same opposite, and the words `around` it lack it; otherwise 0. */
 function countReplaced({ opposites, words }: Clause, clause: Clause, around?: ReadonlySet<string>): number {
   if (opposites.length === 0 || clause.opposites.length === 0) return 0
   const own = keysOf(clause)
@@ -233,15 +234,14 @@ export function isStated(claim: Clause, text: readonly Clause[]): boolean {
   const own = new Set(words.flat())
   const about = text
     .filter((clause) => denied!.some((key) => keysOf(clause).has(key)))
-    .map((clause) => ({ clause, share: shareIn(words, keysOf(clause)) }))
+    .map((clause) => ({ clause, share: shareOf(claim, clause) }))
   const affirmed = about.reduce((most, { clause, share }) => (clause.isNegated ? most : Math.max(most, share)), 0)
   return about.some(
     ({ clause, share }) =>
-      clause.isNegated &&
+      deniesSame(claim, clause) &&
       isComparable(claim, clause) &&
       agrees(claim, clause) &&
       share >= affirmed &&
-      clause.denied!.some((key) => denied!.includes(key)) &&
       (share >= minimumShare ||
         (clause.words.length >= fewWords && shareIn(clause.words, own) >= (affirmed === 0 ? mostOfDenial : 1))),
   )
@@ -271,9 +271,10 @@ export function agrees(claim: Clause, clause: Clause): boolean {
 }
 
 /** "Only pays once it is decided" is "does not pay until it is decided". */
-export const isOnlyLater = (later: Clause, denial: Clause) =>
-  denial.isNegated && !later.isNegated && later.restrictions.includes('only') && isUntil(denial) && !isUntil(later)
-const isUntil = ({ limits }: Clause) => limits.some((word) => /^(?:until|till|bis|hasta|fino|até|tot)$/.test(word))
+export const isOnlyLater = (later: Clause, { isNegated, limits }: Clause) =>
+  isNegated && limits.some(isUntil) && isOnlyFrom(later)
+const isOnlyFrom = ({ isNegated, limits, restrictions }: Clause) =>
+  !isNegated && restrictions.includes('only') && !limits.some(isUntil)
 
 const laterOrders = new Set(['after', 'nach', 'nachdem', 'après', 'después', 'dopo', 'na', 'nadat'])
 const orders = new Set(['before', 'bevor', 'until', 'avant', 'antes', 'prima'])
@@ -403,7 +404,7 @@ export function lacksDenial(claimed: readonly Clause[], text: readonly Clause[])
     const isAffirmed = shares.some(
       ({ clause, share: own }) =>
         own === most &&
-        shareIn(words, keysOf(clause)) >= denialShare &&
+        shareOf(denial, clause) >= denialShare &&
         clause.denied === null &&
         denied!.some((key) => keysOf(clause).has(key)),
     )

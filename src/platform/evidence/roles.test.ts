@@ -60,6 +60,11 @@ describe('who does what to whom', () => {
       'Plans help in sorting and managing access to keys.',
       'Plans for sorting and assigning access to keys. Managing comes later.',
     ],
+    [
+      'where a noun is before the verb',
+      'The current tax rate is 2.9 % of income, paid by all.',
+      'Given your income, your federal tax rate of income is low. The current year is over.',
+    ],
     ['of a place', 'The value of land increases in the area.', 'Land in that area will increase in value.'],
     [
       'of items without a verb',

@@ -40,6 +40,7 @@ const articles = wordSet('a an the our its their his her your each every all bot
 const between = wordSet(
   'is are was were be been being get gets got has have had do does did will would shall should can could may might must also often always never not then now still usually',
 )
+const finite = wordSet('is are was were has have had does did can could may might must should will would')
 const maximumSubject = 5
 const passiveReach = 3
 const prepositions = wordSet(
@@ -139,7 +140,9 @@ function relationAt({ parts }: Roles, at: number, verb: number): Relation | null
     company === -1
       ? [words.slice(0, verb), words.slice(verb + 1), []]
       : [words.slice(0, verb), words.slice(verb + 1, company), topicsOf(words.slice(company))]
-  if (between.has(after[0]?.text ?? '') || words.some(({ text }) => denial.test(text))) return null
+  // "The tax rate is": what is before the verb is none.
+  if (between.has(after[0]?.text ?? '') || after.some(({ text }) => finite.has(text))) return null
+  if (words.some(({ text }) => denial.test(text))) return null
   const isPassive =
     !words[verb]!.text.endsWith('ing') &&
     (before.slice(-passiveReach).some(({ text }) => auxiliaries.has(text)) || (verb === 0 && after[0]?.text === 'by'))
