@@ -150,17 +150,18 @@ const keysOfWords = (text: string, latin: Language) =>
 export function isOfOtherItem(
   claims: { amounts: () => readonly Amount[]; words: readonly (readonly string[])[] },
   {
-    items,
+    readPassage,
     isKnown,
     isDenying,
-  }: { items: readonly Item[]; isKnown: (keys: readonly string[]) => boolean; isDenying: boolean },
+  }: { readPassage: () => readonly Item[]; isKnown: (keys: readonly string[]) => boolean; isDenying: boolean },
 ): boolean {
   // "Not open on Mondays" where the text lists other days.
   const amounts = claims
     .amounts()
     .filter(({ kind }) => kind !== 'day' || !isDenying)
     .slice(0, maximumAmounts)
-  if (amounts.length === 0 || items.length === 0) return false
+  if (amounts.length === 0) return false
+  const items = readPassage()
   return amounts.some((amount, at) => {
     const values = amounts.filter((one) => isSameKind(one, amount)).map(({ value }) => value)
     if (amounts.findIndex((one) => isSameKind(one, amount)) !== at) return false
@@ -195,14 +196,15 @@ const maximumOfItem = 6
 const maximumSwapped = 20
 
 /**
- * Whether a sentence that lists amounts itself exchanges them: "adults pay 7 euros and children 12" next to "adults pay 12 euros, children 7". `items`:
- * those of a passage.
+ * Whether a sentence that lists amounts itself exchanges them: "adults pay 7 euros and children 12" next to "adults pay 12 euros, children 7".
  */
-export function swapsItems(claimed: readonly Item[], items: readonly Item[]): boolean {
-  if (claimed.length < leastSwapped || items.length < leastSwapped) return false
+export function swapsItems(claimed: readonly Item[], readPassage: () => readonly Item[]): boolean {
+  if (claimed.length < leastSwapped) return false
   const own = claimed.slice(0, maximumClaimed).map(withYears)
   const values = new Set(own.flatMap(valuesOf))
-  const candidates = items.map(withYears).filter((item) => valuesOf(item).some((value) => values.has(value)))
+  const candidates = readPassage()
+    .map(withYears)
+    .filter((item) => valuesOf(item).some((value) => values.has(value)))
   if (candidates.length > maximumSwapped) return false
   return own.filter((item) => isSwapped(item, candidates)).length >= leastSwapped
 }
@@ -363,9 +365,9 @@ function timeAt(tokens: readonly string[], at: number, latin: Language): string 
 const sameShare = 0.5
 
 /** Whether a sentence states as the end what the passage states as the beginning, or the reverse. */
-export function hasOtherBounds(claimed: readonly Bound[], bounds: readonly Bound[]): boolean {
+export function hasOtherBounds(claimed: readonly Bound[], readPassage: () => readonly Bound[]): boolean {
   return claimed.slice(0, maximumClaimed).some(({ at, isEnd, words }) => {
-    const same = bounds.filter((bound) => bound.at === at)
+    const same = readPassage().filter((bound) => bound.at === at)
     if (same.length === 0 || same.some((bound) => bound.isEnd === isEnd)) return false
     const named = words.filter((keys) => !startVerb.test(keys[0]!) && !endVerb.test(keys[0]!))
     return same.some(

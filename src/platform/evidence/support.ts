@@ -287,10 +287,10 @@ export function compareClaims(claims: Claims, passage: Evidence): Comparison {
     isOfOtherRows: () => isSame && [isOfOtherRows, isOfOtherLine].some((isOther) => isOther(claims, passage)),
     isOfOtherItem: () =>
       isSame &&
-      (hasOtherBounds(claims.bounds(latin), passage.bounds()) ||
-        swapsItems(claims.items(latin), passage.items()) ||
+      (hasOtherBounds(claims.bounds(latin), passage.bounds) ||
+        swapsItems(claims.items(latin), passage.items) ||
         isOfOtherItem(claims, {
-          items: passage.items(),
+          readPassage: passage.items,
           isKnown: (keys) => hasWord(passage, keys) || isLight(keys[0]!),
           isDenying: own().some(({ denied }) => denied !== null),
         })),
