@@ -339,13 +339,12 @@ describe.skipIf(!hasBrowser)(`the button on a website of another origin${skipRea
     const frame = page.frameLocator('iframe')
     await ask(frame, question)
     await frame.getByRole('button', { name: 'Copy answer' }).waitFor()
-    await frame
-      .getByRole('button', { name: /^Source \d: handbook.pdf/ })
-      .first()
-      .click()
+    const source = frame.getByRole('button', { name: /^Source \d: handbook.pdf/ }).first()
+    await source.click()
     await frame.getByRole('dialog').getByText(quote).waitFor()
     expect(await page.locator('#text').boundingBox()).toEqual(before)
-    // The first Escape closes the quote, the second the panel.
+    // The first Escape closes the quote, the second the panel, also where the quote does not have the focus yet.
+    await source.focus()
     const isOpen = () => page.evaluate(() => document.querySelector('portico-chat')!.matches(':focus-within'))
     await page.keyboard.press('Escape')
     await frame.getByRole('dialog').waitFor({ state: 'hidden' })

@@ -37,7 +37,7 @@ export function CitationChip({ citation, number }: { citation: Citation | undefi
 
 /** The one popover of the page. The browser closes it by Escape or a click elsewhere, and gives the focus back. */
 export function CitationPopover({ citation, anchor }: { citation: Citation | undefined; anchor: Element | undefined }) {
-  const { texts, embed } = usePage()
+  const { texts } = usePage()
   const element = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     const popover = element.current
@@ -66,10 +66,6 @@ export function CitationPopover({ citation, anchor }: { citation: Citation | und
       role="dialog"
       tabIndex={-1}
       aria-label={reference && fill(texts.source, { number: reference.id, title: reference.title })}
-      onKeyDown={(event) => {
-        // In a frame the same key closes the whole chat.
-        if (event.key === 'Escape' && embed) event.stopPropagation()
-      }}
     >
       {citation && <Passages citation={citation} />}
     </div>

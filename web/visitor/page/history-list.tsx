@@ -92,7 +92,6 @@ export function Dialog(props: {
       aria-label={label}
       onClose={onClose}
       onClick={(event) => event.target === element.current && element.current?.close()}
-      onKeyDown={(event) => event.key === 'Escape' && event.stopPropagation()}
     >
       <div class="dialog-body">
         <header>

@@ -21,12 +21,16 @@ export function watchScheme(embed: Embed | undefined, apply: (scheme: Scheme) =>
   update()
 }
 
+/** What the browser itself closes by Escape, after the event. It has the focus only some time after it is shown. */
+const closedByEscape = ':popover-open, dialog:modal'
+
 /** Informs the loader that the page listens. Escape closes the panel. */
 export function joinWebsite(embed: Embed | undefined): void {
   if (!embed) return
   embed.send({ type: 'ready' })
   addEventListener('keydown', (event) => {
-    if (event.key === 'Escape' && !event.defaultPrevented) embed.send({ type: 'close' })
+    if (event.key !== 'Escape' || event.defaultPrevented) return
+    if (document.querySelector(closedByEscape) === null) embed.send({ type: 'close' })
   })
 }
 
