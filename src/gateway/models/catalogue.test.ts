@@ -351,7 +351,7 @@ describe('precedence', () => {
   test('announced prices of a later day are listed, newest first', async () => {
     const { resolve } = await setUp({ configuration: { providers: [openai] } })
     expect(resolve('big')!.deployments[0]!.prices).toMatchObject([
-      { validFrom: Date.UTC(2026, 11, 1), base: { input: 4_000_000_000_000n } },
+      { validFrom: Date.UTC(2126, 11, 1), base: { input: 4_000_000_000_000n } },
       {
         validFrom: 0,
         base: { input: 3_000_000_000_000n },

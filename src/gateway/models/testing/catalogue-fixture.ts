@@ -62,7 +62,7 @@ export const testSnapshot: PriceSnapshot = {
           output: '0.000015',
           cacheRead: '0.0000003',
           steps: [{ above: 100_000, input: '0.000006', output: '0.00003' }],
-          later: [{ date: '2026-12-01', input: '0.000004', output: '0.00002' }],
+          later: [{ date: '2126-12-01', input: '0.000004', output: '0.00002' }],
         },
         { id: 'small', contextTokens: 8000, maxOutputTokens: 4000, input: '0.0000001', output: '0.0000004' },
         {
