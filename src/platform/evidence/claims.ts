@@ -100,6 +100,7 @@ export function readClaims(sentence: string, answerLanguage: Language | null = n
   const detected = detectTextLanguage(tokens)
   const language = detected.script === 'latin' ? { ...detected, latin: detected.latin ?? answerLanguage } : detected
   const latin = latinOf(language, defaultLanguage)
+  const latinFor = (other: Language) => language.latin ?? other
   const { shares, rest } = readShares(text)
   const figures = readFigures(rest, latin, {
     asClaims: true,
@@ -118,8 +119,8 @@ export function readClaims(sentence: string, answerLanguage: Language | null = n
     figures,
     shares,
     amounts: once(() => readAmounts(withPlainWords(rest.toLowerCase()), latin)),
-    items: onceBy(language.latin, (other) => readItems(new Map([[0, rest]]), other)),
-    bounds: onceBy(language.latin, (other) => readBounds(text, other)),
+    items: onceFor(latinFor, (other) => readItems(new Map([[0, rest]]), latinFor(other))),
+    bounds: onceFor(latinFor, (other) => readBounds(text, latinFor(other))),
     operations: readOperations(text, words),
     names: readNames(text, latin).map((name) => ({ words: name, keys: name.map((word) => wordKeys(word, latin)) })),
     quotes: readQuotes(text),
@@ -131,7 +132,7 @@ export function readClaims(sentence: string, answerLanguage: Language | null = n
       ),
     ),
     roles: once(() => readRoles(text)),
-    clauses: readOnce((other) => readClauses(text, language.latin === null ? other : language)),
+    clauses: onceFor(nameOfText, (other) => readClauses(text, language.latin === null ? other : language)),
   }
 }
 
@@ -159,7 +160,7 @@ export function mergeClaims(parts: readonly Claims[]): Claims {
       return [...words.keys()].map((word) => known.get(word) ?? [])
     }),
     roles: last.roles,
-    clauses: readOnce((other) => parts.flatMap(({ clauses }) => clauses(other))),
+    clauses: onceFor(nameOfText, (other) => parts.flatMap(({ clauses }) => clauses(other))),
   }
 }
 
@@ -169,26 +170,17 @@ export function once<Result>(read: () => Result): () => Result {
   return () => (known ??= read())
 }
 
-function onceBy<Result>(own: Language | null, read: (latin: Language) => Result): (other: Language) => Result {
-  const known = new Map<Language, Result>()
-  return (other) => {
-    const latin = own ?? other
-    const result = known.get(latin) ?? read(latin)
-    known.set(latin, result)
+/** The same for each language; a sentence is compared with many passages. */
+function onceFor<Other, Result>(nameOf: (language: Other) => string, read: (language: Other) => Result) {
+  const known = new Map<string, Result>()
+  return (language: Other): Result => {
+    const name = nameOf(language)
+    const result = known.get(name) ?? read(language)
+    known.set(name, result)
     return result
   }
 }
-
-/** The same for each language; a sentence is compared with many passages. */
-function readOnce(read: Claims['clauses']): Claims['clauses'] {
-  const known = new Map<string, readonly Clause[]>()
-  return (language) => {
-    const key = `${language.script} ${language.latin}`
-    const clauses = known.get(key) ?? read(language)
-    known.set(key, clauses)
-    return clauses
-  }
-}
+const nameOfText = ({ script, latin }: TextLanguage) => `${script} ${latin}`
 
 /** Shorter quotes are titles and single words; they count as words. */
 const minimumWords = 3

@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest'
 import { expectLinear } from '../../../test/harness/timing.ts'
 import { includedDays } from './amounts.ts'
+import { readBounds } from './items.ts'
 import { supports } from './support.ts'
 
 const shop = {
@@ -118,6 +119,10 @@ describe('what begins and ends', () => {
   ])('is reversed: %#', (passage, sentence) => {
     expect(supports(sentence, passage)).toBe(false)
   })
+})
+
+test('a sentence of very many bounds is read', () => {
+  expect(readBounds('by May '.repeat(200_000), 'en').length).toBeLessThan(1_000)
 })
 
 describe('a sentence that lists amounts', () => {

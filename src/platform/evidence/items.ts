@@ -302,18 +302,21 @@ const maximumBounds = 100
 export function readBounds(text: string, latin: Language): Bound[] {
   const found: Bound[] = []
   for (const sentence of splitStatements(withPlainNumbers(withPlainDates(text, latin)))) {
-    if (found.length >= maximumBounds) break
-    const own: Omit<Bound, 'around'>[] = []
+    let around: ReadonlySet<string> | undefined
     for (const part of sentence.split(separatorOf(latin))) {
+      const own = boundsOfPart(part, latin).slice(0, maximumBounds - found.length)
+      if (own.length === 0) continue
       const isReversed = closed.test(part) !== isNegation(part, { script: 'latin', latin })
-      const words = keysOfWords(part, latin).map((keys) => keys.filter(isWhole))
-      for (const { at, isEnd } of boundsOfPart(part, latin)) own.push({ at, isEnd: isEnd !== isReversed, words })
+      const words = wholeKeysOf(part, latin)
+      around ??= new Set(wholeKeysOf(sentence, latin).flat())
+      for (const { at, isEnd } of own) found.push({ at, isEnd: isEnd !== isReversed, words, around })
     }
-    const around = new Set(own.length === 0 ? [] : keysOfWords(sentence, latin).flat().filter(isWhole))
-    found.push(...own.map((bound) => ({ ...bound, around })))
+    if (found.length === maximumBounds) break
   }
   return found
 }
+
+const wholeKeysOf = (text: string, latin: Language) => keysOfWords(text, latin).map((keys) => keys.filter(isWhole))
 
 /** "30 Juni" for "30. Juni", whose sign ends no sentence. */
 const withPlainDates = (text: string, latin: Language) =>

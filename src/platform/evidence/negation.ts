@@ -356,9 +356,10 @@ const denialShareOfSentence = 0.5
 const denialShareWithWord = 0.3
 const leastBestShare = 0.3
 
-/** "Not used without permission" needs more than "used without permission". */
-const isOwnAbsence = (denial: Clause, clause: Clause) =>
-  denial.isNegated && !clause.isNegated && denial.absent.some((key) => clause.absent.includes(key))
+/** Whether a clause may have a denial: "not used without permission" needs more than "used without permission". */
+const mayMean = (denial: Clause, clause: Clause) =>
+  isComparable(denial, clause) &&
+  !(denial.isNegated && !clause.isNegated && denial.absent.some((key) => clause.absent.includes(key)))
 
 /**
  * Whether the sentence denies something, or names something as absent ("without"), and the text has no denial and no absence that it may mean. A
@@ -394,11 +395,7 @@ export function lacksDenial(claimed: readonly Clause[], text: readonly Clause[])
       (denial.isNegated && hasOpposite(denial, clause) && shareWithOpposite(clause) >= denialShare) ||
       (own >= denialShare && own >= most * nearlyMost && !denial.isOption && isInReverse(denial, clause)) ||
       (own >= denialShare && own >= most * nearlyMost && statesDenial(denial, clause)) ||
-      (clause.denied !== null &&
-        own >= leastBestShare &&
-        own === most &&
-        isComparable(denial, clause) &&
-        !isOwnAbsence(denial, clause))
+      (clause.denied !== null && own >= leastBestShare && own === most && mayMean(denial, clause))
     if (shares.some(isMeant) || isStated(denial, text) || isStatedOtherwise(denial, shares)) return false
     // The text affirms it, so that a denial elsewhere in a long sentence is about something else.
     const isAffirmed = shares.some(
@@ -411,7 +408,7 @@ export function lacksDenial(claimed: readonly Clause[], text: readonly Clause[])
     return !known.some(({ clause, sentence }) => {
       // "One month later, it stops collecting data" has two clauses.
       if (clause.denied === null && !denied!.some((key) => clause.stopped.includes(key))) return false
-      if (!isComparable(denial, clause) || isOwnAbsence(denial, clause)) return false
+      if (!mayMean(denial, clause)) return false
       const keys = keysOf(clause)
       // The sentence has that denial, too.
       if (clause.isNegated && mostOfNegated(clause) > share(keys)) return false

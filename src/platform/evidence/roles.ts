@@ -36,11 +36,11 @@ const adverb = /^(?!(?:ap|sup|re|multi|com|im)ply$|rely$|fly$).*ly$/
 const nounEnd = /(?:er|or|ion|ment|al|ance|nes|ity|able|ible)$/
 const auxiliaries = wordSet('is are was were be been being get gets got')
 const articles = wordSet('a an the our its their his her your each every all both')
-/** Between a subject and its verb. */
-const between = wordSet(
-  'is are was were be been being get gets got has have had do does did will would shall should can could may might must also often always never not then now still usually',
-)
 const finite = wordSet('is are was were has have had does did can could may might must should will would')
+/** Between a subject and its verb. */
+const between = finite.union(
+  wordSet('be been being get gets got do shall also often always never not then now still usually'),
+)
 const maximumSubject = 5
 const passiveReach = 3
 const prepositions = wordSet(
