@@ -10,7 +10,7 @@ import {
   buildXlsx,
   docxParagraph,
 } from '../../src/documents/ingestion/testing/build-documents.ts'
-import { buildPng } from '../../src/documents/ingestion/testing/build-images.ts'
+import { buildPng } from '../../src/documents/ingestion/ocr/picture-file.ts'
 import { descendantsOf } from '../../test/chaos/harness/processes.ts'
 import { createApiClient, expectStatus, organisationMakers, uploadForm } from '../../test/harness/portico.ts'
 import { startServiceProcess } from '../service-process.ts'

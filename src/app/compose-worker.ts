@@ -55,7 +55,13 @@ import { createJobQueue } from '../platform/jobs/index.ts'
 import { publicNetworks, runsJobs, sharedOwner, userAgent } from '../platform/kernel/index.ts'
 import { gatewayParts } from './compose-gateway.ts'
 import type { PartsOf } from './part-list.ts'
-import { documentWorkers, extractorPoolSize, workOnChanges, workOnDocuments } from './parts/document-work.ts'
+import {
+  documentWorkers,
+  extractorPoolSize,
+  openRecognitionService,
+  workOnChanges,
+  workOnDocuments,
+} from './parts/document-work.ts'
 import { followChosenModel, openEmbedder, openFormerEmbedders } from './parts/embedders.ts'
 import { createErasureSteps, openErasureKeys } from './parts/erasure-steps.ts'
 import { installPinnedModel, modelsFolder } from './parts/local-models.ts'
@@ -275,13 +281,14 @@ export const workerParts = gatewayParts
       return createErasures({ store: createErasureStore(control), keys: erasureKeys, secretBox, steps, clock, log })
     },
   )
-  .add('extractors', ({ embedder, blobs, config, clock, log }) =>
+  .add('extractors', ({ embedder, blobs, config, clock, log, onStop }) =>
     createExtractorPool({
       size: extractorPoolSize(config),
       // Of the configuration: a model that operators choose takes the same chunks.
       chunking: chunkingFor(embedder),
       limits: { maximumChunks: config.settings.ingestion.maximumChunks },
       readableFolders: blobs.localFolders,
+      recognitionService: openRecognitionService(config, onStop),
       clock,
       log,
     }),

@@ -235,7 +235,7 @@ function documentPages({
     documentProgressRoutes({
       documents: documentStore,
       maximumUploadBytes,
-      isTextRecognitionInstalled: isOcrInstalled,
+      isTextRecognitionInstalled: () => config.settings.ocr.url !== undefined || isOcrInstalled(),
       watch,
       chunks,
       findSpace,

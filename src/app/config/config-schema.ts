@@ -298,6 +298,24 @@ export const configFileSchema = z.strictObject({
         .describe('Most chunks of one document. A file of more fails with `too_complex` before it is embedded.'),
     })
     .prefault({}),
+  ocr: z
+    .strictObject({
+      service: z
+        .enum(['tika', 'docling'])
+        .optional()
+        .describe(
+          'Another program that recognises the text of pictures: Apache Tika Server or Docling Serve. Without it, the engine of `npm run install:ocr`.',
+        ),
+      url: z
+        .url({ protocol: /^https?$/ })
+        .optional()
+        .describe('Base address of the service, such as http://127.0.0.1:9998. It receives pictures of pages.'),
+    })
+    .refine(({ service, url }) => (service === undefined) === (url === undefined), {
+      error: '`service` and `url` belong together',
+      path: ['url'],
+    })
+    .prefault({}),
   ledger: z
     .strictObject({
       journal: z

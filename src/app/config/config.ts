@@ -93,6 +93,8 @@ export const environmentSettings: Readonly<Record<string, string>> = {
   PORTICO_RERANKER_MODEL: 'reranker.model',
   PORTICO_RERANKER_FOLDER: 'reranker.folder',
   PORTICO_INGESTION_WORKERS: 'ingestion.workers',
+  PORTICO_OCR_SERVICE: 'ocr.service',
+  PORTICO_OCR_URL: 'ocr.url',
   PORTICO_LEDGER_JOURNAL: 'ledger.journal',
   PORTICO_LEDGER_KEEP_ENTRIES_DAYS: 'ledger.keepEntriesDays',
   PORTICO_ADMIN_LOG_KEEP_DAYS: 'adminLog.keepDays',
@@ -299,7 +301,7 @@ function noJournalFolder(): ConfigError {
 }
 
 /** A metadata service gives out the credentials of this machine; answers and errors of a provider are visible to its users. */
-function assertNoMetadataAddress({ providers, ollama, documents, accounts, telemetry }: ConfigFile) {
+function assertNoMetadataAddress({ providers, ollama, documents, accounts, telemetry, ocr }: ConfigFile) {
   const addresses: [string, string | undefined][] = [
     ...providers.map((provider, index): [string, string | undefined] => [
       `providers.${index}.baseUrl`,
@@ -309,6 +311,7 @@ function assertNoMetadataAddress({ providers, ollama, documents, accounts, telem
     ['documents.blobs.endpoint', documents.blobs.endpoint],
     ['accounts.singleSignOn.issuer', accounts.singleSignOn?.issuer],
     ['telemetry.otlp.endpoint', telemetry.otlp.endpoint],
+    ['ocr.url', ocr.url],
   ]
   for (const [setting, address] of addresses) {
     const refusal = address && notMetadata.hostRefusal(new URL(address).hostname)

@@ -17,11 +17,28 @@ import {
   checkImportedJob,
   type createImportedCheck,
   type createPipeline,
+  createRecognitionService,
   isCheckOfImported,
 } from '../../documents/ingestion/index.ts'
 import type { JobQueue } from '../../platform/jobs/index.ts'
-import { describeError, type Log, runsJobs } from '../../platform/kernel/index.ts'
+import { describeError, type Log, notMetadata, runsJobs } from '../../platform/kernel/index.ts'
 import type { SearchIndex } from '../../documents/retrieval/index.ts'
+import { openFetch } from './settings-of-parts.ts'
+
+const recognitionConnectMs = 5_000
+/** Longest recognition of a picture by another program; a page takes seconds. */
+const recognitionMs = 120_000
+
+/** The operator's service that recognises text; undefined: none is configured. */
+export function openRecognitionService(config: Config, onStop: (close: () => Promise<void>) => void) {
+  const { service: kind, url } = config.settings.ocr
+  if (kind === undefined || url === undefined) return undefined
+  // Each process of extraction reads one picture at a time.
+  const limits = { connectTimeoutMs: recognitionConnectMs, maximumConnections: extractorPoolSize(config) }
+  const { fetch, close } = openFetch(config, { limits, rule: notMetadata, proxies: config.proxies })
+  onStop(close)
+  return createRecognitionService({ kind, url, fetch, timeoutMs: recognitionMs })
+}
 
 /** Extraction and indexing in the background. */
 export function workOnDocuments(

@@ -30,6 +30,7 @@ import { ExtractorCrashError, MemoryPressureError } from './isolation/extraction
 import { createSlice, mustYield, openRun } from './interrupted-runs.ts'
 import type { ExtractorPool } from './isolation/extractor-pool.ts'
 import type { ExtractionRequest } from './isolation/extraction-run.ts'
+import { RecognitionServiceError } from './ocr/recognition-service.ts'
 import { createRecognisedPages, type RecognisedPages } from './recognised-pages.store.ts'
 import { type Lane, SlowReadingError, watchReading, type WatchedReading } from './slow-reading.ts'
 
@@ -52,6 +53,8 @@ type RunParts = Omit<PipelineDependencies, 'embedder'> & { embedder: Embedder }
 
 /** A file that ends its reader this often fails sooner than, for example, an embedding model that is unavailable. */
 const maximumCrashes = 4
+const unreachable = (what: string) =>
+  `The ${what} could not be reached for a long time. Upload the document again later, or contact the operator.`
 const internalFailure =
   'Processing failed several times for a reason on our side. Upload the document again, or contact the operator.'
 /** Progress is displayed to people, who do not notice more frequent changes. */
@@ -133,8 +136,10 @@ export function createPipeline(given: PipelineDependencies) {
       await documents.markFailed(job.organisationId, documentId, {
         code: isEmbedding ? 'embedding_failed' : 'internal_error',
         message: isEmbedding
-          ? 'The embedding model could not be reached for a long time. Upload the document again later, or contact the operator.'
-          : internalFailure,
+          ? unreachable('embedding model')
+          : error instanceof RecognitionServiceError
+            ? unreachable('text recognition service')
+            : internalFailure,
       })
     },
   }

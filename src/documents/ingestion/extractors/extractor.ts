@@ -1,5 +1,6 @@
 import { ExtractionError, type ExtractedBlock, type ExtractionWarning } from '../extraction.ts'
 import type { KeptPage } from '../ocr/recogniser.ts'
+import type { ReadPicture } from '../ocr/remote-recogniser.ts'
 
 /** Bounds on the output of one file. Every one ends in an ExtractionError that names it. */
 export interface OutputLimits {
@@ -20,6 +21,8 @@ export interface Recognition {
   isDeferred: boolean
   /** Pages that an interrupted run has read. */
   keptPages: readonly KeptPage[]
+  /** The operator's service for it; absent: the engine in this process. */
+  readPicture?: ReadPicture | undefined
   /** Called for each page that was read from its picture; null: of a file in the file. `isKept`: by an earlier run. */
   recognised(page: KeptPage | null, isKept: boolean): void
   /** Its time does not count as that of the extraction. */

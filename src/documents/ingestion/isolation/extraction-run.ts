@@ -4,6 +4,7 @@ import type { ExtractorChild } from './extractor-child.ts'
 import type { ChildExit } from './isolated-child.ts'
 import type { ExtractionLimits } from './limits.ts'
 import { batchCredits, type FromChild, type RecognitionRequest } from './protocol.ts'
+import type { RecognitionService } from '../ocr/recognition-service.ts'
 import type { KeptPage } from '../ocr/recogniser.ts'
 import type { DocumentFormat } from '../extraction.ts'
 
@@ -46,6 +47,12 @@ export class ExtractorCrashError extends Error {
 /** The children of the pool need too much memory together, and this one more than its share. */
 export class MemoryPressureError extends Error {}
 
+export interface ExtractionServices {
+  /** Reads pictures of text; default: the engine in the child, if it is installed. */
+  recognitionService?: RecognitionService | undefined
+  log: Log
+}
+
 interface Finished {
   summary: ExtractionSummary
   residentBytes: number
@@ -59,18 +66,29 @@ export async function* runExtraction(
   child: ExtractorChild,
   request: ExtractionRequest & { signal: AbortSignal },
   limits: ExtractionLimits,
-  log: Log,
+  { log, recognitionService: service }: ExtractionServices,
 ): AsyncGenerator<Chunk[], Finished> {
   const deadline = createDeadline(longestRunMs(limits), () => child.kill())
-  const inbox = createInbox(child, request, () => deadline.extend())
-  const onAbort = () => {
-    inbox.fail(request.signal.reason as Error)
+  const ended = new AbortController()
+  const end = (error: Error) => {
+    inbox.fail(error)
     child.kill()
   }
+  const inbox = createInbox(child, request, {
+    onProgress: () => deadline.extend(),
+    onPicture({ base64, mimeType, languages }) {
+      service!.recognise({ bytes: Buffer.from(base64, 'base64'), mimeType }, languages, ended.signal).then(
+        (text) => child.send({ type: 'text', text }),
+        (error: Error) => ended.signal.aborted || end(error),
+      )
+    },
+  })
+  const onAbort = () => end(request.signal.reason as Error)
   request.signal.addEventListener('abort', onAbort, { once: true })
   try {
     request.signal.throwIfAborted()
-    const { filePath, format, sizeBytes, declaredEncoding, readsEmbedded, recognition } = request
+    const { filePath, format, sizeBytes, declaredEncoding, readsEmbedded } = request
+    const recognition = request.recognition && { ...request.recognition, isRemote: service !== undefined }
     // Infinity is not JSON.
     const fromChunk = Math.min(request.fromChunk ?? 0, Number.MAX_SAFE_INTEGER)
     const file = { filePath, format, sizeBytes, declaredEncoding, readsEmbedded, recognition }
@@ -88,6 +106,7 @@ export async function* runExtraction(
       child.send({ type: 'more' })
     }
   } finally {
+    ended.abort()
     deadline.pause()
     inbox.close()
     request.signal.removeEventListener('abort', onAbort)
@@ -97,7 +116,11 @@ export async function* runExtraction(
 type Arrival = Extract<FromChild, { type: 'chunks' | 'done' | 'failed' | 'broken' }> | { type: 'exit'; exit: ChildExit }
 
 /** What has come from the child and was not yet taken: at most as many batches as credits were given. */
-function createInbox(child: ExtractorChild, request: ExtractionRequest, onProgress: () => void) {
+function createInbox(
+  child: ExtractorChild,
+  request: ExtractionRequest,
+  { onProgress, onPicture }: { onProgress: () => void; onPicture: (message: FromChild & { type: 'picture' }) => void },
+) {
   const arrivals: Arrival[] = []
   let waiting: { resolve(arrival: Arrival): void; reject(error: Error): void } | null = null
   let failure: Error | null = null
@@ -115,6 +138,7 @@ function createInbox(child: ExtractorChild, request: ExtractionRequest, onProgre
       if (message.type === 'progress' || message.type === 'recognised') onProgress()
       if (progress) request.onProgress?.(progress.pagesDone, progress.pagesTotal, progress.pagesRecognised)
       if (message.type === 'recognised') request.onRecognised?.(message.page)
+      else if (message.type === 'picture') onPicture(message)
       else if (message.type !== 'progress') arrive(message)
     },
     (exit) => arrive({ type: 'exit', exit }),

@@ -1,6 +1,6 @@
-import type { ExtractionRequest } from './extraction-run.ts'
+import type { ExtractionRequest, ExtractionServices } from './extraction-run.ts'
 import { tmpdir } from 'node:os'
-import { type Clock, describeError, type Log, systemClock } from '../../../platform/kernel/index.ts'
+import { type Clock, describeError, systemClock } from '../../../platform/kernel/index.ts'
 import type { Chunk, ExtractionSummary } from '../extraction.ts'
 import { MemoryPressureError, runExtraction } from './extraction-run.ts'
 import { startExtractorChild, type ExtractorChild } from './extractor-child.ts'
@@ -8,7 +8,7 @@ import { defaultLimits, type ExtractionLimits } from './limits.ts'
 import { chooseToEnd, type HeldMemory, residentBytesOf } from './memory-shares.ts'
 import type { ChunkingSettings } from './protocol.ts'
 
-export interface ExtractorPoolOptions {
+export interface ExtractorPoolOptions extends ExtractionServices {
   /** Most child processes, and so files that are read at once. Each takes about 140 MB at rest. */
   size: number
   chunking: ChunkingSettings
@@ -19,7 +19,6 @@ export interface ExtractorPoolOptions {
   /** Replaces single limits; the others follow the size of each file. */
   limits?: Partial<ExtractionLimits>
   clock?: Clock
-  log: Log
 }
 
 export interface Extraction {
@@ -113,7 +112,7 @@ export function createExtractorPool(options: ExtractorPoolOptions) {
 
 async function* readFile(
   children: ChildPool,
-  { limits: overrides, log }: ExtractorPoolOptions,
+  options: ExtractorPoolOptions,
   request: ExtractionRequest,
 ): AsyncGenerator<Chunk[], ExtractionSummary> {
   const stop = request.signal ? AbortSignal.any([request.signal, children.closing]) : children.closing
@@ -121,11 +120,11 @@ async function* readFile(
   slot.move = request.mayMove ? new AbortController() : undefined
   const signal = slot.move ? AbortSignal.any([stop, slot.move.signal]) : stop
   if (request.isLong) children.startSpare()
-  const limits = { ...defaultLimits(request.format, request.sizeBytes), ...overrides, ...request.limits }
+  const limits = { ...defaultLimits(request.format, request.sizeBytes), ...options.limits, ...request.limits }
   let isHealthy = false
   request.onStart?.()
   try {
-    const { summary, residentBytes } = yield* runExtraction(slot.child, { ...request, signal }, limits, log)
+    const { summary, residentBytes } = yield* runExtraction(slot.child, { ...request, signal }, limits, options)
     isHealthy = residentBytes < maximumRestingBytes
     return summary
   } catch (error) {

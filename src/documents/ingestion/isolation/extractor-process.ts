@@ -4,6 +4,7 @@ import { chunkBlocks } from '../chunking/chunk-blocks.ts'
 import { type Chunk, ExtractionError } from '../extraction.ts'
 import { createFileExtractor } from '../extractors/extract-file.ts'
 import type { KeptPage } from '../ocr/recogniser.ts'
+import type { ReadPicture } from '../ocr/remote-recogniser.ts'
 import { createWarningList } from '../warning-list.ts'
 import { recognitionMemoryBytes } from './limits.ts'
 import type { ChunkingSettings, FromChild, Progress, ToChild } from './protocol.ts'
@@ -19,6 +20,8 @@ const progressEveryMs = 200
  * may be read in every installed language.
  */
 const recognitionMs = 120_000
+/** A larger message would hold up the process that receives it. A page drawn at 200 dots per inch has 0.1 to 3 MiB. */
+const maximumPictureBytes = 12 * 1024 * 1024
 
 const watchdog = startWatchdog()
 const extractor = createFileExtractor()
@@ -28,12 +31,14 @@ const countTokens = createTextCounter(counter)
 countTokens.catch(() => {})
 let credits = 0
 let creditArrived: () => void = () => {}
+let textArrived: (text: string | null) => void = () => {}
 
 process.on('message', (message: ToChild) => {
   if (message.type === 'more') {
     credits += 1
     creditArrived()
-  } else void run(message)
+  } else if (message.type === 'text') textArrived(message.text)
+  else void run(message)
 })
 
 void watchdog.online.then(() => {
@@ -64,6 +69,7 @@ async function extract(job: ToChild & { type: 'extract' }): Promise<FromChild> {
       pagesRecognised += 1
       if (!isKept) send({ type: 'recognised', page })
     },
+    readPicture: job.recognition.isRemote ? readPicture : undefined,
     withMoreTime<T>(work: () => Promise<T>) {
       watchdog.setMemoryLimit(limits.memoryLimitBytes + recognitionMemoryBytes)
       return watchdog.withMoreTime(recognitionMs, work)
@@ -103,6 +109,15 @@ async function extract(job: ToChild & { type: 'extract' }): Promise<FromChild> {
     const failed = failure(error)
     return failed.type === 'failed' ? { ...failed, warnings: warnings.toArray() } : failed
   }
+}
+
+/** Pages are recognised one after the other. */
+function readPicture({ bytes, ...picture }: Parameters<ReadPicture>[0]): Promise<string | null> {
+  if (bytes.length > maximumPictureBytes) return Promise.resolve(null)
+  return new Promise((resolve) => {
+    textArrived = resolve
+    send({ type: 'picture', base64: bytes.toString('base64'), ...picture })
+  })
 }
 
 /**

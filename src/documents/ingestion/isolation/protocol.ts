@@ -29,7 +29,7 @@ export type ToChild =
       sizeBytes: number
       declaredEncoding?: string | undefined
       readsEmbedded?: boolean | undefined
-      recognition?: RecognitionRequest | undefined
+      recognition?: (RecognitionRequest & { isRemote: boolean }) | undefined
       limits: ExtractionLimits
       /** Chunks before this one are counted and not sent. */
       fromChunk: number
@@ -37,6 +37,8 @@ export type ToChild =
     }
   /** The consumer has taken a batch: the child may send another one. */
   | { type: 'more' }
+  /** The answer to `picture`. */
+  | { type: 'text'; text: string | null }
 
 export interface Progress {
   pagesDone: number
@@ -52,6 +54,8 @@ export type FromChild =
   | { type: 'progress'; progress: Progress }
   /** A page was read from its picture; null: a picture or page of a file in the file, which is read again after an interruption. */
   | { type: 'recognised'; page: KeptPage | null }
+  /** A picture file in base64, whose text the operator's service reads; the child waits for it. */
+  | { type: 'picture'; base64: string; mimeType: string; languages: readonly string[] }
   | { type: 'done'; summary: ExtractionSummary; residentBytes: number }
   /** The file's fault. `tainted`: the process must not read another file. */
   | {

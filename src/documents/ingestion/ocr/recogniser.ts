@@ -14,8 +14,8 @@ export interface RecognisedLine {
 export interface RecognisedPage {
   /** In reading order. */
   lines: RecognisedLine[]
-  /** 0 to 100: how certain the words are, by their lengths. */
-  confidence: number
+  /** 0 to 100: how certain the words are, by their lengths; null: the service does not state it. */
+  confidence: number | null
   languages: readonly string[]
 }
 
@@ -108,12 +108,10 @@ export function createRecogniser(languages: readonly string[], isPicture = false
   }
 }
 
+type EnginePage = RecognisedPage & { confidence: number }
+
 /** The page in the language of its words; if the letters are uncertain, in the language that is most certain. */
-function bestReading(
-  read: (languages: string[]) => RecognisedPage,
-  installed: readonly string[],
-  fewestLetters: number,
-) {
+function bestReading(read: (languages: string[]) => EnginePage, installed: readonly string[], fewestLetters: number) {
   const first = installed.includes('eng') ? 'eng' : installed[0]!
   let best = { language: first, page: read([first]) }
   if (lettersOf(best.page) < fewestLetters) return best
@@ -139,7 +137,7 @@ const lettersOf = ({ lines }: RecognisedPage) => lines.reduce((sum, { text }) =>
 /** Scripts that are written without blanks: the engine returns a word for each few characters. */
 const withoutBlanks = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u
 
-function readPage(engine: OcrEngine, image: GreyImage | EncodedImage, languages: readonly string[]): RecognisedPage {
+function readPage(engine: OcrEngine, image: GreyImage | EncodedImage, languages: readonly string[]): EnginePage {
   const lines: RecognisedLine[] = []
   let certainty = 0
   let characters = 0

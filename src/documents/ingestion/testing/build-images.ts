@@ -1,4 +1,3 @@
-import { crc32, deflateSync } from 'node:zlib'
 import { createPdfReader } from '../extractors/pdf/document.ts'
 import type { PageImage } from '../extractors/pdf/render.ts'
 import { buildTextPdf, type PdfText } from './build-documents.ts'
@@ -13,29 +12,6 @@ export async function drawPages(pages: PdfText[][]): Promise<PageImage[]> {
 }
 
 type Grey = Pick<PageImage, 'width' | 'height' | 'pixels'>
-
-export function buildPng({ width, height, pixels }: Grey): Buffer {
-  const head = Buffer.alloc(13)
-  head.writeUInt32BE(width, 0)
-  head.writeUInt32BE(height, 4)
-  // 8 bits of grey.
-  head[8] = 8
-  // As many rows as there are dots for.
-  const given = pixels.length / Math.max(1, width)
-  const rows = Buffer.alloc(given * (width + 1))
-  for (let row = 0; row < given; row += 1)
-    rows.set(pixels.subarray(row * width, (row + 1) * width), row * (width + 1) + 1)
-  const mark = Buffer.from('89504e470d0a1a0a', 'hex')
-  return Buffer.concat([mark, chunk('IHDR', head), chunk('IDAT', deflateSync(rows)), chunk('IEND', Buffer.alloc(0))])
-}
-
-function chunk(name: string, content: Buffer): Buffer {
-  const named = Buffer.concat([Buffer.from(name), content])
-  const ends = Buffer.alloc(8)
-  ends.writeUInt32BE(content.length, 0)
-  ends.writeUInt32BE(crc32(named), 4)
-  return Buffer.concat([ends.subarray(0, 4), named, ends.subarray(4)])
-}
 
 /** A TIFF file with these pictures, without compression. */
 export function buildTiff(images: (Grey & { orientation?: number })[]): Buffer {

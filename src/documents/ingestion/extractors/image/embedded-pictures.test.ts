@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { defaultLimits } from '../../isolation/limits.ts'
 import { buildPptx, buildXlsx, sheetRows } from '../../testing/build-documents.ts'
 import { buildDocxWithPictures, drawnPicture, pictureParts } from '../../testing/build-pictures.ts'
-import { buildPng } from '../../testing/build-images.ts'
+import { buildPng } from '../../ocr/picture-file.ts'
 import { readBlocks } from '../../testing/read-blocks.ts'
 
 /** Without text recognition: what is not read is a warning. */

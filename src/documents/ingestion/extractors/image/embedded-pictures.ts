@@ -2,7 +2,7 @@ import type { ExtractedBlock, ExtractionWarning } from '../../extraction.ts'
 import { nestingOf, roomForFile } from '../attached-files.ts'
 import type { ExtractorInput } from '../extractor.ts'
 import type { OfficePackage, Relationship } from '../office-package.ts'
-import { certainPage, createPageRecognition } from '../pdf/page-recognition.ts'
+import { createPageRecognition, isUncertain } from '../pdf/page-recognition.ts'
 import { createDocumentSense, pageBlocks } from '../pdf/paragraphs.ts'
 import { toLines } from '../pdf/recognised-lines.ts'
 import { createPdfTableReader } from '../pdf/tables/table-blocks.ts'
@@ -47,9 +47,9 @@ export function createEmbeddedPictures(archive: OfficePackage, input: ExtractorI
     input.recognition?.recognised(null, false)
     fruitless += 1
     if (!shown || shown.lines.length === 0) return shown && []
-    if (shown.confidence < certainText) return null
+    if (shown.confidence !== null && shown.confidence < certainText) return null
     fruitless = 0
-    count(shown.confidence < certainPage ? 'uncertain' : 'recognised', page)
+    count(isUncertain(shown) ? 'uncertain' : 'recognised', page)
     const lines = toLines(shown, shown)
     const sense = createDocumentSense()
     sense.learn(lines)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { buildPng, buildTiff } from '../../testing/build-images.ts'
+import { buildTiff } from '../../testing/build-images.ts'
+import { buildPng } from '../../ocr/picture-file.ts'
 import { readImagePages } from './image-pages.ts'
 
 const grey = (width: number, height: number) => ({ width, height, pixels: new Uint8Array(width * height) })

@@ -141,6 +141,7 @@ function readDirectory({ bytes, isLittle }: Tiff, at: number) {
     height: valueOf(tags.height) ?? 0,
     orientation: orientation >= 1 && orientation <= 8 ? orientation : 1,
     next: long(at + 2 + 12 * count),
+    nextAt: at + 2 + 12 * count,
   }
 }
 
@@ -152,7 +153,7 @@ function tiffPages(bytes: Buffer): EncodedImage[] | null {
   const seen = new Set<number>()
   for (let at = tiff.first; at !== 0 && !seen.has(at) && pages.length < maximumPictures;) {
     seen.add(at)
-    const { next, width, height, orientation } = readDirectory(tiff, at)
+    const { next, nextAt, width, height, orientation } = readDirectory(tiff, at)
     const directory = at
     const isOnItsSide = orientation > 4
     pages.push({
@@ -165,6 +166,8 @@ function tiffPages(bytes: Buffer): EncodedImage[] | null {
         const own = Buffer.from(bytes)
         if (tiff.isLittle) own.writeUInt32LE(directory, 4)
         else own.writeUInt32BE(directory, 4)
+        // The last picture: programs that read all of a file read only this one.
+        own.writeUInt32LE(0, nextAt)
         return own
       },
     })

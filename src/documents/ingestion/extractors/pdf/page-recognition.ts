@@ -2,7 +2,7 @@ import { ExtractionError } from '../../extraction.ts'
 import { isOcrInstalled } from '../../ocr/engine.ts'
 import type { KeptPage, Recogniser } from '../../ocr/recogniser.ts'
 import { nestingOf } from '../attached-files.ts'
-import type { ExtractorInput } from '../extractor.ts'
+import type { ExtractorInput, Recognition } from '../extractor.ts'
 import type { EncodedImage } from '../image/image-pages.ts'
 import type { Line } from './reading-order.ts'
 import { toLines } from './recognised-lines.ts'
@@ -11,7 +11,10 @@ import type { PageImage } from './render.ts'
 /** Further pages of a file, and of those in it, are not recognised: a page takes seconds. */
 const maximumPages = 200
 /** Below this many of 100, every few words are wrong. */
-export const certainPage = 75
+const certainPage = 75
+
+export const isUncertain = ({ confidence }: Pick<KeptPage, 'confidence'>): boolean =>
+  confidence !== null && confidence < certainPage
 
 const recognised = {
   code: 'recognised_text',
@@ -33,11 +36,25 @@ function placesOf(image: PageImage | EncodedImage): { height: number; dotsPerInc
   return { height: image.orientation > 4 ? image.width : image.height, dotsPerInch: assumedDotsPerInch }
 }
 
+/** Most files need none of it, and a process at rest is smaller without. */
+async function openRecogniser(
+  languages: readonly string[],
+  { readPicture }: Pick<Recognition, 'readPicture'>,
+  isPicture: boolean,
+): Promise<Recogniser> {
+  if (readPicture) {
+    const { createRemoteRecogniser } = await import('../../ocr/remote-recogniser.ts')
+    return createRemoteRecogniser(languages, readPicture)
+  }
+  const { createRecogniser } = await import('../../ocr/recogniser.ts')
+  return createRecogniser(languages, isPicture)
+}
+
 type RecognitionInput = Pick<ExtractorInput, 'recognition' | 'report' | 'nesting'>
 
 /** Reads pages without usable text from their pictures. */
 export function createPageRecognition({ recognition, report, nesting }: RecognitionInput, isPicture = false) {
-  const isAvailable = recognition !== undefined && isOcrInstalled()
+  const isAvailable = recognition !== undefined && (recognition.readPicture !== undefined || isOcrInstalled())
   const kept = new Map(recognition?.keptPages.map((page) => [page.page, page]))
   let languages = recognition?.languages ?? []
   let recogniser: Recogniser | undefined
@@ -50,9 +67,7 @@ export function createPageRecognition({ recognition, report, nesting }: Recognit
       throw new ExtractionError('processing_timeout', 'The file holds pictures of text, which take long to read.')
     totals.recognised += 1
     try {
-      // Most files need none of it, and a process at rest is smaller without.
-      const { createRecogniser } = await import('../../ocr/recogniser.ts')
-      const reader = (recogniser ??= createRecogniser(languages, isPicture))
+      const reader = (recogniser ??= await openRecogniser(languages, recognition, isPicture))
       const result = await recognition.withMoreTime(() => reader.recognise(image))
       return { ...result, ...placesOf(image) }
     } catch {
@@ -63,7 +78,7 @@ export function createPageRecognition({ recognition, report, nesting }: Recognit
   function finish(page: KeptPage, isKept: boolean): Line[] {
     recognition?.recognised(page, isKept)
     if (page.lines.length === 0) return []
-    report.warn({ ...(page.confidence < certainPage ? uncertain : recognised), pages: [page.page] })
+    report.warn({ ...(isUncertain(page) ? uncertain : recognised), pages: [page.page] })
     return toLines(page, page)
   }
 
