@@ -77,7 +77,7 @@ test.each([
   ['tika', 204, '', ''],
   ['tika', 422, 'no', null],
   ['tika', 415, 'no', null],
-  ['tika', 200, 'a'.repeat(4 * 1024 * 1024 + 1), null],
+  ['tika', 200, 'a'.repeat(1024 * 1024 + 1), null],
   ['docling', 422, 'no', null],
   ['docling', 200, '{"status":"failure","document":{"text_content":null}}', null],
 ] as const)('counts an answer of %s with %i as one about the picture', async (kind, status, body, text) => {

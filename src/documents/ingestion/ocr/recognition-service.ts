@@ -48,7 +48,7 @@ interface Dialect {
 }
 
 /** A dense page has 10,000 characters. */
-const maximumAnswerBytes = 4 * 1024 * 1024
+const maximumAnswerBytes = 1024 * 1024
 /** Answers that are about the picture: both services use 422, Tika 415 for a type that it does not know. */
 const unreadable = new Set([413, 415, 422])
 

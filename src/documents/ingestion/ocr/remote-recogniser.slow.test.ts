@@ -40,7 +40,7 @@ const birds = page(['Seven birds were counted'])
 
 test('has the pages of a scan read by the service, one after the other', async () => {
   const asked: (PictureFile & { languages: readonly string[] })[] = []
-  const answers = ['Two hundred\nroses of many kinds.\n\nA second paragraph.\n', '', null]
+  const answers = ['Two hundred\r\nroses of\0 many kinds.\n\nA second paragraph.\n\f', '', null]
   const scan = await buildScannedPdf([roses, birds, roses])
   const { texts, warnings, newPages } = await read('scan.pdf', scan, async (picture, languages) => {
     asked.push({ ...picture, languages })

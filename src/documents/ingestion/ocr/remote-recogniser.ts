@@ -1,3 +1,4 @@
+import { cleanText } from '../extractors/clean-text.ts'
 import type { EncodedImage } from '../extractors/image/image-pages.ts'
 import type { GreyImage } from './engine.ts'
 import { toPictureFile } from './picture-file.ts'
@@ -28,7 +29,7 @@ export function createRemoteRecogniser(languages: readonly string[], readPicture
 function linesOf(text: string): RecognisedLine[] {
   const lines: RecognisedLine[] = []
   let top = 0
-  for (const line of text.normalize('NFC').split(/\r?\n/)) {
+  for (const line of cleanText(text).split('\n')) {
     const words = line.trim().replaceAll(/\s+/g, ' ')
     if (/[\p{L}\p{N}]/u.test(words))
       lines.push({ text: words, left: 0, right: words.length * letterWidth, top, bottom: top + lineHeight })
