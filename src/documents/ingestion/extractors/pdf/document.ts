@@ -21,6 +21,7 @@ import { type PageImage, renderPage, type RenderFunctions } from './render.ts'
 import { type PagePictures, type PictureFunctions, readPictures } from './pictures.ts'
 import { type PageBox, shownCharacters } from './shown-characters.ts'
 import { placeStatedTexts, type StatedTextFunctions, takeStatedTexts } from './stated-text.ts'
+import { type VerticalTextFunctions, widenVerticalText } from './vertical-text.ts'
 import { closeSpacedLetters } from './spaced-letters.ts'
 import { orderSyllables } from './syllables.ts'
 import { readRules, type Rule } from './tables/drawn-rules.ts'
@@ -37,7 +38,8 @@ interface Pdfium
     LinkFunctions,
     HiddenTextFunctions,
     NoteFunctions,
-    StatedTextFunctions {
+    StatedTextFunctions,
+    VerticalTextFunctions {
   HEAPU8: Uint8Array
   _malloc(bytes: number): number
   _free(pointer: number): void
@@ -186,6 +188,7 @@ function readPage<T>(
   let isKept = true
   try {
     const stated = takeStatedTexts(pdfium, page, scratch)
+    widenVerticalText(pdfium, stated.objects, scratch)
     const textPage = loadUprightText(pdfium, page)
     if (textPage === 0) throw new Error(`page ${index + 1} has no readable content`)
     try {

@@ -3,6 +3,7 @@ import type { PdfPage } from './document.ts'
 import { partingHyphen, PdfCharacters } from './character.ts'
 import { isFootnoteMark, textOf } from './letters.ts'
 import { toSegment, type Segment } from './segment.ts'
+import { fromTheRight, verticalLines } from './vertical-text.ts'
 import { narrowGap, splitAtGaps, wideGap, type Part } from './split-segments.ts'
 
 export interface PageSegments {
@@ -14,15 +15,19 @@ export interface PageSegments {
   turned: Segment[]
 }
 
+/** Quarter turns of writing from the top down, whose next line is on the left. */
+const downwards = 3
+
 /** Splits a page's characters into segments. */
 export function readSegments(page: PdfPage): PageSegments {
   const byTurn = new Map<number | null, Segment[]>()
+  const vertical = new Set<Segment>()
   let previous: Segment | null = null
   let previousTurns: number | null = null
   const isPageRightToLeft = isMostlyRightToLeft(page.characters)
-  for (const range of lineRanges(page.characters)) {
-    const turns = page.quarterTurns(range.from)
+  for (const range of writtenLines(page.characters)) {
     const line = page.characters.slice(range.from, range.to)
+    const turns = range.isVertical ? downwards : page.quarterTurns(range.from)
     const turned = turns === 0 || turns === null ? line : turn(line, turns)
     let first = true
     const parts = splitLine(turned, isPageRightToLeft)
@@ -33,6 +38,7 @@ export function readSegments(page: PdfPage): PageSegments {
       segment.bold = page.isBold(range.from + part.from) && page.isBold(range.from + part.to - 1)
       segment.hyphenated = range.hyphenated && part === last
       segment.hasNarrowGaps = part.hasNarrowGaps
+      if (range.isVertical) vertical.add(segment)
       if (first && previous && previousTurns === turns && continues(previous, segment)) merge(previous, segment)
       else {
         const list = byTurn.get(turns) ?? []
@@ -44,6 +50,12 @@ export function readSegments(page: PdfPage): PageSegments {
       first = false
     }
   }
+  const down = byTurn.get(downwards)
+  if (down && vertical.size > 0)
+    byTurn.set(
+      downwards,
+      fromTheRight(down, (segment) => vertical.has(segment)),
+    )
   return partByDirection(byTurn)
 }
 
@@ -65,6 +77,16 @@ interface LineRange {
   from: number
   to: number
   hyphenated: boolean
+}
+
+/** Lines, also those from the top down. */
+function* writtenLines(characters: PdfCharacters): Generator<LineRange & { isVertical: boolean }> {
+  for (const range of lineRanges(characters)) {
+    const lines = verticalLines(characters.slice(range.from, range.to))
+    if (lines === null) yield { ...range, isVertical: false }
+    for (const { from, to } of lines ?? [])
+      yield { from: range.from + from, to: range.from + to, hyphenated: false, isVertical: true }
+  }
 }
 
 /** Lines as PDFium ends them, without the line ends. */

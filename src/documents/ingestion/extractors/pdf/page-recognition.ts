@@ -69,7 +69,7 @@ export function createPageRecognition({ recognition, report, nesting }: Recognit
     try {
       const reader = (recogniser ??= await openRecogniser(languages, recognition, isPicture))
       const result = await recognition.withMoreTime(() => reader.recognise(image))
-      return { ...result, ...placesOf(image) }
+      return { ...placesOf(image), ...result }
     } catch {
       return null
     }

@@ -1,6 +1,7 @@
 import { isMostlyRightToLeft } from './bidi.ts'
 import { isRightToLeftCode, type PdfCharacter, PdfCharacters } from './character.ts'
 import { isSideBySide } from './segment.ts'
+import { emptyWidth } from './vertical-text.ts'
 import { objectTypes, type PathFunctions } from './tables/drawn-rules.ts'
 
 /** PDFium's functions for marks in the content of a page, and for the objects of a form. */
@@ -42,8 +43,6 @@ const maximumMarks = 8
 /** Longer texts stay where PDFium places them: they replace lines, not glyphs. */
 const maximumLetters = 32
 const maximumBytes = 128
-/** PDFium leaves out objects that are narrower, such as blanks that are drawn one by one. */
-const emptyWidth = 0.01
 
 /**
  * Takes the stated texts of a page from its objects, so that PDFium reads their glyphs, with their places. It repeats such a text where

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { buildPdf } from '../../testing/build-documents.ts'
+import { readBlocks } from '../../testing/read-blocks.ts'
+import { PdfCharacters } from './character.ts'
+import { verticalLines } from './vertical-text.ts'
+
+interface Drawn {
+  text: string
+  x: number
+  y: number
+}
+
+/** A page in a Japanese font that is not in the file: written from the top down, or along x. */
+function buildJapanesePdf(texts: Drawn[], direction: 'V' | 'H' = 'V'): Buffer {
+  const draw = ({ text, x, y }: Drawn) =>
+    `BT /F1 12 Tf 1 0 0 1 ${x} ${y} Tm <${Buffer.from(text, 'utf16le').swap16().toString('hex')}> Tj ET`
+  return buildPdf([
+    { dictionary: '<< /Type /Catalog /Pages 2 0 R >>' },
+    { dictionary: '<< /Type /Pages /Kids [3 0 R] /Count 1 >>' },
+    {
+      dictionary:
+        '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>',
+    },
+    { dictionary: '<< >>', stream: texts.map(draw).join('\n') },
+    {
+      dictionary: `<< /Type /Font /Subtype /Type0 /BaseFont /Ryumin-Light /Encoding /UniJIS-UTF16-${direction} /DescendantFonts [6 0 R] >>`,
+    },
+    {
+      dictionary:
+        '<< /Type /Font /Subtype /CIDFontType0 /BaseFont /Ryumin-Light /CIDSystemInfo << /Registry (Adobe) /Ordering (Japan1) /Supplement 6 >> /FontDescriptor 7 0 R >>',
+    },
+    {
+      dictionary:
+        '<< /Type /FontDescriptor /FontName /Ryumin-Light /Flags 4 /FontBBox [0 -120 1000 880] /ItalicAngle 0 /Ascent 880 /Descent -120 /CapHeight 700 /StemV 80 >>',
+    },
+  ])
+}
+
+const columns = [
+  'この契約は甲が乙に建物を貸し',
+  '乙がこれを借りることを目的とする',
+  '賃料は月額十二万円とする',
+  '乙は建物を注意して使う',
+]
+const inColumns = (texts: string[], y: number): Drawn[] => texts.map((text, at) => ({ text, x: 500 - at * 20, y }))
+const joined = (texts: string[]) => texts.join('').replaceAll(/\s+/g, '')
+
+test('reads vertical lines of a font that is not in the file, from the right, and blocks from the top', async () => {
+  const pages = [inColumns(columns, 700), inColumns(columns.toReversed(), 350)].flat()
+  const { texts, kinds, warnings } = await readBlocks('pdf', buildJapanesePdf(pages))
+  expect(joined(texts)).toBe([...columns, ...columns.toReversed()].join(''))
+  expect(kinds).not.toContain('table_row')
+  expect(warnings).toEqual([])
+})
+
+test('leaves lines along x as they are', async () => {
+  const lines = columns.map((text, at) => ({ text, x: 72, y: 700 - at * 16 }))
+  expect(joined((await readBlocks('pdf', buildJapanesePdf(lines, 'H'))).texts)).toBe(columns.join(''))
+})
+
+test('takes letters below each other for a line if they are of a script that is written so', () => {
+  const below = (text: string, step = 10, shift = 0) =>
+    PdfCharacters.of(
+      Array.from(text, (letter, at) => ({
+        code: letter.codePointAt(0)!,
+        generated: false,
+        left: 100 + at * shift,
+        right: 110 + at * shift,
+        bottom: 500 - at * step,
+        top: 510 - at * step,
+      })),
+    )
+  expect(verticalLines(below('契約の目的'))).toEqual([{ from: 0, to: 5 }])
+  expect(verticalLines(below('Total'))).toBeNull()
+  expect(verticalLines(below('契約の目的', 10, 6))).toBeNull()
+  expect(verticalLines(below('契約の目的', 25))).toBeNull()
+  expect(verticalLines(below('契約の目的', 0, 10))).toBeNull()
+  expect(verticalLines(below('契'))).toBeNull()
+})
