@@ -1,6 +1,7 @@
 import type { EncodedImage } from '../extractors/image/image-pages.ts'
 import { languageOfText } from '../../../platform/language/index.ts'
 import { type GreyImage, installedLanguages, loadOcrEngine, type OcrEngine } from './engine.ts'
+import { liesOnItsSide, middleBand, type Turn, turnImage } from './turned-pages.ts'
 
 /** A line of a picture; places in dots from its upper left corner. */
 export interface RecognisedLine {
@@ -17,6 +18,8 @@ export interface RecognisedPage {
   /** 0 to 100: how certain the words are, by their lengths; null: the service does not state it. */
   confidence: number | null
   languages: readonly string[]
+  /** Of the picture that the places are in, where the page was turned to be read. */
+  height?: number
 }
 
 /** A page that was recognised in an earlier run; its lines are places in a picture of this height and resolution. */
@@ -97,26 +100,47 @@ export function createRecogniser(languages: readonly string[], isPicture = false
   let chosen = languages.filter((language) => installed.includes(language))
 
   return {
-    async recognise(image) {
+    async recognise(given) {
       const loaded = await (engine ??= loadOcrEngine())
-      const read = (inLanguages: readonly string[]) => readPage(loaded, image, inLanguages)
-      if (chosen.length > 0) return read(chosen)
-      const best = bestReading(read, installed, isPicture ? minimumLetters : 0)
+      const read: Read = (image, inLanguages) => readPage(loaded, image, inLanguages)
+      if (chosen.length > 0) return readUpright(read, given, chosen).page
+      const best = bestReading(read, given, installed, isPicture ? minimumLetters : 0)
       if (best.page.lines.length > 0 && (!isPicture || best.page.confidence >= certainScript)) chosen = [best.language]
       return best.page
     },
   }
 }
 
+type Image = GreyImage | EncodedImage
 type EnginePage = RecognisedPage & { confidence: number }
+type Read = (image: Image, languages: readonly string[]) => EnginePage
+
+/** Reads a page as it is, or turned where that makes its words certain. */
+function readUpright(read: Read, given: Image, languages: readonly string[]): { image: Image; page: EnginePage } {
+  if (!('pixels' in given)) return { image: given, page: read(given, languages) }
+  const findTurned = (turns: readonly Turn[]) => {
+    for (const turn of turns) {
+      const image = turnImage(given, turn)
+      if (read(middleBand(image), languages).confidence >= certainScript)
+        return { image, page: { ...read(image, languages), height: image.height } }
+    }
+    return undefined
+  }
+  // Read along its lines only: letters on their side take the engine three times as long.
+  const fromSide = liesOnItsSide(given) ? findTurned([90, 270]) : undefined
+  if (fromSide) return fromSide
+  const page = read(given, languages)
+  return (page.confidence < certainScript && findTurned([180])) || { image: given, page }
+}
 
 /** The page in the language of its words; if the letters are uncertain, in the language that is most certain. */
-function bestReading(read: (languages: string[]) => EnginePage, installed: readonly string[], fewestLetters: number) {
+function bestReading(read: Read, given: Image, installed: readonly string[], fewestLetters: number) {
   const first = installed.includes('eng') ? 'eng' : installed[0]!
-  let best = { language: first, page: read([first]) }
+  const upright = readUpright(read, given, [first])
+  let best = { language: first, page: upright.page }
   if (lettersOf(best.page) < fewestLetters) return best
   const tryIn = (language: string) => {
-    const page = read([language])
+    const page = { ...upright.page, ...read(upright.image, [language]) }
     if (page.confidence > best.page.confidence) best = { language, page }
   }
   if (best.page.confidence >= certainScript) {

@@ -110,6 +110,28 @@ describe.skipIf(!installed)(`text recognition${installed ? '' : ' (npm run insta
     expect(warnings).toEqual([{ code: 'uncertain_recognition', message: expect.any(String), pages: [1] }])
   })
 
+  test.each([1, 2, 3])('reads a page that lies on its side or upside down, by %i quarter turns', async (turns) => {
+    const texts = [
+      'The garden of the museum has two hundred',
+      'roses of many kinds. They are watered in',
+      'the evening, and in the summer twice a day.',
+      '',
+      'Seven birds were counted at the lake before',
+      'noon. The park opens at eight and closes',
+      'when it gets dark.',
+    ]
+    const [x, y, stepX, stepY] = [
+      [0, 0, 0, 0],
+      [200, 150, 20, 0],
+      [450, 400, 0, 20],
+      [400, 650, -20, 0],
+    ][turns] as [number, number, number, number]
+    const turned = texts.map((text, line) => ({ text, x: x + line * stepX, y: y + line * stepY, size: 14, turns }))
+    const { text, warnings } = await read(await buildScannedPdf([turned.filter(({ text }) => text !== '')]), auto)
+    expect(text.split(/\s+/).join(' ')).toBe(texts.filter((line) => line !== '').join(' '))
+    expect(warnings).toEqual([{ code: 'recognised_text', message: expect.any(String), pages: [1] }])
+  })
+
   test('reads a picture, and each page of a TIFF file', async () => {
     const [first, second] = await drawPages([roses, birds])
     const png = await read(buildPng(first!), auto, undefined, 'photo.image')
