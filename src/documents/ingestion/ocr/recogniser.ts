@@ -1,7 +1,7 @@
 import type { EncodedImage } from '../extractors/image/image-pages.ts'
 import { languageOfText } from '../../../platform/language/index.ts'
 import { type GreyImage, installedLanguages, loadOcrEngine, type OcrEngine } from './engine.ts'
-import { liesOnItsSide, middleBand, type Turn, turnImage } from './turned-pages.ts'
+import { isSideways, middleBand, type Turn, turnImage } from './turned-pages.ts'
 
 /** A line of a picture; places in dots from its upper left corner. */
 export interface RecognisedLine {
@@ -127,7 +127,7 @@ function readUpright(read: Read, given: Image, languages: readonly string[]): { 
     return undefined
   }
   // Read along its lines only: letters on their side take the engine three times as long.
-  const fromSide = liesOnItsSide(given) ? findTurned([90, 270]) : undefined
+  const fromSide = isSideways(given) ? findTurned([90, 270]) : undefined
   if (fromSide) return fromSide
   const page = read(given, languages)
   return (page.confidence < certainScript && findTurned([180])) || { image: given, page }

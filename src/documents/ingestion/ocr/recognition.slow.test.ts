@@ -110,7 +110,7 @@ describe.skipIf(!installed)(`text recognition${installed ? '' : ' (npm run insta
     expect(warnings).toEqual([{ code: 'uncertain_recognition', message: expect.any(String), pages: [1] }])
   })
 
-  test.each([1, 2, 3])('reads a page that lies on its side or upside down, by %i quarter turns', async (turns) => {
+  test.each([1, 2, 3])('reads a page that is sideways or upside down, by %i quarter turns', async (turns) => {
     const texts = [
       'The garden of the museum has two hundred',
       'roses of many kinds. They are watered in',

@@ -26,7 +26,7 @@ export function middleBand(image: GreyImage): GreyImage {
  * Whether lines of text run from top to bottom: the darkness of columns then changes more from one to the next than that of rows, because
  * of the white between the lines.
  */
-export function liesOnItsSide({ width, height, pixels }: GreyImage): boolean {
+export function isSideways({ width, height, pixels }: GreyImage): boolean {
   const rows = new Float64Array(height)
   const columns = new Float64Array(width)
   for (let row = 0; row < height; row += 1)

@@ -87,7 +87,7 @@ export function fromTheRight(segments: readonly Segment[], isVertical: (segment:
       previous !== undefined &&
       isVertical(previous) &&
       isVertical(segment) &&
-      // Not one of the small letters beside a line that state how it is read.
+      // Not one of the small letters next to a line that state how it is read.
       previous.size === segment.size &&
       rise > 0 &&
       rise / 2 <= segment.size * maximumPitch
