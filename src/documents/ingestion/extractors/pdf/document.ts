@@ -61,6 +61,7 @@ interface Pdfium
   _FPDFText_GetUnicode(textPage: number, index: number): number
   _FPDFText_GetLooseCharBox(textPage: number, index: number, rectangle: number): number
   _FPDFText_GetCharAngle(textPage: number, index: number): number
+  _FPDFText_GetFontSize(textPage: number, index: number): number
   _FPDFText_IsGenerated(textPage: number, index: number): number
   _FPDF_GetPageBoundingBox(page: number, rectangle: number): number
   /** 0 for none. */
@@ -215,7 +216,7 @@ function readPage<T>(
       return use({
         characters,
         quarterTurns: (character) =>
-          originOf(character) < 0 ? 0 : quarterTurns(pdfium._FPDFText_GetCharAngle(textPage, originOf(character))),
+          originOf(character) < 0 ? 0 : quarterTurns(pdfium, textPage, originOf(character)),
         isBold: (character) => originOf(character) >= 0 && isBold(originOf(character)),
         rules: () => readRules(pdfium, page, scratch),
         pictures: () => (pictures ??= readPictures(pdfium, page, scratch)),
@@ -302,7 +303,7 @@ function loadUprightText(pdfium: Pdfium, page: number): number {
     const last = Math.min(count - 1, character + 8)
     while (character < last && pdfium._FPDFText_GetUnicode(textPage, character) <= 0x20) character += 1
     if (pdfium._FPDFText_GetUnicode(textPage, character) <= 0x20) continue
-    const turns = quarterTurns(pdfium._FPDFText_GetCharAngle(textPage, character))
+    const turns = quarterTurns(pdfium, textPage, character)
     if (turns !== null) votes[turns]! += 1
   }
   const turns = votes.indexOf(Math.max(...votes))
@@ -347,11 +348,14 @@ function readCharacters(pdfium: Pdfium, textPage: number, scratch: number) {
 }
 
 /** PDFium's angles go clockwise; here one quarter turn is writing that goes upwards on the page. */
-function quarterTurns(angle: number): number | null {
+function quarterTurns(pdfium: Pdfium, textPage: number, index: number): number | null {
+  const angle = pdfium._FPDFText_GetCharAngle(textPage, index)
   if (angle < 0) return 0
   const turns = angle / (Math.PI / 2)
   const nearest = Math.round(turns)
-  return Math.abs(turns - nearest) < 0.05 ? (8 - nearest) % 4 : null
+  if (Math.abs(turns - nearest) >= 0.05) return null
+  // A negative size turns letters upside down, which the angle leaves out.
+  return (8 - nearest + (pdfium._FPDFText_GetFontSize(textPage, index) < 0 ? 2 : 0)) % 4
 }
 
 /** Whether a character is bold, by the name of its font, which is read once for each font of the page. */

@@ -240,3 +240,10 @@ test.each([
   )
   expect(texts).toEqual([text])
 })
+
+test('text of a negative size, on a page that is turned to show it, is read along its lines', async () => {
+  const lines = ['The tenant pays the rent on the first day', 'of each month to the owner of the house.']
+  const texts = lines.map((text, line) => ({ text, x: 540, y: 90 + line * 14, size: -12 }))
+  const { blocks } = await readBlocks('pdf', buildTextPdf([{ texts, rotate: 180 }]))
+  expect(blocks.map(({ text }) => text)).toEqual([lines.join(' ')])
+})
