@@ -132,15 +132,7 @@ export function createPipeline(given: PipelineDependencies) {
     async giveUp(job: Job, error: unknown): Promise<void> {
       const documentId = String(job.payload.documentId) as DocumentId
       log.error({ documentId, error: describeError(error) }, 'a document could not be processed')
-      const isEmbedding = error instanceof AppError
-      await documents.markFailed(job.organisationId, documentId, {
-        code: isEmbedding ? 'embedding_failed' : 'internal_error',
-        message: isEmbedding
-          ? unreachable('embedding model')
-          : error instanceof RecognitionServiceError
-            ? unreachable('text recognition service')
-            : internalFailure,
-      })
+      await documents.markFailed(job.organisationId, documentId, lastFailureOf(error))
     },
   }
 }
@@ -295,6 +287,13 @@ async function requestRecognition(
  */
 async function assertChunks({ extract }: ExtractorPool, request: ExtractionRequest): Promise<void> {
   for await (const _ of extract({ ...request, recognition: undefined, fromChunk: Infinity }).chunks);
+}
+
+/** What a document ends with whose tries are used up. */
+function lastFailureOf(error: unknown): Pick<ExtractionError, 'code' | 'message'> {
+  if (error instanceof AppError) return { code: 'embedding_failed', message: unreachable('embedding model') }
+  const isUnrecognised = error instanceof RecognitionServiceError
+  return { code: 'internal_error', message: isUnrecognised ? unreachable('text recognition service') : internalFailure }
 }
 
 /** The codes that a document ends with for good; undefined where another try may help. */

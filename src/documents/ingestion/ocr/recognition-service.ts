@@ -42,7 +42,7 @@ interface Call {
 }
 
 interface Dialect {
-  call(picture: PictureFile, languages: readonly string[]): Promise<Call>
+  call(picture: PictureFile, languages: readonly string[]): Call | Promise<Call>
   /** The text in the body of an answer; undefined: it has another form. Null: the picture cannot be read. */
   textOf(body: string): string | null | undefined
 }
@@ -58,7 +58,7 @@ const dialects: Record<RecognitionServiceKind, Dialect> = {
     call({ bytes, mimeType }, languages) {
       const language: Record<string, string> = languages.length > 0 ? { 'x-tika-ocrlanguage': languages.join('+') } : {}
       const headers = { accept: 'text/plain', 'content-type': mimeType, ...language }
-      return Promise.resolve({ path: '/tika', method: 'PUT', headers, body: bytes })
+      return { path: '/tika', method: 'PUT', headers, body: bytes }
     },
     textOf: (body) => body,
   },

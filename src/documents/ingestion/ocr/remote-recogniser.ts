@@ -5,11 +5,9 @@ import { toPictureFile } from './picture-file.ts'
 import type { RecognisedLine, Recogniser } from './recogniser.ts'
 
 /** Reads a picture file outside of this process: its text, or null where it cannot be read. */
-export type ReadPicture = (picture: {
-  bytes: Buffer
-  mimeType: string
-  languages: readonly string[]
-}) => Promise<string | null>
+export type ReadPicture = (
+  picture: ReturnType<typeof toPictureFile> & { languages: readonly string[] },
+) => Promise<string | null>
 
 /** Of a line in a picture of which only the texts are known, in dots at 200 dots per inch: 11 points, and the same again between paragraphs. */
 const lineHeight = 30

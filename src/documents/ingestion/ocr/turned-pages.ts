@@ -9,8 +9,8 @@ export function turnImage(image: GreyImage, turn: Turn): GreyImage {
   const turned = new Uint8Array(pixels.length)
   for (let row = 0; row < height; row += 1)
     for (let column = 0; column < width; column += 1) {
-      const [toRow, toColumn] = turn === 90 ? [column, height - 1 - row] : [width - 1 - column, row]
-      turned[toRow * height + toColumn] = pixels[row * width + column]!
+      const to = turn === 90 ? column * height + height - 1 - row : (width - 1 - column) * height + row
+      turned[to] = pixels[row * width + column]!
     }
   return { width: height, height: width, dotsPerInch, pixels: turned }
 }
@@ -23,7 +23,7 @@ export function middleBand(image: GreyImage): GreyImage {
 }
 
 /**
- * Whether lines of text run from top to bottom: the darkness of columns then changes more from one to the next than that of rows, because
+ * Whether lines of text run from top to bottom: the brightness of columns then changes more from one to the next than that of rows, because
  * of the white between the lines.
  */
 export function isSideways({ width, height, pixels }: GreyImage): boolean {
@@ -31,16 +31,16 @@ export function isSideways({ width, height, pixels }: GreyImage): boolean {
   const columns = new Float64Array(width)
   for (let row = 0; row < height; row += 1)
     for (let column = 0; column < width; column += 1) {
-      const darkness = 255 - pixels[row * width + column]!
-      rows[row]! += darkness / width
-      columns[column]! += darkness / height
+      const brightness = pixels[row * width + column]!
+      rows[row]! += brightness
+      columns[column]! += brightness
     }
-  return roughness(columns) > roughness(rows)
+  return roughness(columns, height) > roughness(rows, width)
 }
 
-/** Mean square of the differences of neighbours. */
-function roughness(profile: Float64Array): number {
-  let sum = 0
-  for (let at = 1; at < profile.length; at += 1) sum += (profile[at]! - profile[at - 1]!) ** 2
-  return sum / Math.max(1, profile.length - 1)
+/** Mean square of the differences of neighbours, of which each is the sum of so many dots. */
+function roughness(sums: Float64Array, dots: number): number {
+  let total = 0
+  for (let at = 1; at < sums.length; at += 1) total += ((sums[at]! - sums[at - 1]!) / dots) ** 2
+  return total / Math.max(1, sums.length - 1)
 }

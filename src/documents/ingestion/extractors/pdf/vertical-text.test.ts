@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { buildPdf } from '../../testing/build-documents.ts'
 import { readBlocks } from '../../testing/read-blocks.ts'
 import { PdfCharacters } from './character.ts'
-import { verticalLines } from './vertical-text.ts'
+import type { Segment } from './segment.ts'
+import { fromTheRight, verticalLines } from './vertical-text.ts'
 
 interface Drawn {
   text: string
@@ -76,4 +77,11 @@ test('takes letters below each other for a line if they are of a script that is 
   expect(verticalLines(below('契約の目的', 25))).toBeNull()
   expect(verticalLines(below('契約の目的', 0, 10))).toBeNull()
   expect(verticalLines(below('契'))).toBeNull()
+})
+
+test('puts any number of lines in order', () => {
+  const line = { left: 0, right: 100, size: 10 } as Segment
+  const lines = Array.from({ length: 200_000 }, (_, at) => ({ ...line, bottom: at * 12, top: at * 12 + 10 }))
+  expect(fromTheRight(lines, () => true)).toEqual(lines.toReversed())
+  expect(fromTheRight(lines.slice(0, 9), () => false)).toEqual(lines.slice(0, 9))
 })

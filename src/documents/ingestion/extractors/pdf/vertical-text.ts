@@ -78,10 +78,10 @@ const maximumPitch = 3
  * writing from the top down, where the next line is below.
  */
 export function fromTheRight(segments: readonly Segment[], isVertical: (segment: Segment) => boolean): Segment[] {
-  const ordered: Segment[] = []
-  let run: Segment[] = []
+  const runs: Segment[][] = []
   for (const segment of segments) {
-    const previous = run.at(-1)
+    const run = runs.at(-1)
+    const previous = run?.at(-1)
     const rise = previous === undefined ? 0 : segment.bottom + segment.top - previous.bottom - previous.top
     const continues =
       previous !== undefined &&
@@ -91,9 +91,8 @@ export function fromTheRight(segments: readonly Segment[], isVertical: (segment:
       previous.size === segment.size &&
       rise > 0 &&
       rise / 2 <= segment.size * maximumPitch
-    if (!continues) ordered.push(...run.toReversed())
-    if (continues) run.push(segment)
-    else run = [segment]
+    if (run && continues) run.push(segment)
+    else runs.push([segment])
   }
-  return [...ordered, ...run.toReversed()]
+  return runs.flatMap((run) => run.toReversed())
 }
