@@ -76,8 +76,8 @@ export async function* runExtraction(
   }
   const inbox = createInbox(child, request, {
     onProgress: () => deadline.extend(),
-    onPicture({ base64, mimeType, languages }) {
-      service!.recognise({ bytes: Buffer.from(base64, 'base64'), mimeType }, languages, ended.signal).then(
+    onPicture(bytes, { mimeType, languages }) {
+      service!.recognise({ bytes, mimeType }, languages, ended.signal).then(
         (text) => child.send({ type: 'text', text }),
         (error: Error) => ended.signal.aborted || end(error),
       )
@@ -119,9 +119,16 @@ type Arrival = Extract<FromChild, { type: 'chunks' | 'done' | 'failed' | 'broken
 function createInbox(
   child: ExtractorChild,
   request: ExtractionRequest,
-  { onProgress, onPicture }: { onProgress: () => void; onPicture: (message: FromChild & { type: 'picture' }) => void },
+  {
+    onProgress,
+    onPicture,
+  }: {
+    onProgress: () => void
+    onPicture: (bytes: Buffer<ArrayBuffer>, message: FromChild & { type: 'picture' }) => void
+  },
 ) {
   const arrivals: Arrival[] = []
+  let pieces: Buffer[] = []
   let waiting: { resolve(arrival: Arrival): void; reject(error: Error): void } | null = null
   let failure: Error | null = null
 
@@ -137,9 +144,22 @@ function createInbox(
       const progress = message.type === 'progress' || message.type === 'chunks' ? message.progress : null
       if (message.type === 'progress' || message.type === 'recognised') onProgress()
       if (progress) request.onProgress?.(progress.pagesDone, progress.pagesTotal, progress.pagesRecognised)
-      if (message.type === 'recognised') request.onRecognised?.(message.page)
-      else if (message.type === 'picture') onPicture(message)
-      else if (message.type !== 'progress') arrive(message)
+      switch (message.type) {
+        case 'progress':
+          break
+        case 'recognised':
+          request.onRecognised?.(message.page)
+          break
+        case 'picturePiece':
+          pieces.push(Buffer.from(message.base64, 'base64'))
+          break
+        case 'picture':
+          onPicture(Buffer.concat(pieces), message)
+          pieces = []
+          break
+        default:
+          arrive(message)
+      }
     },
     (exit) => arrive({ type: 'exit', exit }),
   )

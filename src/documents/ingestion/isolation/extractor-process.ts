@@ -20,8 +20,10 @@ const progressEveryMs = 200
  * may be read in every installed language.
  */
 const recognitionMs = 120_000
-/** A larger message would hold up the process that receives it. A page drawn at 200 dots per inch has 0.1 to 3 MiB. */
+/** A page drawn at 200 dots per inch has 0.1 to 3 MiB. */
 const maximumPictureBytes = 12 * 1024 * 1024
+/** A larger message would hold up the process that receives it. */
+const pieceBytes = 192 * 1024
 
 const watchdog = startWatchdog()
 const extractor = createFileExtractor()
@@ -116,7 +118,9 @@ function readPicture({ bytes, ...picture }: Parameters<ReadPicture>[0]): Promise
   if (bytes.length > maximumPictureBytes) return Promise.resolve(null)
   return new Promise((resolve) => {
     textArrived = resolve
-    send({ type: 'picture', base64: bytes.toString('base64'), ...picture })
+    for (let at = 0; at < bytes.length; at += pieceBytes)
+      send({ type: 'picturePiece', base64: bytes.toString('base64', at, at + pieceBytes) })
+    send({ type: 'picture', ...picture })
   })
 }
 

@@ -54,8 +54,10 @@ export type FromChild =
   | { type: 'progress'; progress: Progress }
   /** A page was read from its picture; null: a picture or page of a file in the file, which is read again after an interruption. */
   | { type: 'recognised'; page: KeptPage | null }
-  /** A picture file in base64, whose text the operator's service reads; the child waits for it. */
-  | { type: 'picture'; base64: string; mimeType: string; languages: readonly string[] }
+  /** A piece of a picture file in base64. */
+  | { type: 'picturePiece'; base64: string }
+  /** The picture file of the pieces, whose text the operator's service reads; the child waits for it. */
+  | { type: 'picture'; mimeType: string; languages: readonly string[] }
   | { type: 'done'; summary: ExtractionSummary; residentBytes: number }
   /** The file's fault. `tainted`: the process must not read another file. */
   | {

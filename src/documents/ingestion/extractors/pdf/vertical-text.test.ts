@@ -9,12 +9,13 @@ interface Drawn {
   text: string
   x: number
   y: number
+  size?: number
 }
 
 /** A page in a Japanese font that is not in the file: written from the top down, or along x. */
 function buildJapanesePdf(texts: Drawn[], direction: 'V' | 'H' = 'V'): Buffer {
-  const draw = ({ text, x, y }: Drawn) =>
-    `BT /F1 12 Tf 1 0 0 1 ${x} ${y} Tm <${Buffer.from(text, 'utf16le').swap16().toString('hex')}> Tj ET`
+  const draw = ({ text, x, y, size = 12 }: Drawn) =>
+    `BT /F1 ${size} Tf 1 0 0 1 ${x} ${y} Tm <${Buffer.from(text, 'utf16le').swap16().toString('hex')}> Tj ET`
   return buildPdf([
     { dictionary: '<< /Type /Catalog /Pages 2 0 R >>' },
     { dictionary: '<< /Type /Pages /Kids [3 0 R] /Count 1 >>' },
@@ -37,6 +38,7 @@ function buildJapanesePdf(texts: Drawn[], direction: 'V' | 'H' = 'V'): Buffer {
   ])
 }
 
+const joined = (texts: string[]) => texts.join('').replaceAll(/\s+/g, '')
 const columns = [
   'この契約は甲が乙に建物を貸し',
   '乙がこれを借りることを目的とする',
@@ -44,7 +46,6 @@ const columns = [
   '乙は建物を注意して使う',
 ]
 const inColumns = (texts: string[], y: number): Drawn[] => texts.map((text, at) => ({ text, x: 500 - at * 20, y }))
-const joined = (texts: string[]) => texts.join('').replaceAll(/\s+/g, '')
 
 test('reads vertical lines of a font that is not in the file, from the right, and blocks from the top', async () => {
   const pages = [inColumns(columns, 700), inColumns(columns.toReversed(), 350)].flat()
@@ -52,6 +53,18 @@ test('reads vertical lines of a font that is not in the file, from the right, an
   expect(joined(texts)).toBe([...columns, ...columns.toReversed()].join(''))
   expect(kinds).not.toContain('table_row')
   expect(warnings).toEqual([])
+})
+
+test('reads vertical lines of any length and size', async () => {
+  const long = columns.join('').repeat(8)
+  const texts = [
+    { text: long, x: 300, y: 780, size: 1.5 },
+    { text: '甲方', x: 200, y: 780, size: 2 },
+    { text: '乙方', x: 100, y: 780, size: 30 },
+  ]
+  const { texts: found } = await readBlocks('pdf', buildJapanesePdf(texts))
+  expect(joined(found)).toHaveLength(long.length + 4)
+  expect(joined(found)).toContain(long)
 })
 
 test('leaves lines along x as they are', async () => {

@@ -11,8 +11,8 @@ export interface VerticalTextFunctions {
 
 /** PDFium leaves out text objects that are narrower, such as blanks that are drawn one by one. */
 export const emptyWidth = 0.01
-/** So that a line of one letter is wider than `emptyWidth`; a line of a whole page then leans by less than a point. */
-const lean = 0.002
+/** That a leant line gets, in units of the page. */
+const leantWidth = 2 * emptyWidth
 
 /**
  * PDFium measures a vertical line of a font that is not in the file as one without width, and leaves it out. Leans such lines a little, so that
@@ -22,7 +22,8 @@ export function widenVerticalText(pdfium: VerticalTextFunctions, objects: readon
   for (const object of objects) {
     if (pdfium._FPDFPageObj_GetBounds(object, scratch, scratch + 4, scratch + 8, scratch + 12) === 0) continue
     const [left = 0, bottom = 0, right = 0, top = 0] = pdfium.HEAPF32.subarray(scratch / 4, scratch / 4 + 4)
-    if (right - left >= emptyWidth || (top - bottom) * lean < emptyWidth) continue
+    if (right - left >= emptyWidth || top - bottom < emptyWidth) continue
+    const lean = leantWidth / (top - bottom)
     pdfium._FPDFPageObj_Transform(object, 1, 0, lean, 1, (-lean * (top + bottom)) / 2, 0)
   }
 }
